@@ -1,0 +1,73 @@
+/* Topological collectives with MPI names, carried by fab.
+ *
+ * The calls are those of "Topological Collectives for MPI-2" (Hoefler, Lorenzen, Gregor, Lumsdaine, 2008), on the
+ * caller's own MPI communicators and datatypes. Link with libfab_mpi before the MPI library.
+ *
+ * Common to all calls
+ *   - Return MPI_SUCCESS or an MPI error class; errors go through the error handler of `comm`.
+ *   - Non-blocking forms return a real MPI_Request for MPI_Wait, MPI_Test and their kin, mixed with MPI's own.
+ *   - Block i belongs to neighbor i as MPI_Comm_neighbors lists them. On a Cartesian communicator what leaves in
+ *     direction +d arrives in the receiver's -d block. Directions that leave a non-periodic dimension have no block
+ *     at all. On a distributed graph blocks go to the destinations and come from the sources, in their order.
+ *   - sendbuf == MPI_IN_PLACE: the receive blocks are sent and replaced.
+ *   - MPI_ERR_TOPOLOGY: no topology, or not the kind that the call needs. MPI_ERR_TRUNCATE: a neighbor sent more
+ *     than its block here holds. MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_RANK, MPI_ERR_ARG, MPI_ERR_DIMS, MPI_ERR_BUFFER,
+ *     MPI_ERR_COMM: a bad argument.
+ */
+#ifndef FAB_MPI_H
+#define FAB_MPI_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Sends sendcount elements to, and receives recvcount elements from, each neighbor (section 2.1). */
+int MPI_Neighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                      MPI_Datatype recvtype, MPI_Comm comm);
+int MPI_Ineighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+
+/* The same with a count and a displacement (in extents of the type) per neighbor (section 2.1). The count and
+ * displacement arrays may be reused as soon as the call returns. */
+int MPI_Neighbor_xchgv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                       void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                       MPI_Comm comm);
+int MPI_Ineighbor_xchgv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                        void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                        MPI_Comm comm, MPI_Request *request);
+
+/* Number and ranks of the neighbors of `rank` (section 2.2). At most maxneighbors ranks are written. On a
+ * distributed graph only the calling rank may be asked about (otherwise MPI_ERR_RANK): its destinations. */
+int MPI_Comm_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
+int MPI_Comm_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
+
+/* MPI_Cart_shift and the transfer in one (section 2.3). Without a source the receive buffer stays as it is. */
+int MPI_Cart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                        MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm);
+int MPI_Icart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                         MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Request *request);
+
+int PMPI_Neighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                       MPI_Datatype recvtype, MPI_Comm comm);
+int PMPI_Ineighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int PMPI_Neighbor_xchgv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                        void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                        MPI_Comm comm);
+int PMPI_Ineighbor_xchgv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                         MPI_Comm comm, MPI_Request *request);
+int PMPI_Comm_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
+int PMPI_Comm_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
+int PMPI_Cart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                         MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm);
+int PMPI_Icart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                          MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Request *request);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

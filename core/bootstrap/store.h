@@ -1,0 +1,57 @@
+// The store through which the ranks of a job find each other: what fab needs of a launcher, and no more.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fab/topology.h"
+
+namespace fab {
+
+/// Where this process stands in its job.
+struct JobInfo {
+  Rank rank = 0;
+  int size = 1;
+  int local_size = 1;   ///< ranks of the job on this node
+  int node_count = 1;
+  std::vector<std::string> other_nodes;  ///< host names of (some of) the job's other nodes, for choosing an interface
+  std::string origin;   ///< "pmix namespace ...", "singleton", "in-process": for logs and fab_info
+};
+
+/// A small key-value store shared by the ranks of a job. Safe from any thread.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  [[nodiscard]] virtual const JobInfo& job() const noexcept = 0;
+
+  /// Publishes a value of this rank. Others see it as soon as this returns, or soon after.
+  /// Throws Error(bootstrap).
+  virtual void publish(const std::string& key, std::string_view value) = 0;
+
+  /// Called once, on any thread (perhaps before fetch returns), with the value, or with nothing and a reason.
+  using Fetched = std::function<void(std::optional<std::string> value, const std::string& reason)>;
+
+  /// Asks for another rank's value. Waits (in the background) until that rank publishes it: no fence is needed.
+  virtual void fetch(Rank rank, const std::string& key, Fetched done) = 0;
+
+  /// Returns when every rank of the job has come here, or after timeout_s seconds: then false. `idle` is called
+  /// again and again while waiting.
+  [[nodiscard]] virtual bool fence(double timeout_s, const std::function<void()>& idle) = 0;
+};
+
+/// Connects to the launcher's PMIx server; a singleton when there is no launcher.
+/// Throws Error(bootstrap) when launcher variables are set but no PMIx server answers.
+[[nodiscard]] std::unique_ptr<Store> open_store();
+
+/// A job of one.
+[[nodiscard]] std::unique_ptr<Store> open_singleton_store();
+
+/// The in-process twin: `size` ranks that share one store, for tests and simulations.
+[[nodiscard]] std::vector<std::unique_ptr<Store>> open_memory_stores(int size);
+
+}  // namespace fab

@@ -1,0 +1,55 @@
+// Configuration: every FAB_* variable is one row; the values are read once into a const struct.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace fab {
+
+enum class LogLevel { off, error, warn, info, debug };
+enum class ProgressMode { automatic, thread, caller };
+
+/// The value of every FAB_* variable.
+struct Config {
+  std::string provider;             ///< FAB_PROVIDER: libfabric provider by name; empty: choose
+  std::string interface;            ///< FAB_IFACE: network interface or domain by name; empty: choose
+  ProgressMode progress = ProgressMode::automatic;  ///< FAB_PROGRESS
+  int progress_cpu = -1;            ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
+  LogLevel log = LogLevel::warn;    ///< FAB_LOG
+  double wait_timeout_s = 0;        ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever
+  std::size_t combine_bytes = 0;    ///< FAB_COMBINE_BYTES: blocks to one peer up to this total travel as one message
+  std::size_t plan_cache = 0;       ///< FAB_PLAN_CACHE: plans kept per communicator
+  bool check = false;               ///< FAB_CHECK: kind and sizes of each call travel along and are compared
+  std::uint64_t sequence_start = 0; ///< FAB_SEQUENCE_START: first sequence number (a test knob)
+};
+
+/// One variable.
+struct ConfigRow {
+  const char* name;           ///< with the FAB_ prefix
+  const char* default_value;  ///< as text, parsed like a user's value
+  const char* help;           ///< one sentence, with the valid values
+  /// Parses text into the struct; returns false when the text is not valid.
+  bool (*parse)(std::string_view text, Config& config);
+  /// The current value as text.
+  std::string (*print)(const Config& config);
+};
+
+[[nodiscard]] std::span<const ConfigRow> config_rows();
+
+/// Looks up a variable by name.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
+/// Reads every row. Throws Error(configuration) naming variable, value and what is valid.
+[[nodiscard]] Config read_config(const Environment& environment);
+/// The same from the process's environment; variables that start with FAB_ but are no row get one warning each,
+/// with the nearest real name.
+[[nodiscard]] Config read_config();
+/// The row's name nearest to `name` by edit distance, or empty when nothing is near.
+[[nodiscard]] std::string nearest_variable(std::string_view name);
+
+}  // namespace fab

@@ -1,0 +1,108 @@
+// The shape of data in memory: what an MPI datatype flattens to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fab {
+
+/// One node of a flattened layout: `count` repetitions, `stride` bytes apart, of either one contiguous
+/// block of `bytes` bytes (a leaf, `children` == 0) or of the `children` sub-trees that follow.
+/// Nodes stand in depth-first order; `nodes` is the length of the whole sub-tree, this node included,
+/// so the next sibling of node i is node i + nodes. Trivially copyable and free of pointers: a schedule
+/// stores layouts as plain arrays of these.
+struct LayoutNode {
+  std::int64_t offset = 0;   ///< bytes from the parent's repetition to the first repetition of this node
+  std::int64_t stride = 0;   ///< bytes from one repetition to the next; irrelevant when count == 1
+  std::uint64_t count = 0;   ///< repetitions
+  std::uint64_t bytes = 0;   ///< bytes of one repetition's data (leaf: contiguous; inner: packed size)
+  std::uint32_t children = 0;
+  std::uint32_t nodes = 1;
+
+  bool operator==(const LayoutNode&) const = default;
+};
+
+/// A contiguous piece of a layout.
+struct Piece {
+  std::int64_t offset = 0;  ///< bytes from the buffer's base
+  std::uint64_t bytes = 0;
+
+  bool operator==(const Piece&) const = default;
+};
+
+/// An immutable description of which bytes, relative to a base address, belong to a block, and in which
+/// order they travel (the type map of MPI-4.1, chapter 5.1). Cheap to copy (shared). Adjacent pieces are
+/// merged at construction, so equal shapes built in different ways mostly compare equal.
+class Layout {
+ public:
+  /// No bytes at all, extent 0.
+  Layout();
+
+  /// `bytes` bytes in a row.
+  static Layout contiguous(std::size_t bytes);
+  /// `count` blocks of `block_length` elements, their starts `stride_bytes` apart (MPI_Type_create_hvector).
+  static Layout vector(std::size_t count, std::size_t block_length, std::ptrdiff_t stride_bytes, const Layout& element);
+  /// Blocks of block_lengths[i] elements at displacement_bytes[i] (MPI_Type_create_hindexed).
+  /// Throws Error(invalid_argument) when the arrays differ in length.
+  static Layout indexed(std::span<const std::size_t> block_lengths, std::span<const std::ptrdiff_t> displacement_bytes,
+                        const Layout& element);
+  /// The box subsizes at starts inside an array of sizes, last dimension contiguous (C order); lower bound 0
+  /// and extent of the whole array (MPI_Type_create_subarray). Throws Error(invalid_argument) for a box that
+  /// does not lie inside the array or arrays of different lengths.
+  static Layout subarray(std::span<const std::size_t> sizes, std::span<const std::size_t> subsizes,
+                         std::span<const std::size_t> starts, const Layout& element);
+  struct Field;
+  /// Fields in the order given, each `count` elements at its displacement (MPI_Type_create_struct).
+  static Layout structure(std::span<const Field> fields);
+
+  /// The same bytes, with lower bound and extent set (MPI_Type_create_resized).
+  [[nodiscard]] Layout resized(std::ptrdiff_t lower_bound, std::ptrdiff_t extent) const;
+  /// `count` elements, one extent apart (MPI_Type_contiguous).
+  [[nodiscard]] Layout repeated(std::size_t count) const;
+  /// The same shape `bytes` further on.
+  [[nodiscard]] Layout shifted(std::ptrdiff_t bytes) const;
+
+  [[nodiscard]] std::size_t size() const noexcept;              ///< bytes of data
+  [[nodiscard]] std::ptrdiff_t lower_bound() const noexcept;    ///< bytes
+  [[nodiscard]] std::ptrdiff_t extent() const noexcept;         ///< bytes from one element to the next
+  [[nodiscard]] std::ptrdiff_t true_lower_bound() const noexcept;  ///< first byte of data
+  [[nodiscard]] std::ptrdiff_t true_upper_bound() const noexcept;  ///< one past the last byte of data
+  [[nodiscard]] bool is_contiguous() const noexcept;            ///< all data in at most one piece
+  [[nodiscard]] std::size_t piece_count() const noexcept;       ///< contiguous pieces in travelling order
+  [[nodiscard]] std::span<const LayoutNode> nodes() const noexcept;  ///< empty for an empty layout
+  [[nodiscard]] std::uint64_t hash() const noexcept;            ///< equal layouts have equal hashes
+  [[nodiscard]] std::string to_string() const;
+
+  bool operator==(const Layout& other) const noexcept;
+
+  /// Copies size() bytes from `base` + layout to `packed`, in travelling order.
+  void pack(const void* base, void* packed) const noexcept;
+  /// The inverse of pack.
+  void unpack(const void* packed, void* base) const noexcept;
+
+ private:
+  struct Shape;
+  explicit Layout(std::shared_ptr<const Shape> shape);
+  static Layout build(std::vector<LayoutNode> children, std::ptrdiff_t lower_bound, std::ptrdiff_t extent);
+  std::shared_ptr<const Shape> shape_;
+};
+
+struct Layout::Field {
+  std::size_t count = 1;
+  std::ptrdiff_t displacement = 0;  ///< bytes
+  Layout element;
+};
+
+/// The same on a node array, as it lies in a schedule. An empty array is an empty layout.
+void pack(std::span<const LayoutNode> nodes, const std::byte* base, std::byte* packed) noexcept;
+void unpack(std::span<const LayoutNode> nodes, const std::byte* packed, std::byte* base) noexcept;
+/// Number of contiguous pieces.
+[[nodiscard]] std::size_t piece_count(std::span<const LayoutNode> nodes) noexcept;
+/// Writes the first out.size() contiguous pieces in travelling order; returns how many were written.
+std::size_t list_pieces(std::span<const LayoutNode> nodes, std::span<Piece> out) noexcept;
+
+}  // namespace fab
