@@ -1,0 +1,60 @@
+# fab_add_mpi_test(NAME SOURCES ... [RANKS n ...] [PROVIDERS p ...] [ARGUMENTS ...] [ENVIRONMENT ...] [TIME_LIMIT_S s])
+# fab_add_native_test(the same)
+#   One executable, and one ctest test per number of ranks and provider: NAME.<provider>.<ranks>, labelled with the
+#   provider. GoogleTest's main() comes from tests/mpi/support or tests/native/support. PROVIDERS are libfabric's
+#   names with "+" for ";". TIME_LIMIT_S (default 60) is for each test.
+
+set(fab_test_ranks 1 2 3 4 5 8)
+set(fab_test_providers net tcp+ofi_rxm shm)
+
+# Open MPI refuses to run as root, as in a container, without these two.
+set(fab_test_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
+if(FAB_SANITIZE)
+  set(fab_test_ranks 2)
+  set(fab_test_providers net)
+  set(suppressions ${PROJECT_SOURCE_DIR}/tests/sanitizers)
+  list(APPEND fab_test_environment
+    "ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=66"
+    "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
+    "LSAN_OPTIONS=suppressions=${suppressions}/lsan.txt:print_suppressions=0"
+    "TSAN_OPTIONS=suppressions=${suppressions}/tsan.txt:print_suppressions=0:exitcode=66:second_deadlock_stack=1")
+endif()
+
+function(fab_add_mpi_test name)
+  _fab_add_launched_test(${name} mpi ${ARGN})
+endfunction()
+
+function(fab_add_native_test name)
+  _fab_add_launched_test(${name} native ${ARGN})
+endfunction()
+
+function(_fab_add_launched_test name kind)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIME_LIMIT_S" "SOURCES;RANKS;PROVIDERS;ARGUMENTS;ENVIRONMENT")
+  if(NOT arg_TIME_LIMIT_S)
+    set(arg_TIME_LIMIT_S 60)
+  endif()
+  if(NOT arg_RANKS OR FAB_SANITIZE)
+    set(arg_RANKS ${fab_test_ranks})
+  endif()
+  if(NOT arg_PROVIDERS OR FAB_SANITIZE)
+    set(arg_PROVIDERS ${fab_test_providers})
+  endif()
+
+  set(target fab_${kind}_${name})
+  add_executable(${target} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE fab_${kind}_test_main)
+  foreach(provider ${arg_PROVIDERS})
+    string(REPLACE "+" "\\;" provider_value ${provider})
+    foreach(ranks ${arg_RANKS})
+      set(test ${kind}.${name}.${provider}.${ranks})
+      # timeout(1) ends mpirun, which then ends its ranks; ctest's own limit would leave them behind.
+      add_test(NAME ${test} COMMAND timeout --kill-after=10 ${arg_TIME_LIMIT_S}
+        ${MPIEXEC_EXECUTABLE} -n ${ranks} --oversubscribe --bind-to none
+        $<TARGET_FILE:${target}> --expect-ranks=${ranks} ${arg_ARGUMENTS})
+      math(EXPR ctest_limit_s "${arg_TIME_LIMIT_S} + 30")
+      set_tests_properties(${test} PROPERTIES
+        LABELS "${kind};${provider}" RUN_SERIAL TRUE TIMEOUT ${ctest_limit_s}
+        ENVIRONMENT "${fab_test_environment};FAB_PROVIDER=${provider_value};${arg_ENVIRONMENT}")
+    endforeach()
+  endforeach()
+endfunction()
