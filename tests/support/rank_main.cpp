@@ -14,16 +14,24 @@ class FailurePrinter : public testing::EmptyTestEventListener {
  public:
   explicit FailurePrinter(int rank) : rank_(rank) {}
 
+  // GoogleTest holds its lock during OnTestPartResult: the test cannot be asked for there.
+  void OnTestStart(const testing::TestInfo& test) override {
+    test_ = std::string(test.test_suite_name()) + '.' + test.name();
+  }
+  void OnTestEnd(const testing::TestInfo&) override { test_ = kOutside; }
+
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
-    const std::string name = test ? std::string(test->test_suite_name()) + '.' + test->name() : "outside a test";
-    std::fprintf(stderr, "[rank %d] %s: %s:%d: %s\n", rank_, name.c_str(),
-                 result.file_name() ? result.file_name() : "unknown file", result.line_number(), result.message());
+    const char* file = result.file_name() == nullptr ? "unknown file" : result.file_name();
+    std::fprintf(stderr, "[rank %d] %s: %s:%d: %s\n", rank_, test_.c_str(), file, result.line_number(),
+                 result.message());
   }
 
  private:
+  static constexpr const char* kOutside = "outside a test";
+
   int rank_;
+  std::string test_ = kOutside;
 };
 
 int expected_ranks(int argc, char** argv) {
