@@ -14,18 +14,23 @@ namespace fab {
 enum class LogLevel { off, error, warn, info, debug };
 enum class ProgressMode { automatic, thread, caller };
 
+/// As a user writes it in FAB_LOG: "warn".
+[[nodiscard]] std::string_view name_of(LogLevel level) noexcept;
+/// As a user writes it in FAB_PROGRESS: "auto".
+[[nodiscard]] std::string_view name_of(ProgressMode mode) noexcept;
+
 /// The value of every FAB_* variable.
 struct Config {
-  std::string provider;             ///< FAB_PROVIDER: libfabric provider by name; empty: choose
-  std::string interface;            ///< FAB_IFACE: network interface or domain by name; empty: choose
+  std::string provider;                             ///< FAB_PROVIDER: libfabric provider by name; empty: choose
+  std::string interface;                            ///< FAB_IFACE: network interface or domain by name; empty: choose
   ProgressMode progress = ProgressMode::automatic;  ///< FAB_PROGRESS
-  int progress_cpu = -1;            ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
-  LogLevel log = LogLevel::warn;    ///< FAB_LOG
-  double wait_timeout_s = 0;        ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever
-  std::size_t combine_bytes = 0;    ///< FAB_COMBINE_BYTES: blocks to one peer up to this total travel as one message
-  std::size_t plan_cache = 0;       ///< FAB_PLAN_CACHE: plans kept per communicator
-  bool check = false;               ///< FAB_CHECK: kind and sizes of each call travel along and are compared
-  std::uint64_t sequence_start = 0; ///< FAB_SEQUENCE_START: first sequence number (a test knob)
+  int progress_cpu = -1;             ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
+  LogLevel log = LogLevel::warn;     ///< FAB_LOG
+  double wait_timeout_s = 0;         ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever
+  std::size_t combine_bytes = 0;     ///< FAB_COMBINE_BYTES: blocks to one peer up to this total travel as one message
+  std::size_t plan_cache = 0;        ///< FAB_PLAN_CACHE: plans kept per communicator
+  bool check = false;                ///< FAB_CHECK: kind and sizes of each call travel along and are compared
+  std::uint64_t sequence_start = 0;  ///< FAB_SEQUENCE_START: first sequence number (a test knob)
 };
 
 /// One variable.
@@ -43,6 +48,8 @@ struct ConfigRow {
 
 /// Looks up a variable by name.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+/// The Environment of this process.
+[[nodiscard]] std::optional<std::string> process_environment(const std::string& name);
 
 /// Reads every row. Throws Error(configuration) naming variable, value and what is valid.
 [[nodiscard]] Config read_config(const Environment& environment);

@@ -1,0 +1,197 @@
+#include "core/config.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/log.h"
+#include "fab/error.h"
+
+namespace fab {
+namespace {
+
+constexpr std::string_view kPrefix = "FAB_";
+
+template <class Value>
+using Names = std::span<const std::pair<std::string_view, Value>>;
+
+constexpr std::array<std::pair<std::string_view, LogLevel>, 5> kLogLevels = {{{"off", LogLevel::off},
+                                                                              {"error", LogLevel::error},
+                                                                              {"warn", LogLevel::warn},
+                                                                              {"info", LogLevel::info},
+                                                                              {"debug", LogLevel::debug}}};
+
+constexpr std::array<std::pair<std::string_view, ProgressMode>, 3> kProgressModes = {
+    {{"auto", ProgressMode::automatic}, {"thread", ProgressMode::thread}, {"caller", ProgressMode::caller}}};
+
+constexpr std::array<std::pair<std::string_view, bool>, 4> kSwitches = {
+    {{"0", false}, {"1", true}, {"off", false}, {"on", true}}};
+
+template <class Value>
+bool parse_name(std::string_view text, Names<Value> names, Value& value) {
+  const auto found = std::ranges::find(names, text, &std::pair<std::string_view, Value>::first);
+  if (found == names.end()) return false;
+  value = found->second;
+  return true;
+}
+
+template <class Value>
+std::string_view find_name(Names<Value> names, Value value) noexcept {
+  const auto found = std::ranges::find(names, value, &std::pair<std::string_view, Value>::second);
+  return found == names.end() ? "?" : found->first;
+}
+
+/// The whole text must be one number within [least, most]; no blanks, no '+'.
+template <class Number>
+bool parse_number(std::string_view text, Number least, Number most, Number& value) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return false;
+  if (!(number >= least && number <= most)) return false;
+  value = number;
+  return true;
+}
+
+/// Bytes, with an optional suffix k (2^10) or m (2^20).
+bool parse_bytes(std::string_view text, std::size_t& value) {
+  std::size_t unit = 1;
+  if (text.ends_with('k')) unit = std::size_t{1} << 10;
+  if (text.ends_with('m')) unit = std::size_t{1} << 20;
+  if (unit > 1) text.remove_suffix(1);
+  std::size_t number = 0;
+  if (!parse_number<std::size_t>(text, 0, std::numeric_limits<std::size_t>::max() / unit, number)) return false;
+  value = number * unit;
+  return true;
+}
+
+bool parse_text(std::string_view text, std::string& value) {
+  value = text;
+  return true;
+}
+
+constexpr std::array<ConfigRow, 10> kRows = {{
+    {"FAB_PROVIDER", "", "libfabric provider by name, as fab_info lists them; empty: the best one is chosen.",
+     [](std::string_view text, Config& config) { return parse_text(text, config.provider); },
+     [](const Config& config) { return config.provider; }},
+    {"FAB_IFACE", "", "Network interface or libfabric domain by name; empty: one that reaches the other nodes.",
+     [](std::string_view text, Config& config) { return parse_text(text, config.interface); },
+     [](const Config& config) { return config.interface; }},
+    {"FAB_PROGRESS", "auto",
+     "Who drives transfers that nobody waits for: auto, thread (a progress thread) or caller (only calls into fab).",
+     [](std::string_view text, Config& config) {
+       return parse_name<ProgressMode>(text, kProgressModes, config.progress);
+     },
+     [](const Config& config) { return std::string(name_of(config.progress)); }},
+    {"FAB_PROGRESS_CPU", "-1", "Processor that the progress thread is pinned to: 0 or more; -1: not pinned.",
+     [](std::string_view text, Config& config) {
+       return parse_number(text, -1, std::numeric_limits<int>::max(), config.progress_cpu);
+     },
+     [](const Config& config) { return std::to_string(config.progress_cpu); }},
+    {"FAB_LOG", "warn", "Least severe messages that are written to stderr: off, error, warn, info or debug.",
+     [](std::string_view text, Config& config) { return parse_name<LogLevel>(text, kLogLevels, config.log); },
+     [](const Config& config) { return std::string(name_of(config.log)); }},
+    {"FAB_WAIT_TIMEOUT", "0", "Seconds without any event after which a wait fails: a number, 0 or more; 0: never.",
+     [](std::string_view text, Config& config) {
+       return parse_number(text, 0.0, std::numeric_limits<double>::max(), config.wait_timeout_s);
+     },
+     [](const Config& config) { return fmt::format("{}", config.wait_timeout_s); }},
+    {"FAB_COMBINE_BYTES", "16384",
+     "Blocks to one peer travel as one message up to this many bytes in total: 0 or more, suffixes k and m; 0: never.",
+     [](std::string_view text, Config& config) { return parse_bytes(text, config.combine_bytes); },
+     [](const Config& config) { return std::to_string(config.combine_bytes); }},
+    {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 or more.",
+     [](std::string_view text, Config& config) {
+       return parse_number<std::size_t>(text, 0, std::numeric_limits<std::size_t>::max(), config.plan_cache);
+     },
+     [](const Config& config) { return std::to_string(config.plan_cache); }},
+    {"FAB_CHECK", "0", "Ranks compare kind and sizes of each call, and report a mismatch: 0 or off, 1 or on.",
+     [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.check); },
+     [](const Config& config) { return std::string(find_name<bool>(kSwitches, config.check)); }},
+    {"FAB_SEQUENCE_START", "0", "First sequence number of every communicator, for tests of its wrap: 0 or more.",
+     [](std::string_view text, Config& config) {
+       return parse_number<std::uint64_t>(text, 0, std::numeric_limits<std::uint64_t>::max(), config.sequence_start);
+     },
+     [](const Config& config) { return std::to_string(config.sequence_start); }},
+}};
+
+/// Insertions, deletions and substitutions that turn one text into the other (Levenshtein).
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t substituted = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+void warn_of_unknown_variable(const Log& log, std::string_view name) {
+  const std::string nearest = nearest_variable(name);
+  const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+  log.write(LogLevel::warn, "environment variable {} is not one of fab's{}", name, hint);
+}
+
+}  // namespace
+
+std::string_view name_of(LogLevel level) noexcept { return find_name<LogLevel>(kLogLevels, level); }
+std::string_view name_of(ProgressMode mode) noexcept { return find_name<ProgressMode>(kProgressModes, mode); }
+
+std::span<const ConfigRow> config_rows() { return kRows; }
+
+Config read_config(const Environment& environment) {
+  Config config;
+  for (const ConfigRow& row : kRows) {
+    const std::string text = environment(row.name).value_or(row.default_value);
+    if (!row.parse(text, config)) {
+      throw Error(Errc::configuration, fmt::format("{}: the value \"{}\" is not valid. {}", row.name, text, row.help));
+    }
+  }
+  return config;
+}
+
+std::optional<std::string> process_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+Config read_config() {
+  const Config config = read_config(process_environment);
+  const Log log(config.log, -1);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    if (!name.starts_with(kPrefix)) continue;
+    if (std::ranges::find(kRows, name, &ConfigRow::name) == kRows.end()) warn_of_unknown_variable(log, name);
+  }
+  return config;
+}
+
+std::string nearest_variable(std::string_view name) {
+  std::string_view nearest;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const ConfigRow& row : kRows) {
+    const std::string_view candidate = row.name;
+    const std::size_t distance = edit_distance(name, candidate);
+    // Near: less than half of what follows the prefix would have to change.
+    const std::size_t near = (std::max(name.size(), candidate.size()) - kPrefix.size()) / 2;
+    if (distance > near || distance >= least) continue;
+    least = distance;
+    nearest = candidate;
+  }
+  return std::string(nearest);
+}
+
+}  // namespace fab
