@@ -1,0 +1,127 @@
+// Pack and unpack. All bytes move through one kernel, a grid of equal blocks: a leaf is one row of it, a leaf
+// that is repeated once more (a face of a box) the whole grid, and a field of an array of structures a column.
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "core/layout/tree.h"
+
+namespace fab {
+namespace {
+
+struct Pack {
+  using User = const std::byte*;
+  using Packed = std::byte*;
+  static void copy(User user, Packed packed, std::size_t bytes) noexcept { std::memcpy(packed, user, bytes); }
+};
+
+struct Unpack {
+  using User = std::byte*;
+  using Packed = const std::byte*;
+  static void copy(User user, Packed packed, std::size_t bytes) noexcept { std::memcpy(user, packed, bytes); }
+};
+
+/// `rows` rows of `columns` blocks; packed, the blocks of a row follow each other. Always passed by value:
+/// the compiler must see that the copied bytes do not change it.
+struct Grid {
+  std::int64_t rows = 1;
+  std::int64_t row_stride = 0;
+  std::int64_t packed_row_stride = 0;
+  std::int64_t columns = 1;
+  std::int64_t column_stride = 0;
+};
+
+/// `bytes` is a number or, where the compiler shall know it, an integral_constant.
+template <class Direction, class Bytes>
+void copy_blocks(Grid grid, Bytes bytes, typename Direction::User user, typename Direction::Packed packed) noexcept {
+  const auto packed_column_stride = static_cast<std::int64_t>(bytes);
+  for (std::int64_t i = 0; i < grid.rows; ++i) {
+    const auto row = user + i * grid.row_stride;
+    const auto packed_row = packed + i * grid.packed_row_stride;
+    for (std::int64_t j = 0; j < grid.columns; ++j) {
+      Direction::copy(row + j * grid.column_stride, packed_row + j * packed_column_stride, bytes);
+    }
+  }
+}
+
+template <std::size_t kBytes>
+using Constant = std::integral_constant<std::size_t, kBytes>;
+
+template <class Direction>
+void copy_grid(Grid grid, std::uint64_t bytes, typename Direction::User user,
+               typename Direction::Packed packed) noexcept {
+  switch (bytes) {
+    case 4:
+      return copy_blocks<Direction>(grid, Constant<4>{}, user, packed);
+    case 8:
+      return copy_blocks<Direction>(grid, Constant<8>{}, user, packed);
+    case 16:
+      return copy_blocks<Direction>(grid, Constant<16>{}, user, packed);
+    case 24:
+      return copy_blocks<Direction>(grid, Constant<24>{}, user, packed);
+    default:
+      return copy_blocks<Direction>(grid, std::size_t{bytes}, user, packed);
+  }
+}
+
+/// `rows` repetitions of a node whose children are all leaves, child by child.
+template <class Direction>
+void copy_leaves(const LayoutNode& node, Trees leaves, std::uint64_t rows, typename Direction::User user,
+                 typename Direction::Packed packed) noexcept {
+  for (const LayoutNode& leaf : leaves) {
+    const Grid grid{.rows = static_cast<std::int64_t>(rows),
+                    .row_stride = node.stride,
+                    .packed_row_stride = static_cast<std::int64_t>(node.bytes),
+                    .columns = static_cast<std::int64_t>(leaf.count),
+                    .column_stride = leaf.stride};
+    copy_grid<Direction>(grid, leaf.bytes, user + leaf.offset, packed);
+    packed += packed_bytes(leaf);
+  }
+}
+
+/// Repetitions of which all leaves are copied before the next ones are touched, so that they stay in the cache.
+constexpr std::uint64_t kRowsAtOnce = 64;
+
+template <class Direction>
+void copy_trees(Trees trees, typename Direction::User base, typename Direction::Packed packed) noexcept;
+
+template <class Direction>
+void copy_repetitions(const LayoutNode& node, Trees children, typename Direction::User user,
+                      typename Direction::Packed packed) noexcept {
+  const bool only_leaves = children.size() == node.children;
+  const std::uint64_t step = only_leaves ? kRowsAtOnce : 1;
+  for (std::uint64_t i = 0; i < node.count; i += step) {
+    const auto begin = user + static_cast<std::int64_t>(i) * node.stride;
+    const auto packed_begin = packed + i * node.bytes;
+    if (only_leaves) {
+      copy_leaves<Direction>(node, children, std::min(step, node.count - i), begin, packed_begin);
+    } else {
+      copy_trees<Direction>(children, begin, packed_begin);
+    }
+  }
+}
+
+template <class Direction>
+void copy_trees(Trees trees, typename Direction::User base, typename Direction::Packed packed) noexcept {
+  for_each_tree(trees, [&packed, base](const LayoutNode& root, Trees children) {
+    if (children.empty()) {
+      const Grid row{.columns = static_cast<std::int64_t>(root.count), .column_stride = root.stride};
+      copy_grid<Direction>(row, root.bytes, base + root.offset, packed);
+    } else {
+      copy_repetitions<Direction>(root, children, base + root.offset, packed);
+    }
+    packed += packed_bytes(root);
+  });
+}
+
+}  // namespace
+
+void pack(std::span<const LayoutNode> nodes, const std::byte* base, std::byte* packed) noexcept {
+  copy_trees<Pack>(nodes, base, packed);
+}
+
+void unpack(std::span<const LayoutNode> nodes, const std::byte* packed, std::byte* base) noexcept {
+  copy_trees<Unpack>(nodes, base, packed);
+}
+
+}  // namespace fab

@@ -1,0 +1,80 @@
+#include "fab/layout.h"
+
+#include <utility>
+
+#include "core/layout/checked.h"
+#include "core/layout/forest.h"
+#include "core/layout/shape.h"
+
+namespace fab {
+namespace {
+
+/// One step of the 64-bit mixing function of Steele, Lea and Flood's SplitMix.
+std::uint64_t mix(std::uint64_t state, std::uint64_t value) noexcept {
+  state += value + 0x9e3779b97f4a7c15U;
+  state = (state ^ (state >> 30U)) * 0xbf58476d1ce4e5b9U;
+  state = (state ^ (state >> 27U)) * 0x94d049bb133111ebU;
+  return state ^ (state >> 31U);
+}
+
+}  // namespace
+
+Layout::Layout(std::shared_ptr<const Shape> shape) : shape_(std::move(shape)) {}
+
+Layout::Layout() {
+  static const auto empty = std::make_shared<const Shape>(std::vector<LayoutNode>{}, 0, 0);
+  shape_ = empty;
+}
+
+Layout Layout::build(std::vector<LayoutNode> children, std::ptrdiff_t lower_bound, std::ptrdiff_t extent) {
+  static_cast<void>(checked_bytes(children));  // the size must fit
+  return Layout(std::make_shared<const Shape>(std::move(children), lower_bound, extent));
+}
+
+Layout Layout::resized(std::ptrdiff_t lower_bound, std::ptrdiff_t extent) const {
+  return build(shape_->nodes, lower_bound, extent);
+}
+
+Layout Layout::repeated(std::size_t count) const { return count == 1 ? *this : vector(count, 1, extent(), *this); }
+
+Layout Layout::shifted(std::ptrdiff_t bytes) const {
+  Forest forest;
+  forest.append(nodes(), bytes);
+  return build(std::move(forest).take(), checked_add(lower_bound(), bytes), extent());
+}
+
+std::size_t Layout::size() const noexcept { return shape_->summary.bytes; }
+std::ptrdiff_t Layout::lower_bound() const noexcept { return shape_->lower_bound; }
+std::ptrdiff_t Layout::extent() const noexcept { return shape_->extent; }
+std::ptrdiff_t Layout::true_lower_bound() const noexcept { return shape_->summary.low; }
+std::ptrdiff_t Layout::true_upper_bound() const noexcept { return shape_->summary.high; }
+bool Layout::is_contiguous() const noexcept { return shape_->summary.pieces <= 1; }
+std::size_t Layout::piece_count() const noexcept { return shape_->summary.pieces; }
+std::span<const LayoutNode> Layout::nodes() const noexcept { return shape_->nodes; }
+
+std::uint64_t Layout::hash() const noexcept {
+  std::uint64_t state = mix(static_cast<std::uint64_t>(lower_bound()), static_cast<std::uint64_t>(extent()));
+  for (const LayoutNode& node : nodes()) {
+    state = mix(state, static_cast<std::uint64_t>(node.offset));
+    state = mix(state, static_cast<std::uint64_t>(node.stride));
+    state = mix(state, node.count);
+    state = mix(state, node.bytes);
+    state = mix(state, node.nodes);
+  }
+  return state;
+}
+
+bool Layout::operator==(const Layout& other) const noexcept {
+  return shape_ == other.shape_ ||
+         (lower_bound() == other.lower_bound() && extent() == other.extent() && shape_->nodes == other.shape_->nodes);
+}
+
+void Layout::pack(const void* base, void* packed) const noexcept {
+  fab::pack(nodes(), static_cast<const std::byte*>(base), static_cast<std::byte*>(packed));
+}
+
+void Layout::unpack(const void* packed, void* base) const noexcept {
+  fab::unpack(nodes(), static_cast<const std::byte*>(packed), static_cast<std::byte*>(base));
+}
+
+}  // namespace fab

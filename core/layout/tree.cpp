@@ -1,0 +1,52 @@
+#include "core/layout/tree.h"
+
+#include <algorithm>
+
+namespace fab {
+namespace {
+
+/// `part` and, right after it in travelling order, `next`.
+void append(Summary& part, const Summary& next) {
+  if (next.pieces == 0) return;
+  if (part.pieces == 0) {
+    part = next;
+    return;
+  }
+  part.bytes += next.bytes;
+  part.pieces += next.pieces - (part.end == next.first ? 1 : 0);
+  part.end = next.end;
+  part.low = std::min(part.low, next.low);
+  part.high = std::max(part.high, next.high);
+}
+
+Summary repeat(const LayoutNode& node, Summary one) {
+  if (node.count == 0 || one.pieces == 0) return {};
+  const std::int64_t reach = last_repetition(node);
+  const bool joined = node.count > 1 && one.end == one.first + node.stride;
+  one.bytes *= node.count;
+  one.pieces = one.pieces * node.count - (joined ? node.count - 1 : 0);
+  one.first += node.offset;
+  one.end += node.offset + reach;
+  one.low += node.offset + std::min<std::int64_t>(0, reach);
+  one.high += node.offset + std::max<std::int64_t>(0, reach);
+  return one;
+}
+
+Summary block(std::uint64_t bytes) {
+  const auto end = static_cast<std::int64_t>(bytes);
+  return {.bytes = bytes, .pieces = bytes == 0 ? 0U : 1U, .first = 0, .end = end, .low = 0, .high = end};
+}
+
+}  // namespace
+
+Summary summarize(Trees trees) noexcept {
+  Summary all;
+  for_each_tree(trees, [&all](const LayoutNode& root, Trees children) {
+    append(all, repeat(root, children.empty() ? block(root.bytes) : summarize(children)));
+  });
+  return all;
+}
+
+std::size_t piece_count(std::span<const LayoutNode> nodes) noexcept { return summarize(nodes).pieces; }
+
+}  // namespace fab
