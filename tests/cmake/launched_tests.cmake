@@ -12,12 +12,6 @@ set(fab_test_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 if(FAB_SANITIZE)
   set(fab_test_ranks 2)
   set(fab_test_providers net)
-  set(suppressions ${PROJECT_SOURCE_DIR}/tests/sanitizers)
-  list(APPEND fab_test_environment
-    "ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=66"
-    "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
-    "LSAN_OPTIONS=suppressions=${suppressions}/lsan.txt:print_suppressions=0"
-    "TSAN_OPTIONS=suppressions=${suppressions}/tsan.txt:print_suppressions=0:exitcode=66:second_deadlock_stack=1")
 endif()
 
 function(fab_add_mpi_test name)
