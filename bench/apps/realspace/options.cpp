@@ -1,0 +1,97 @@
+#include "realspace/options.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <string_view>
+
+#include "realspace/input_error.h"
+#include "realspace/molecule.h"
+
+namespace realspace {
+namespace {
+
+// A number with an optional unit.
+double parse_length_bohr(const std::string& text) {
+  const char* begin = text.c_str();
+  char* unit = nullptr;
+  const double number = std::strtod(begin, &unit);
+  while (*unit == ' ') ++unit;
+  const std::string_view name = unit;
+  if (unit == begin || !(name.empty() || name == "bohr" || name == "angstrom")) {
+    throw CLI::ValidationError(
+        fmt::format("'{}' is not a length such as 0.5, 0.5bohr (the same) or 0.25angstrom", text));
+  }
+  return name == "angstrom" ? number * kBohrPerAngstrom : number;
+}
+
+void add_length(CLI::App& app, const std::string& name, double& length_bohr, const std::string& help) {
+  const auto set = [&length_bohr](const std::string& text) { length_bohr = parse_length_bohr(text); };
+  app.add_option_function<std::string>(name, set, help + ", in bohr or with a unit: 0.5bohr, 0.25angstrom")
+      ->type_name("LENGTH")
+      ->default_str(fmt::format("{}", length_bohr));
+}
+
+void require_length(const char* option, double length_bohr) {
+  if (!std::isfinite(length_bohr) || length_bohr <= 0) {
+    throw InputError(fmt::format("{} is {} bohr; it must be a length above 0", option, length_bohr));
+  }
+}
+
+void require(bool valid, const char* option, double value, const char* expected) {
+  if (!valid) throw InputError(fmt::format("{} is {}; it must be {}", option, value, expected));
+}
+
+}  // namespace
+
+void validate(const Options& options) {
+  require_length("--spacing", options.spacing_bohr);
+  require_length("--radius", options.radius_bohr);
+  require_length("--softening", options.softening_bohr);
+  require(options.limits.tolerance >= 0, "--tolerance", options.limits.tolerance, "0 or more");
+  require(options.limits.max_iterations >= 1, "--max-iterations", options.limits.max_iterations, "at least 1");
+  require(options.batch_iterations >= 1, "--batch", options.batch_iterations, "at least 1");
+  require(options.image_width_px >= 16 && options.image_width_px <= 8192, "--image-width", options.image_width_px,
+          "16 to 8192");
+  if (options.molecule_path.empty() && options.report_paths.empty()) {
+    throw InputError("no molecule: name an .xyz file (see --help)");
+  }
+}
+
+void add_options(CLI::App& app, Options& options) {
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  app.add_option("molecule", options.molecule_path, ".xyz file, coordinates in angstrom");
+  add_length(app, "--spacing", options.spacing_bohr, "Distance of grid points");
+  add_length(app, "--radius", options.radius_bohr, "The grid holds all points closer than this to an atom");
+  add_length(app, "--softening", options.softening_bohr, "s in the potential -Z / sqrt(r^2 + s^2) of an atom");
+  app.add_option("--max-iterations", options.limits.max_iterations, "Give up after this many")->capture_default_str();
+  app.add_option("--tolerance", options.limits.tolerance,
+                 "Of the residual, in hartree; 0: run --max-iterations, whatever the residual")
+      ->capture_default_str();
+  auto* serial = app.add_flag("--serial", options.serial, "The whole grid in this process, without MPI");
+  const std::map<std::string, std::vector<Transport>> transports = {
+      {"fab", {Transport::kFab}}, {"mpi", {Transport::kMpi}}, {"both", {Transport::kFab, Transport::kMpi}}};
+  app.add_option_function<std::string>(
+         "--transport", [&options, transports](const std::string& name) { options.transports = transports.at(name); },
+         "What carries the ghost values: fab's MPI_Ineighbor_xchgv, the MPI library's own MPI_Ineighbor_alltoallv, or "
+         "both, taking turns within the run")
+      ->check(CLI::IsMember({"fab", "mpi", "both"}))
+      ->default_str("fab")
+      ->excludes(serial);
+  app.add_option("--batch", options.batch_iterations, "Iterations before the other transport's turn")
+      ->capture_default_str();
+  app.add_flag("--quiet", options.quiet, "Print nothing but errors");
+  app.add_option("--image", options.image_path, "Write a picture of the density in the molecular plane (PNG)");
+  app.add_option("--image-width", options.image_width_px, "Of the picture, in pixels")->capture_default_str();
+  app.add_option("--json", options.json_path, "Write a summary of the run");
+  app.add_option("--check-energy", options.expected_energy_hartree,
+                 "Fail unless the energy, in hartree, equals this to 1e-10 relative");
+  app.add_option("--report", options.report_paths,
+                 "Run nothing: tabulate summaries that --json wrote, the serial run's first, and fail when an energy "
+                 "differs from its by more than 1e-10 relative")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+}  // namespace realspace
