@@ -1,0 +1,60 @@
+// What a plan depends on besides its communicator: the key of the plan cache.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fab/layout.h"
+
+namespace fab::core {
+
+/// Written anew for every call into memory that is kept, so that a call whose plan exists allocates nothing.
+class CallShape {
+ public:
+  void reset(std::uint64_t call) {
+    words_.assign(1, call);
+    layouts_.clear();
+  }
+  void add(std::int64_t word) { words_.push_back(static_cast<std::uint64_t>(word)); }
+  void add(std::uint64_t word) { words_.push_back(word); }
+  /// The layout must live until the shape was looked up or stored.
+  void add(const Layout& layout) { layouts_.push_back(&layout); }
+
+  [[nodiscard]] std::uint64_t hash() const noexcept {
+    std::uint64_t hash = words_.size();
+    for (const std::uint64_t word : words_) hash = mix(hash ^ word);
+    for (const Layout* layout : layouts_) hash = mix(hash ^ layout->hash());
+    return hash;
+  }
+
+ private:
+  friend class StoredShape;
+  static std::uint64_t mix(std::uint64_t x) noexcept {
+    x *= 0x9e3779b97f4a7c15ull;
+    return x ^ (x >> 29);
+  }
+
+  std::vector<std::uint64_t> words_;
+  std::vector<const Layout*> layouts_;
+};
+
+/// A shape that keeps its layouts alive.
+class StoredShape {
+ public:
+  explicit StoredShape(const CallShape& shape) : words_(shape.words_) {
+    for (const Layout* layout : shape.layouts_) layouts_.push_back(*layout);
+  }
+  bool operator==(const CallShape& shape) const noexcept {
+    if (words_ != shape.words_ || layouts_.size() != shape.layouts_.size()) return false;
+    for (std::size_t i = 0; i < layouts_.size(); ++i)
+      if (!(layouts_[i] == *shape.layouts_[i])) return false;
+    return true;
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::vector<Layout> layouts_;
+};
+
+}  // namespace fab::core

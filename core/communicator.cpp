@@ -1,0 +1,50 @@
+#include "core/communicator.h"
+
+#include <fmt/format.h>
+
+#include "core/context.h"
+
+namespace fab::core {
+
+Communicator::Communicator(std::shared_ptr<Context> context, Group group, Rank rank, std::optional<ContextId> id)
+    : context_(std::move(context)),
+      group_(std::move(group)),
+      rank_(rank),
+      next_sequence_(context_->config().sequence_start),
+      plans_(context_->config().plan_cache) {
+  if (!id) return;
+  id_ = id;
+  context_tag_ = context_->tags().context(*id);
+}
+
+Engine& Communicator::engine() const noexcept { return context_->engine(); }
+
+void Communicator::set_topology(Topology topology) {
+  neighborhood_ = fab::neighborhood(topology, rank_);
+  topology_ = std::move(topology);
+}
+
+void Communicator::set_context_id(ContextId id) {
+  engine().enqueue([self = shared_from_this(), id] {
+    self->id_ = id;
+    self->context_tag_ = self->context().tags().context(id);
+  });
+}
+
+FrameWord Communicator::call_word(const Schedule& schedule) const noexcept {
+  return core::call_word(schedule.name(), context_->config().check);
+}
+
+Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases) {
+  const std::uint64_t limit = context_->tags().max_in_flight();
+  if (in_flight_ >= limit)
+    throw Error(Errc::no_resources, fmt::format("{}: {} calls are in flight on this communicator; at most {} can be told "
+                                                "apart: complete some first",
+                                                plan.schedule().name(), in_flight_, limit));
+  Run& run = plan.acquire();
+  ++in_flight_;
+  run.start(bases, next_sequence_++);
+  return run;
+}
+
+}  // namespace fab::core

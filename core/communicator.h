@@ -1,0 +1,77 @@
+// A group of ranks, an id that separates its traffic, and at most one topology.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "core/frame.h"
+#include "core/group.h"
+#include "core/match_tag.h"
+#include "core/plan_cache.h"
+#include "core/run.h"
+#include "fab/topology.h"
+
+namespace fab::core {
+
+class Context;
+class Engine;
+
+/// What changes after construction is guarded by the engine's lock.
+class Communicator : public std::enable_shared_from_this<Communicator> {
+ public:
+  /// Without an id calls can be started but wait for set_context_id.
+  Communicator(std::shared_ptr<Context> context, Group group, Rank rank, std::optional<ContextId> id);
+
+  [[nodiscard]] Context& context() const noexcept { return *context_; }
+  [[nodiscard]] Engine& engine() const noexcept;
+  [[nodiscard]] Rank rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return group_.size(); }
+  [[nodiscard]] Rank world_rank(Rank rank) const { return group_.world_rank(rank); }
+
+  /// At most once, before any call.
+  void set_topology(Topology topology);
+  [[nodiscard]] const Topology* topology() const noexcept { return topology_ ? &*topology_ : nullptr; }
+  /// The edges of this rank; empty without a topology.
+  [[nodiscard]] const Neighborhood& neighborhood() const noexcept { return neighborhood_; }
+
+  [[nodiscard]] bool has_context_id() const noexcept { return id_.has_value(); }
+  /// From any thread, without the engine's lock.
+  void set_context_id(ContextId id);
+  [[nodiscard]] std::uint64_t context_tag() const noexcept { return context_tag_; }
+  [[nodiscard]] FrameWord call_word(const Schedule& schedule) const noexcept;
+
+  /// An empty shape to fill in, in memory that is used again and again. Under the engine's lock.
+  CallShape& shape_for(std::uint64_t call) {
+    shape_.reset(call);
+    return shape_;
+  }
+  /// Starts the plan of the shape that was filled in last; `build` makes its schedule when there is none yet. Under the
+  /// engine's lock. All ranks of the communicator start their calls in the same order.
+  template <class Build>
+  Run& start(std::span<std::byte* const> bases, Build&& build) {
+    const std::uint64_t hash = shape_.hash();
+    if (Plan* plan = plans_.find(shape_, hash)) return start(*plan, bases);
+    const auto plan = std::make_shared<Plan>(*this, build());
+    plans_.store(shape_, hash, plan);
+    return start(*plan, bases);
+  }
+  Run& start(Plan& plan, std::span<std::byte* const> bases);
+  void run_finished() noexcept { --in_flight_; }
+  [[nodiscard]] std::size_t cached_plans() const noexcept { return plans_.size(); }
+
+ private:
+  std::shared_ptr<Context> context_;
+  Group group_;
+  Rank rank_;
+  std::optional<Topology> topology_;
+  Neighborhood neighborhood_;
+  std::optional<ContextId> id_;
+  std::uint64_t context_tag_ = 0;
+  std::uint64_t next_sequence_ = 0;
+  std::uint64_t in_flight_ = 0;
+  CallShape shape_;
+  PlanCache plans_;
+};
+
+}  // namespace fab::core

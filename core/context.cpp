@@ -1,0 +1,76 @@
+#include "core/context.h"
+
+#include <chrono>
+
+#include "core/communicator.h"
+#include "core/processors.h"
+
+namespace fab::core {
+
+namespace {
+
+Engine::Options engine_options(const Config& config, const JobInfo& job) {
+  const Processors processors = count_processors();
+  return {.progress = config.progress,
+          .progress_cpu = config.progress_cpu,
+          .caller_may_spin = processors.of_node >= job.local_size,
+          .thread_may_spin = processors.of_process > job.local_size};
+}
+
+}  // namespace
+
+Context::Context(const Config& config, std::unique_ptr<Store> store, const ProviderFactory& make)
+    : config_(config),
+      log_(config.log, store->job().rank),
+      store_owner_(std::move(store)),
+      store_(store_owner_.get()),
+      provider_(make(config_, store_->job(), log_)),
+      tags_(provider_->capabilities(), store_->job().size),
+      engine_(engine_options(config_, store_->job()), log_),
+      peers_(engine_, *store_, *provider_) {
+  engine_.add(*provider_);
+}
+
+std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Store> store, const ProviderFactory& make) {
+  const std::shared_ptr<Context> context(new Context(config, std::move(store), make));
+  context->log_.write(LogLevel::info, "rank {} of {} ({}), {}", context->job().rank, context->job().size,
+                      context->job().origin, context->provider_->description());
+  context->peers_.publish();
+  context->engine_.start_thread();
+  return context;
+}
+
+Context::~Context() { store_owner_.reset(); }
+
+std::shared_ptr<Communicator> Context::world() {
+  return std::make_shared<Communicator>(shared_from_this(), Group::range(0, job().size), job().rank, ContextId{0, 0});
+}
+
+ContextId Context::new_context_id() {
+  const Lock lock(engine_.mutex);
+  if (next_number_ >= tags_.numbers())
+    throw Error(Errc::no_resources,
+                "this rank has named " + std::to_string(next_number_) + " communicators; the tags hold no more");
+  return {job().rank, next_number_++};
+}
+
+bool Context::drain(double timeout_s) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
+  Driver driver(engine_);
+  while (engine_.active() > 0 && std::chrono::steady_clock::now() < end)
+    if (!driver.step()) driver.rest();
+  return engine_.active() == 0;
+}
+
+bool Context::close(double timeout_s) {
+  if (!drain(timeout_s))
+    log_.write(LogLevel::warn, "closing with {} unfinished requests after {} s", engine_.active(), timeout_s);
+  const bool all_came = store_->fence(timeout_s, [this] {
+    const Lock lock(engine_.mutex);
+    engine_.progress();
+  });
+  if (!all_came) log_.write(LogLevel::warn, "closing: not all ranks came within {} s", timeout_s);
+  return all_came;
+}
+
+}  // namespace fab::core

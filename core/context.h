@@ -1,0 +1,63 @@
+// One rank's runtime: everything hangs off it, so that one process can hold several.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "core/bootstrap/store.h"
+#include "core/config.h"
+#include "core/engine.h"
+#include "core/log.h"
+#include "core/match_tag.h"
+#include "core/peers.h"
+
+namespace fab::core {
+
+class Communicator;
+
+/// Makes the provider once it is known where this process stands in its job.
+using ProviderFactory = std::function<std::unique_ptr<Provider>(const Config&, const JobInfo&, const Log&)>;
+
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  /// Opens the provider and publishes this rank's address; talks to nobody.
+  static std::shared_ptr<Context> open(const Config& config, std::unique_ptr<Store> store, const ProviderFactory& make);
+  /// Closes without meeting the other ranks, if close() was not called.
+  ~Context();
+
+  [[nodiscard]] const Config& config() const noexcept { return config_; }
+  [[nodiscard]] const Log& log() const noexcept { return log_; }
+  [[nodiscard]] const JobInfo& job() const noexcept { return store_->job(); }
+  [[nodiscard]] Engine& engine() noexcept { return engine_; }
+  [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
+  [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }
+  [[nodiscard]] const Capabilities& capabilities() const noexcept { return provider_->capabilities(); }
+  [[nodiscard]] const Provider& provider() const noexcept { return *provider_; }
+
+  /// A communicator of all ranks; each call gives one with the same id, so bindings keep the first.
+  [[nodiscard]] std::shared_ptr<Communicator> world();
+  /// An id that no other communicator of the job has. Throws Error(no_resources) when all numbers were given away.
+  ContextId new_context_id();
+
+  /// Waits until nothing is in flight and every rank of the job has come here (collective), at most timeout_s seconds
+  /// each. Afterwards nothing can be started. Returns whether all came.
+  bool close(double timeout_s);
+
+ private:
+  Context(const Config& config, std::unique_ptr<Store> store, const ProviderFactory& make);
+  bool drain(double timeout_s);
+
+  // In the order of construction: the store stops calling back before the engine goes, the provider goes last.
+  Config config_;
+  Log log_;
+  std::unique_ptr<Store> store_owner_;
+  Store* store_;
+  std::unique_ptr<Provider> provider_;
+  TagFormat tags_;
+  Engine engine_;
+  PeerTable peers_;
+  std::uint32_t next_number_ = 1;  ///< 0 is the world's, at rank 0
+};
+
+}  // namespace fab::core

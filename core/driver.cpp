@@ -1,0 +1,92 @@
+// Driving by a caller that waits.
+#include <sched.h>
+
+#include <chrono>
+
+#include "core/engine.h"
+
+namespace fab::core {
+
+namespace {
+
+constexpr std::int64_t kSpinNs = 50'000;   // a few round trips of a fast network
+constexpr int kIdleHookPeriodMs = 1;       // another library's progress is called at least this often
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+Driver::Driver(Engine& engine, IdleHook idle) : engine_(engine), idle_(idle) {
+  // Under the lock: the thread looks at drivers_ under the lock before it polls, so from here on every completion
+  // is either visible to our first step or ours to find.
+  const Lock lock(engine_.mutex);
+  engine_.drivers_.fetch_add(1);
+  leading_ = engine_.leader_.try_lock();
+}
+
+Driver::~Driver() {
+  if (following_) engine_.followers_.fetch_sub(1);
+  if (leading_) {
+    engine_.leader_.unlock();
+    engine_.notify_followers();
+  }
+  {
+    const Lock lock(engine_.mutex);
+    engine_.drivers_.fetch_sub(1);
+  }
+  engine_.unpark();
+}
+
+bool Driver::step() {
+  if (!leading_) leading_ = engine_.leader_.try_lock();
+  if (!leading_) return false;
+  const Lock lock(engine_.mutex);
+  const bool happened = engine_.progress() > 0;
+  if (happened) spun_ = false;
+  return happened;
+}
+
+// The caller looks at what it waits for once more between the reading of the epoch and the first sleep, so a
+// completion in between is not missed.
+void Driver::follow() {
+  if (!following_) {
+    following_ = true;
+    engine_.followers_.fetch_add(1);
+    seen_epoch_ = engine_.follow_epoch();
+    return;
+  }
+  seen_epoch_ = engine_.wait_for_epoch_after(seen_epoch_);
+}
+
+bool Driver::still_spinning() {
+  if (!engine_.options_.caller_may_spin) return false;
+  const std::int64_t now = now_ns();
+  if (!spun_) {
+    spun_ = true;
+    spin_end_ns_ = now + kSpinNs;
+  }
+  return now < spin_end_ns_;
+}
+
+void Driver::rest() {
+  if (idle_ != nullptr) idle_();
+  if (!leading_) {
+    follow();
+    return;
+  }
+  if (still_spinning()) return;
+  bool sleep = engine_.all_have_wait_fd_;
+  if (sleep) {
+    const Lock lock(engine_.mutex);
+    sleep = engine_.may_sleep();
+  }
+  if (sleep)
+    engine_.sleep(idle_ != nullptr ? kIdleHookPeriodMs : Engine::kSafetyTimeoutMs);
+  else
+    ::sched_yield();
+}
+
+}  // namespace fab::core

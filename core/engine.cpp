@@ -1,0 +1,161 @@
+#include "core/engine.h"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "core/run.h"
+
+namespace fab::core {
+
+Engine::Engine(const Options& options, const Log& log) : options_(options), log_(log) {
+  const int wake_fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (wake_fd < 0) throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
+  descriptors_.push_back({wake_fd, POLLIN, 0});
+}
+
+Engine::~Engine() {
+  if (thread_.joinable()) {
+    stop_.store(true);
+    ticket_.fetch_add(1);
+    ticket_.notify_all();
+    wake();
+    thread_.join();
+  }
+  ::close(descriptors_.front().fd);
+}
+
+void Engine::add(Provider& provider) {
+  providers_.push_back(&provider);
+  if (descriptors_.size() == kMaxDescriptors)
+    throw Error(Errc::no_resources, "more providers than the engine has places for descriptors");
+  if (provider.capabilities().wait_fd)
+    descriptors_.push_back({provider.wait_fd(), POLLIN, 0});
+  else
+    all_have_wait_fd_ = false;
+}
+
+std::size_t Engine::progress() {
+  std::size_t events = 0;
+  for (Provider* provider : providers_) events += provider->poll();
+  if (refused_head_ != nullptr) events += retry_refused();
+  if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks() + begin_deferred();
+  return events;
+}
+
+void Engine::deactivated() noexcept {
+  active_.fetch_sub(1);
+  notify_followers();
+}
+
+void Engine::retry_later(Transfer& transfer) noexcept {
+  transfer.next_refused = nullptr;
+  (refused_head_ == nullptr ? refused_head_ : refused_tail_->next_refused) = &transfer;
+  refused_tail_ = &transfer;
+}
+
+void Engine::forget(Transfer& transfer) noexcept {
+  Transfer* previous = nullptr;
+  for (Transfer* t = refused_head_; t != nullptr; previous = t, t = t->next_refused) {
+    if (t != &transfer) continue;
+    (previous == nullptr ? refused_head_ : previous->next_refused) = t->next_refused;
+    if (refused_tail_ == t) refused_tail_ = previous;
+    return;
+  }
+}
+
+void Engine::forget(Run& run) noexcept { std::erase(deferred_, &run); }
+
+// Each post that was refused when the pass began is tried once: one peer's full queue does not hold up the others,
+// and what is refused again goes back to the end.
+std::size_t Engine::retry_refused() {
+  std::size_t tries = 0;
+  for (const Transfer* t = refused_head_; t != nullptr; t = t->next_refused) ++tries;
+  std::size_t accepted = 0;
+  for (; tries > 0 && refused_head_ != nullptr; --tries) {
+    Transfer& transfer = *refused_head_;
+    refused_head_ = transfer.next_refused;
+    if (transfer.run->repost(transfer)) ++accepted;
+  }
+  return accepted;
+}
+
+void Engine::enqueue(std::function<void()> task) {
+  const Lock lock(tasks_mutex_);
+  tasks_.push_back(std::move(task));
+  has_tasks_.store(true, std::memory_order_release);
+  wake();
+}
+
+// The wake descriptor is raised and drained under the tasks' lock, so it is readable exactly while there are tasks.
+std::size_t Engine::run_tasks() {
+  std::vector<std::function<void()>> tasks;
+  {
+    const Lock lock(tasks_mutex_);
+    tasks.swap(tasks_);
+    has_tasks_.store(false, std::memory_order_release);
+    drain_wake_fd();
+  }
+  for (const auto& task : tasks) task();
+  return tasks.size();
+}
+
+std::size_t Engine::begin_deferred() {
+  std::vector<Run*> ready;
+  const auto is_ready = [](Run* run) { return run->may_begin(); };
+  std::copy_if(deferred_.begin(), deferred_.end(), std::back_inserter(ready), is_ready);
+  std::erase_if(deferred_, is_ready);
+  for (Run* run : ready) run->begin();
+  return ready.size();
+}
+
+bool Engine::may_sleep() {
+  if (has_tasks_.load(std::memory_order_acquire)) return false;
+  return std::all_of(providers_.begin(), providers_.end(), [](Provider* provider) { return provider->may_sleep(); });
+}
+
+// Several threads may sleep here at once, so each has its own copy. A wake-up is only a hint: the caller polls
+// everything again whatever poll() said.
+void Engine::sleep(int timeout_ms) const {
+  std::array<pollfd, kMaxDescriptors> descriptors;
+  std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin());
+  ::poll(descriptors.data(), descriptors_.size(), timeout_ms);
+}
+
+void Engine::wake() noexcept {
+  const std::uint64_t one = 1;
+  // Only a full counter can refuse the write, and then the descriptor is readable already.
+  [[maybe_unused]] const auto written = ::write(descriptors_.front().fd, &one, sizeof(one));
+}
+
+void Engine::drain_wake_fd() noexcept {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto bytes = ::read(descriptors_.front().fd, &count, sizeof(count));
+}
+
+std::uint64_t Engine::follow_epoch() {
+  const std::lock_guard lock(follow_mutex_);
+  return follow_epoch_;
+}
+
+std::uint64_t Engine::wait_for_epoch_after(std::uint64_t seen) {
+  std::unique_lock lock(follow_mutex_);
+  follow_.wait_for(lock, std::chrono::milliseconds(kSafetyTimeoutMs), [&] { return follow_epoch_ != seen; });
+  return follow_epoch_;
+}
+
+void Engine::notify_followers() noexcept {
+  if (followers_.load() == 0) return;
+  {
+    const std::lock_guard lock(follow_mutex_);
+    ++follow_epoch_;
+  }
+  follow_.notify_all();
+}
+
+}  // namespace fab::core

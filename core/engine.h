@@ -1,0 +1,158 @@
+// The progress engine: polls the providers, repeats refused posts, and decides who does so and when to sleep.
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/config.h"
+#include "core/log.h"
+#include "core/mutex.h"
+#include "core/provider.h"
+
+namespace fab::core {
+
+class Run;
+struct Transfer;
+
+/// One per context. Its lock guards the providers and everything that plans, runs, peers and communicators of the
+/// context change after construction: whoever calls into those holds it.
+///
+/// Whoever waits drives the engine (a Driver). While nobody waits and runs are active, the progress thread drives
+/// it. The thread is in one of two places when it has nothing to do: in poll() on the providers' descriptors while runs
+/// are active, or parked on a futex. It parks as soon as a wake-up finds a driver at work or nothing active, so a
+/// program that only makes blocking calls never meets it again; starting a request that nobody waits for unparks it.
+class Engine {
+ public:
+  struct Options {
+    ProgressMode progress = ProgressMode::automatic;
+    int progress_cpu = -1;          ///< processor of the progress thread; -1: any
+    bool caller_may_spin = false;   ///< every rank of the node has a processor to itself
+    bool thread_may_spin = false;   ///< and there is one more for the thread
+  };
+
+  Engine(const Options& options, const Log& log);
+  /// Stops the thread. Nothing may be in flight.
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Adds a provider, which must outlive the engine's use. Before start_thread.
+  void add(Provider& provider);
+  /// Starts the progress thread where the options and the providers' capabilities allow one.
+  void start_thread();
+  [[nodiscard]] bool has_thread() const noexcept { return thread_.joinable(); }
+
+  Mutex mutex;
+
+  /// Polls everything once; returns how many things happened.
+  std::size_t progress() FAB_REQUIRES(mutex);
+
+  /// A run became active. Call unpark() once the lock is released if the caller will not wait.
+  void activated() noexcept FAB_REQUIRES(mutex) { active_.fetch_add(1); }
+  void deactivated() noexcept FAB_REQUIRES(mutex);
+  [[nodiscard]] int active() const noexcept { return active_.load(); }
+  void unpark() noexcept;
+
+  /// A post was refused: repeat it after the next progress.
+  void retry_later(Transfer& transfer) noexcept FAB_REQUIRES(mutex);
+  /// Forgets a refused post.
+  void forget(Transfer& transfer) noexcept FAB_REQUIRES(mutex);
+  /// A run waits for its peers' addresses: begin it when its plan is ready.
+  void begin_later(Run& run) FAB_REQUIRES(mutex) { deferred_.push_back(&run); }
+  void forget(Run& run) noexcept FAB_REQUIRES(mutex);
+
+  /// Has `task` executed under the lock by whoever drives next. From any thread, without the lock.
+  void enqueue(std::function<void()> task);
+
+  [[nodiscard]] const Log& log() const noexcept { return log_; }
+
+ private:
+  friend class Driver;
+  static constexpr std::size_t kMaxDescriptors = 8;
+  static constexpr int kSafetyTimeoutMs = 100;  ///< bounds every sleep, against lost wake-ups
+
+  std::size_t retry_refused() FAB_REQUIRES(mutex);
+  std::size_t run_tasks() FAB_REQUIRES(mutex);
+  std::size_t begin_deferred() FAB_REQUIRES(mutex);
+  [[nodiscard]] bool may_sleep() FAB_REQUIRES(mutex);
+  void sleep(int timeout_ms) const;
+  void wake() noexcept;
+  void drain_wake_fd() noexcept;
+
+  void thread_main();
+  /// One turn of the thread with runs active; returns whether it should sleep now.
+  bool thread_turn();
+  void park();
+  [[nodiscard]] bool thread_wanted() const noexcept { return active_.load() > 0 && drivers_.load() == 0; }
+
+  [[nodiscard]] std::uint64_t follow_epoch();
+  [[nodiscard]] std::uint64_t wait_for_epoch_after(std::uint64_t seen);
+  void notify_followers() noexcept;
+
+  Options options_;
+  Log log_;
+  std::vector<Provider*> providers_;
+  std::vector<pollfd> descriptors_;  ///< the wake descriptor first, then one per provider
+  bool all_have_wait_fd_ = true;
+
+  std::atomic<int> active_{0};
+  std::atomic<int> drivers_{0};  ///< changed under the lock
+  Transfer* refused_head_ FAB_GUARDED_BY(mutex) = nullptr;
+  Transfer* refused_tail_ FAB_GUARDED_BY(mutex) = nullptr;
+  std::vector<Run*> deferred_ FAB_GUARDED_BY(mutex);
+
+  Mutex tasks_mutex_;
+  std::vector<std::function<void()>> tasks_ FAB_GUARDED_BY(tasks_mutex_);
+  std::atomic<bool> has_tasks_{false};
+
+  std::mutex leader_;  ///< held by the one waiting caller that polls; the others follow
+  std::atomic<int> followers_{0};
+  std::mutex follow_mutex_;
+  std::condition_variable follow_;
+  std::uint64_t follow_epoch_ = 0;  ///< guarded by follow_mutex_
+
+  std::thread thread_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> parked_{false};
+  std::atomic<std::uint32_t> ticket_{0};
+};
+
+/// Called again and again while a driver finds nothing to do: keeps another library going (MPI's own progress).
+using IdleHook = void (*)();
+
+/// The calling thread drives the engine for as long as this object lives. Several threads may at once: one leads and
+/// polls, the others sleep until something completed or the leader left.
+class Driver {
+ public:
+  explicit Driver(Engine& engine, IdleHook idle = nullptr) FAB_EXCLUDES(engine.mutex);
+  ~Driver() FAB_EXCLUDES(engine_.mutex);
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  /// Makes progress once; returns whether something happened.
+  bool step() FAB_EXCLUDES(engine_.mutex);
+  /// Nothing happened: spins for a moment where this rank owns a processor, then sleeps in the kernel.
+  void rest() FAB_EXCLUDES(engine_.mutex);
+
+ private:
+  [[nodiscard]] bool still_spinning();
+  void follow();
+
+  Engine& engine_;
+  IdleHook idle_;
+  bool leading_ = false;
+  bool following_ = false;
+  std::uint64_t seen_epoch_ = 0;
+  bool spun_ = false;
+  std::int64_t spin_end_ns_ = 0;
+};
+
+}  // namespace fab::core

@@ -1,0 +1,158 @@
+// Schedules: a communication pattern that is known in advance, as data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fab/layout.h"
+#include "fab/topology.h"
+
+namespace fab {
+
+/// A symbolic buffer: an address that is given when the schedule starts. Scratch belongs to the running request.
+enum class BufferId : std::uint32_t { send = 0, recv = 1, scratch = 2, user = 3 };
+
+/// The user's n-th further buffer.
+constexpr BufferId user_buffer(std::uint32_t n) noexcept {
+  return static_cast<BufferId>(static_cast<std::uint32_t>(BufferId::user) + n);
+}
+
+enum class OperationKind : std::uint8_t { send, recv, copy };
+
+/// Part of a buffer: a layout, `offset` bytes from the buffer's address.
+struct Block {
+  BufferId buffer = BufferId::send;
+  std::ptrdiff_t offset = 0;
+  Layout layout{};
+};
+
+/// A block as a committed schedule stores it. The bytes are the pieces of the layout nodes
+/// [first_node, first_node + node_count); without nodes they are `bytes` bytes in a row from `offset`.
+struct BlockRecord {
+  std::int64_t offset = 0;
+  std::uint64_t bytes = 0;
+  BufferId buffer = BufferId::send;
+  std::uint32_t first_node = 0;
+  std::uint32_t node_count = 0;
+  std::uint32_t unused = 0;
+};
+
+/// One operation of a committed schedule. A send or receive moves its blocks, in order, as one message; a copy moves
+/// its first block to its second.
+struct OperationRecord {
+  OperationKind kind = OperationKind::copy;
+  std::uint8_t unused[3] = {};
+  std::uint32_t peer = 0;         ///< index in the peer table (send, recv)
+  std::uint32_t slot = 0;         ///< tells messages between the same two ranks apart
+  std::uint32_t first_block = 0;  ///< index in the block table
+  std::uint32_t block_count = 0;
+  std::uint32_t unused2 = 0;
+  std::uint64_t bytes = 0;        ///< payload
+};
+
+/// Operations [first_operation, first_operation + operation_count) may be in flight together; the next round starts
+/// when they are done (Hoefler and Lumsdaine, Design, Implementation, and Usage of LibNBC, 2.1).
+struct RoundRecord {
+  std::uint32_t first_operation = 0;
+  std::uint32_t operation_count = 0;
+};
+
+/// A committed plan of one rank: immutable, in one piece of memory, without pointers, so that it can be copied,
+/// compared, stored and bound to other buffers. Cheap to copy (shared).
+class Schedule {
+ public:
+  /// The inverse of bytes(). Throws Error(invalid_schedule) when the bytes are no schedule of this version.
+  static Schedule from_bytes(std::span<const std::byte> bytes);
+
+  [[nodiscard]] std::string_view name() const noexcept;
+  [[nodiscard]] std::span<const Rank> peers() const noexcept;  ///< ranks of the communicator, each once
+  [[nodiscard]] std::span<const RoundRecord> rounds() const noexcept;
+  [[nodiscard]] std::span<const OperationRecord> operations() const noexcept;
+  [[nodiscard]] std::span<const OperationRecord> operations(const RoundRecord& round) const noexcept;
+  [[nodiscard]] std::span<const BlockRecord> blocks(const OperationRecord& operation) const noexcept;
+  [[nodiscard]] std::span<const LayoutNode> nodes(const BlockRecord& block) const noexcept;
+  [[nodiscard]] std::size_t scratch_bytes() const noexcept;
+  [[nodiscard]] std::uint32_t buffer_count() const noexcept;  ///< buffers that the operations name, scratch included
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
+
+  bool operator==(const Schedule& other) const noexcept;
+
+  /// One line a round and an operation.
+  [[nodiscard]] std::string to_string() const;
+  /// The same as a Graphviz digraph: rounds as clusters, an edge for each message and copy.
+  [[nodiscard]] std::string to_graphviz() const;
+
+ private:
+  friend class ScheduleBuilder;
+  friend class Freezer;
+  struct Header;
+  explicit Schedule(std::shared_ptr<const std::vector<std::uint64_t>> storage) : storage_(std::move(storage)) {}
+  [[nodiscard]] const Header& header() const noexcept;
+  template <class Record>
+  [[nodiscard]] std::span<const Record> table(std::uint32_t offset, std::uint32_t count) const noexcept;
+  void validate() const;
+
+  std::shared_ptr<const std::vector<std::uint64_t>> storage_;
+};
+
+/// What commit may do to a schedule.
+struct CommitOptions {
+  /// Messages of one round to (from) one peer whose blocks together have at most this many bytes become one message.
+  /// Must be the same on every rank.
+  std::size_t combine_bytes = 0;
+};
+
+/// Builds a schedule: operations go into the current round until round() opens the next one.
+class ScheduleBuilder {
+ public:
+  /// `name` is the call that the schedule carries out ("neighbor_xchg"), for messages and drawings; `ranks` the size of
+  /// the communicator.
+  ScheduleBuilder(std::string_view name, int ranks);
+
+  /// Declares that `buffer` has `bytes` bytes from its address on, so that commit can check blocks against it.
+  void declare(BufferId buffer, std::size_t bytes);
+  /// Reserves scratch and returns its offset.
+  std::ptrdiff_t scratch(std::size_t bytes);
+
+  void send(Rank to, std::uint32_t slot, Block block);
+  void recv(Rank from, std::uint32_t slot, Block block);
+  void copy(Block from, Block to);
+  void round();
+
+  /// Validates, combines and freezes. Throws Error(invalid_schedule) that names round, operation and fault: a peer
+  /// outside the communicator, a block outside its declared buffer or outside scratch, two messages of a round to the
+  /// same peer with the same slot, a copy between blocks that overlap in part. Empty rounds are dropped, contiguous
+  /// copies that continue each other are merged.
+  [[nodiscard]] Schedule commit(const CommitOptions& options = {}) const;
+
+ private:
+  struct Operation {
+    OperationKind kind;
+    Rank peer;
+    std::uint32_t slot;
+    std::vector<Block> blocks;
+  };
+  using Round = std::vector<Operation>;
+
+  void validate() const;
+  void check(const Operation& operation, const std::string& where) const;
+  void check(const Block& block, const std::string& where) const;
+  [[nodiscard]] static Round combine(const Round& round, std::size_t combine_bytes);
+  [[nodiscard]] static Round merge_copies(Round round);
+
+  std::string name_;
+  int ranks_;
+  std::size_t scratch_bytes_ = 0;
+  std::vector<std::pair<BufferId, std::size_t>> declared_;
+  std::vector<Round> rounds_{1};
+};
+
+[[nodiscard]] std::string to_string(BufferId buffer);
+[[nodiscard]] std::string_view to_string(OperationKind kind) noexcept;
+
+}  // namespace fab

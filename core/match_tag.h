@@ -1,0 +1,64 @@
+// The 64-bit tag by which a message finds its receive.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "core/provider.h"
+#include "fab/topology.h"
+
+namespace fab::core {
+
+/// Names a communicator job-wide without any negotiation: the process that created the id, and its count of ids.
+struct ContextId {
+  Rank owner = 0;
+  std::uint32_t number = 0;
+
+  bool operator==(const ContextId&) const = default;
+};
+
+/// How the bits of a tag are used; a function of the provider and the size of the job, so equal on all ranks.
+///
+///     high                                                                             low
+///     | framed 1 | owner r | number n | sequence q | source r (no directed receive) | slot 8 |
+///
+/// r is just wide enough for the job's ranks; number and sequence share what is left. `framed` says that the message
+/// starts with a frame (core/frame.h). It is ignored in matching and compared on arrival, so that ranks that disagree
+/// about the sizes along an edge notice. A sequence number that wraps is harmless as long as fewer than half
+/// of all numbers are in flight on one communicator; starting more is refused (max_in_flight).
+class TagFormat {
+ public:
+  static constexpr unsigned kSlotBits = 8;
+
+  /// Throws Error(no_resources) when the provider's tag is too narrow for the job.
+  TagFormat(const Capabilities& capabilities, int job_size);
+
+  [[nodiscard]] std::uint64_t slots() const noexcept { return 1ull << kSlotBits; }
+  [[nodiscard]] std::uint64_t numbers() const noexcept { return 1ull << number_bits_; }
+  [[nodiscard]] std::uint64_t sequences() const noexcept { return 1ull << sequence_bits_; }
+  [[nodiscard]] std::uint64_t max_in_flight() const noexcept { return sequences() / 2; }
+
+  /// The part that all messages of one communicator share.
+  [[nodiscard]] std::uint64_t context(ContextId id) const noexcept {
+    return static_cast<std::uint64_t>(id.owner) << owner_shift_ | static_cast<std::uint64_t>(id.number) << number_shift_;
+  }
+  [[nodiscard]] std::uint64_t sequence(std::uint64_t sequence) const noexcept {
+    return (sequence & (sequences() - 1)) << sequence_shift_;
+  }
+  /// The part that tells the messages of one run apart; `source` is the sender's rank in the job.
+  [[nodiscard]] std::uint64_t message(Rank source, std::uint32_t slot) const noexcept {
+    return (source_bits_ > 0 ? static_cast<std::uint64_t>(source) << kSlotBits : 0) | slot;
+  }
+  [[nodiscard]] std::uint64_t framed() const noexcept { return framed_; }
+
+ private:
+  unsigned source_bits_ = 0;
+  unsigned sequence_bits_ = 0;
+  unsigned number_bits_ = 0;
+  unsigned sequence_shift_ = 0;
+  unsigned number_shift_ = 0;
+  unsigned owner_shift_ = 0;
+  std::uint64_t framed_ = 0;
+};
+
+}  // namespace fab::core

@@ -1,0 +1,46 @@
+// The processes that this one talks to: found on first use, never more of them than are really talked to.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "core/bootstrap/store.h"
+#include "core/engine.h"
+#include "core/provider.h"
+
+namespace fab::core {
+
+/// Another process of the job (or this one), and the way to it.
+struct Peer {
+  enum class State { looking_up, ready, failed };
+
+  Rank world_rank = 0;
+  State state = State::looking_up;
+  Provider* provider = nullptr;  ///< once ready
+  PeerHandle handle = 0;         ///< once ready
+  Status failure{};              ///< once failed
+};
+
+/// Guarded by the engine's lock.
+class PeerTable {
+ public:
+  PeerTable(Engine& engine, Store& store, Provider& provider) : engine_(engine), store_(store), provider_(provider) {}
+
+  /// Publishes this rank's own address.
+  void publish();
+  /// The peer with that rank of the job. The first call starts the look-up of its address, which ends some time later
+  /// in a progress of the engine. The reference stays valid.
+  Peer& find(Rank world_rank) FAB_REQUIRES(engine_.mutex);
+
+ private:
+  void arrived(Peer& peer, const std::optional<std::string>& address, const std::string& reason)
+      FAB_REQUIRES(engine_.mutex);
+
+  Engine& engine_;
+  Store& store_;
+  Provider& provider_;
+  std::unordered_map<Rank, std::unique_ptr<Peer>> peers_ FAB_GUARDED_BY(engine_.mutex);
+};
+
+}  // namespace fab::core

@@ -1,0 +1,14 @@
+// How many processors this process may use, against the ranks that share the node.
+#pragma once
+
+namespace fab::core {
+
+struct Processors {
+  int of_process = 1;  ///< processing units this process may run on
+  int of_node = 1;     ///< processing units that the operating system lets anybody use
+};
+
+/// Reads both through hwloc; 1 and 1 (never spin) when it fails.
+[[nodiscard]] Processors count_processors();
+
+}  // namespace fab::core

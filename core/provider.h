@@ -1,0 +1,93 @@
+// What fab asks of a way to move bytes between two ranks. One implementation per folder of providers/.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "fab/error.h"
+
+namespace fab {
+
+/// What became of a post. `again` is no error: the engine keeps the post and repeats it after the next progress.
+enum class PostResult { done, pending, again };
+
+/// Something that is in flight. Lives inside the request it belongs to; the provider keeps only its address, which
+/// must stay valid until one of the two handlers was called. A Completion cannot be made without an error handler.
+class Completion {
+ public:
+  /// `tag` is the sender's whole tag (receives only), `bytes` what arrived.
+  using DoneHandler = void (*)(Completion& self, std::uint64_t bytes, std::uint64_t tag) noexcept;
+  using ErrorHandler = void (*)(Completion& self, const Status& status) noexcept;
+
+  Completion(DoneHandler on_done, ErrorHandler on_error) noexcept : on_done_(on_done), on_error_(on_error) {}
+
+  void done(std::uint64_t bytes, std::uint64_t tag) noexcept { on_done_(*this, bytes, tag); }
+  void fail(const Status& status) noexcept { on_error_(*this, status); }
+
+  /// The first bytes belong to the provider while the operation is in flight (libfabric's FI_CONTEXT2).
+  static constexpr std::size_t kProviderSpace = 64;
+  [[nodiscard]] void* provider_space() noexcept { return space_; }
+  static Completion& from_provider_space(void* space) noexcept { return *static_cast<Completion*>(space); }
+
+ private:
+  alignas(16) std::byte space_[kProviderSpace] = {};
+  DoneHandler on_done_;
+  ErrorHandler on_error_;
+};
+
+/// A provider's own name for a peer.
+using PeerHandle = std::uint64_t;
+
+struct Capabilities {
+  std::size_t inject_bytes = 0;       ///< sends up to this size leave the buffer free at once
+  std::size_t iov_limit = 1;          ///< pieces of memory in one post
+  std::uint64_t max_message_bytes = 0;
+  bool directed_receive = false;      ///< post_recv matches by source; otherwise the tag must name the source
+  std::uint64_t tag_mask = ~0ull;     ///< the bits of a tag that travel
+  bool wait_fd = false;               ///< wait_fd() and may_sleep() work
+};
+
+/// All calls are made under one lock (the engine's), except capabilities, name, description and address, which are
+/// constant. Handlers run inside post_* and poll.
+class Provider {
+ public:
+  virtual ~Provider() = default;
+
+  [[nodiscard]] virtual const Capabilities& capabilities() const noexcept = 0;
+  /// A word: "net", "tcp;ofi_rxm", "local".
+  [[nodiscard]] virtual const std::string& name() const noexcept = 0;
+  /// For messages: provider, interface and own address.
+  [[nodiscard]] virtual const std::string& description() const noexcept = 0;
+  /// What peers need to reach this rank through this provider.
+  [[nodiscard]] virtual const std::string& address() const noexcept = 0;
+
+  /// Makes a peer reachable. Throws Error(unreachable, mismatch or transport).
+  virtual PeerHandle connect(std::string_view address) = 0;
+
+  /// Sends the pieces as one message. done: the buffer is free and no handler will be called; pending: a handler will
+  /// be called, perhaps was called already (with a failure); again: nothing happened.
+  [[nodiscard]] virtual PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                             Completion& completion) = 0;
+  /// Receives one message whose tag equals `tag` in all bits that `ignore` does not name, scattered to the pieces.
+  /// A longer message fails with Errc::truncated and writes nothing beyond the pieces. Never `done`.
+  [[nodiscard]] virtual PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
+                                             std::uint64_t ignore, Completion& completion) = 0;
+  /// Asks for an end of a posted receive; its handler is called in any case, with Errc::cancelled if that worked.
+  virtual void cancel(Completion& completion) = 0;
+
+  /// Moves things on and calls handlers; returns how many.
+  virtual std::size_t poll() = 0;
+
+  /// A descriptor that becomes readable when poll() has something to do, provided that may_sleep() said yes after the
+  /// last poll. -1 without Capabilities::wait_fd.
+  [[nodiscard]] virtual int wait_fd() const noexcept { return -1; }
+  [[nodiscard]] virtual bool may_sleep() { return false; }
+};
+
+}  // namespace fab

@@ -1,0 +1,101 @@
+// A run: one execution of a plan. What a request of the bindings stands for.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/frame.h"
+#include "core/plan.h"
+
+namespace fab::core {
+
+/// One operation of the current round in flight: the completion record that the provider hands back.
+struct Transfer : Completion {
+  enum class State : std::uint8_t { idle, refused, posted };
+
+  explicit Transfer(Run& its_run) noexcept;
+
+  Run* run;
+  const PreparedOperation* operation = nullptr;
+  Transfer* next_refused = nullptr;  ///< the engine's list of refused posts
+  State state = State::idle;
+};
+
+/// Guarded by the engine's lock, except done() and, once done, status(). Belongs to its plan's pool; in use from
+/// Plan::acquire until the user let go of it and nothing of it is in flight.
+class Run {
+ public:
+  explicit Run(Plan& plan);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// Starts: posts round 0, or waits for the peers' addresses first. bases[i] is the address of BufferId i; scratch is
+  /// the run's own. The buffers belong to the run until done().
+  void start(std::span<std::byte* const> bases, std::uint64_t sequence);
+
+  [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
+  [[nodiscard]] const Status& status() const noexcept { return status_; }
+  /// The user's handle is gone: the run goes back to its plan as soon as nothing is in flight.
+  void let_go() noexcept;
+  /// Ends the run early: takes back receives and refused posts. done() follows once the provider gave the receives
+  /// back; sends may stay in flight (they only read), and keep the run's memory.
+  void abandon(const Status& reason);
+  /// How often something of this run has completed: tells a slow run from a stuck one.
+  [[nodiscard]] std::uint64_t settled_count() const noexcept { return settled_count_.load(std::memory_order_relaxed); }
+  /// What the run waits for: the operations in flight with their peers, or the peers whose addresses are missing.
+  [[nodiscard]] std::string describe_pending() const;
+  [[nodiscard]] Plan& plan() const noexcept { return plan_; }
+
+  // For the engine.
+  [[nodiscard]] bool may_begin() const noexcept;
+  void begin();
+  /// Repeats a refused post; returns whether it was accepted.
+  bool repost(Transfer& transfer);
+
+  Run* next_idle = nullptr;  ///< the plan's list
+
+ private:
+  friend struct Transfer;
+
+  void run_rounds();
+  void execute(const PreparedOperation& operation);
+  void copy(const PreparedOperation& operation);
+  [[nodiscard]] PostResult post(Transfer& transfer);
+  void stage_send(const PreparedOperation& operation);
+  [[nodiscard]] std::uint64_t tag_of(const PreparedOperation& operation) const noexcept;
+  [[nodiscard]] std::byte* address(BufferId buffer, std::int64_t offset) const noexcept;
+
+  void received(const PreparedOperation& operation, std::uint64_t bytes, std::uint64_t tag);
+  void compare_frame(const PreparedOperation& operation);
+  void unpack(const PreparedOperation& operation);
+  void settled(Transfer& transfer);
+  void fail(const PreparedOperation& operation, Errc code, const std::string& fault);
+  void take_back(const Peer* peer);
+  void finish() noexcept;
+  void recycle() noexcept;
+  [[nodiscard]] std::string describe(const PreparedOperation& operation) const;
+  [[nodiscard]] std::uint32_t sends_in_flight() const noexcept;
+
+  Plan& plan_;
+  std::shared_ptr<Plan> keep_plan_;                  ///< while in use
+  std::shared_ptr<Communicator> keep_communicator_;  ///< while in use
+  std::vector<std::byte*> bases_;
+  std::unique_ptr<std::byte[]> scratch_;
+  std::unique_ptr<std::byte[]> staging_;
+  std::vector<Transfer> transfers_;  ///< as many as the widest round has operations
+  std::uint64_t sequence_tag_ = 0;
+  std::uint32_t round_ = 0;
+  std::uint32_t used_transfers_ = 0;
+  std::uint32_t pending_ = 0;  ///< operations of the round not settled, one more while the round is being posted
+  bool held_ = false;          ///< the user has a handle
+  bool abandoned_ = false;
+  std::atomic<std::uint64_t> settled_count_{0};
+  Status status_;
+  std::atomic<bool> done_{true};
+};
+
+}  // namespace fab::core

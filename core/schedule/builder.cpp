@@ -1,0 +1,188 @@
+// Building, validating and optimising a schedule before it is frozen.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "core/schedule/freeze.h"
+#include "fab/error.h"
+
+namespace fab {
+
+namespace {
+
+std::size_t payload(const std::vector<Block>& blocks) {
+  std::size_t bytes = 0;
+  for (const Block& block : blocks) bytes += block.layout.size();
+  return bytes;
+}
+
+struct Range {
+  std::ptrdiff_t begin;
+  std::ptrdiff_t end;
+};
+
+Range byte_range(const Block& block) {
+  return {block.offset + block.layout.true_lower_bound(), block.offset + block.layout.true_upper_bound()};
+}
+
+bool overlap(const Block& a, const Block& b) {
+  const Range x = byte_range(a);
+  const Range y = byte_range(b);
+  return a.buffer == b.buffer && x.begin < y.end && y.begin < x.end;
+}
+
+bool continues(const Block& last, const Block& next) {
+  return last.buffer == next.buffer && last.layout.is_contiguous() && next.layout.is_contiguous() &&
+         byte_range(last).end == byte_range(next).begin;
+}
+
+Block joined(const Block& last, const Block& next) {
+  return {last.buffer, byte_range(last).begin, Layout::contiguous(last.layout.size() + next.layout.size())};
+}
+
+[[noreturn]] void refuse(std::string_view name, const std::string& where, const std::string& fault) {
+  throw Error(Errc::invalid_schedule, fmt::format("commit of schedule '{}': {}: {}", name, where, fault));
+}
+
+}  // namespace
+
+ScheduleBuilder::ScheduleBuilder(std::string_view name, int ranks) : name_(name), ranks_(ranks) {}
+
+void ScheduleBuilder::declare(BufferId buffer, std::size_t bytes) { declared_.emplace_back(buffer, bytes); }
+
+std::ptrdiff_t ScheduleBuilder::scratch(std::size_t bytes) {
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t offset = scratch_bytes_;
+  scratch_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return static_cast<std::ptrdiff_t>(offset);
+}
+
+void ScheduleBuilder::send(Rank to, std::uint32_t slot, Block block) {
+  rounds_.back().push_back({OperationKind::send, to, slot, {std::move(block)}});
+}
+
+void ScheduleBuilder::recv(Rank from, std::uint32_t slot, Block block) {
+  rounds_.back().push_back({OperationKind::recv, from, slot, {std::move(block)}});
+}
+
+void ScheduleBuilder::copy(Block from, Block to) {
+  rounds_.back().push_back({OperationKind::copy, 0, 0, {std::move(from), std::move(to)}});
+}
+
+void ScheduleBuilder::round() { rounds_.emplace_back(); }
+
+void ScheduleBuilder::check(const Block& block, const std::string& where) const {
+  const Range range = byte_range(block);
+  const auto check_against = [&](std::size_t bytes) {
+    if (range.begin < 0 || range.end > static_cast<std::ptrdiff_t>(bytes))
+      refuse(name_, where,
+             fmt::format("block of bytes [{}, {}) outside buffer '{}' of {} bytes", range.begin, range.end,
+                         to_string(block.buffer), bytes));
+  };
+  if (block.layout.size() == 0) return;
+  if (block.buffer == BufferId::scratch) check_against(scratch_bytes_);
+  for (const auto& [buffer, bytes] : declared_)
+    if (buffer == block.buffer) check_against(bytes);
+}
+
+void ScheduleBuilder::check(const Operation& operation, const std::string& where) const {
+  for (const Block& block : operation.blocks) check(block, where);
+  if (operation.kind != OperationKind::copy) {
+    if (operation.peer < 0 || operation.peer >= ranks_)
+      refuse(name_, where, fmt::format("peer {} is none of the {} ranks", operation.peer, ranks_));
+    return;
+  }
+  const Block& from = operation.blocks[0];
+  const Block& to = operation.blocks[1];
+  const bool same = from.buffer == to.buffer && from.offset == to.offset && from.layout == to.layout;
+  if (!same && overlap(from, to) && from.layout.is_contiguous() && to.layout.is_contiguous())
+    refuse(name_, where, "source and destination overlap in part");
+}
+
+void ScheduleBuilder::validate() const {
+  if (ranks_ < 1) refuse(name_, "communicator", fmt::format("{} ranks; at least 1 is needed", ranks_));
+  for (std::size_t r = 0; r < rounds_.size(); ++r) {
+    std::set<std::tuple<OperationKind, Rank, std::uint32_t>> messages;
+    for (std::size_t o = 0; o < rounds_[r].size(); ++o) {
+      const Operation& operation = rounds_[r][o];
+      const std::string where = fmt::format("round {}, operation {} ({})", r, o, to_string(operation.kind));
+      check(operation, where);
+      if (operation.kind != OperationKind::copy &&
+          !messages.emplace(operation.kind, operation.peer, operation.slot).second)
+        refuse(name_, where, fmt::format("slot {} is used twice with peer {}", operation.slot, operation.peer));
+    }
+  }
+}
+
+// Both ends order the blocks of an edge by slot and decide by the same sum, so they agree without talking.
+ScheduleBuilder::Round ScheduleBuilder::combine(const Round& round, std::size_t combine_bytes) {
+  std::map<std::pair<OperationKind, Rank>, std::vector<const Operation*>> groups;
+  for (const Operation& operation : round)
+    if (operation.kind != OperationKind::copy) groups[{operation.kind, operation.peer}].push_back(&operation);
+
+  const auto group_bytes = [](const std::vector<const Operation*>& group) {
+    std::size_t bytes = 0;
+    for (const Operation* operation : group) bytes += payload(operation->blocks);
+    return bytes;
+  };
+  Round result;
+  for (const Operation& operation : round) {
+    if (operation.kind == OperationKind::copy) {
+      result.push_back(operation);
+      continue;
+    }
+    auto& group = groups[{operation.kind, operation.peer}];
+    if (group.empty()) continue;  // already part of an earlier message
+    if (group.size() == 1 || group_bytes(group) > combine_bytes) {
+      result.push_back(operation);
+      continue;
+    }
+    std::sort(group.begin(), group.end(), [](const auto* a, const auto* b) { return a->slot < b->slot; });
+    Operation message{operation.kind, operation.peer, group.front()->slot, {}};
+    for (const Operation* part : group)
+      message.blocks.insert(message.blocks.end(), part->blocks.begin(), part->blocks.end());
+    result.push_back(std::move(message));
+    group.clear();
+  }
+  return result;
+}
+
+ScheduleBuilder::Round ScheduleBuilder::merge_copies(Round round) {
+  Round result;
+  for (Operation& operation : round) {
+    if (operation.kind == OperationKind::copy && !result.empty() && result.back().kind == OperationKind::copy) {
+      Operation& last = result.back();
+      if (continues(last.blocks[0], operation.blocks[0]) && continues(last.blocks[1], operation.blocks[1]) &&
+          last.blocks[0].layout.size() == last.blocks[1].layout.size()) {
+        last.blocks = {joined(last.blocks[0], operation.blocks[0]), joined(last.blocks[1], operation.blocks[1])};
+        continue;
+      }
+    }
+    result.push_back(std::move(operation));
+  }
+  return result;
+}
+
+Schedule ScheduleBuilder::commit(const CommitOptions& options) const {
+  validate();
+  Freezer freezer(name_, scratch_bytes_);
+  for (const Round& round : rounds_) {
+    if (round.empty()) continue;
+    Round ready = merge_copies(combine(round, options.combine_bytes));
+    // Receives first, so that a message that arrives early finds its place; copies last, while messages travel.
+    constexpr auto order = [](OperationKind kind) {
+      return kind == OperationKind::recv ? 0 : kind == OperationKind::send ? 1 : 2;
+    };
+    std::stable_sort(ready.begin(), ready.end(),
+                     [&](const Operation& a, const Operation& b) { return order(a.kind) < order(b.kind); });
+    freezer.open_round();
+    for (const Operation& operation : ready)
+      freezer.add(operation.kind, operation.peer, operation.slot, operation.blocks);
+  }
+  return Schedule(freezer.freeze());
+}
+
+}  // namespace fab

@@ -1,0 +1,22 @@
+// Waiting for runs, with the time-out of FAB_WAIT_TIMEOUT.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/engine.h"
+#include "core/run.h"
+
+namespace fab::core {
+
+/// Returns when the run is done. After FAB_WAIT_TIMEOUT seconds without progress of the run it ends with
+/// Errc::timed_out, and its receives are taken back.
+void wait(Run& run, IdleHook idle = nullptr);
+
+/// One progress; returns whether the run is done.
+bool test(Run& run);
+
+/// Returns the index of a run that is done; null entries are passed over. Precondition: one is not null.
+std::size_t wait_any(std::span<Run* const> runs, IdleHook idle = nullptr);
+
+}  // namespace fab::core

@@ -1,0 +1,24 @@
+// The machine's network interfaces: which one carries an address, and which one leads to other nodes.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <span>
+#include <string>
+
+namespace fab::ofi {
+
+/// The interface that has this address; empty when none has or it is no internet address.
+[[nodiscard]] std::string interface_of(const sockaddr* address);
+
+/// The interface over which the kernel would send to one of these hosts; empty when no name resolves or no route leads
+/// there.
+[[nodiscard]] std::string interface_towards(std::span<const std::string> hosts);
+
+/// "127.0.0.1:4711", "[fe80::1]:4711"; empty for other kinds of address.
+[[nodiscard]] std::string to_string(const sockaddr* address);
+
+/// Addresses that serve only when there is no other (IPv6 link-local).
+[[nodiscard]] bool is_link_local(const sockaddr* address);
+
+}  // namespace fab::ofi

@@ -1,0 +1,274 @@
+#include "providers/ofi/ofi_provider.h"
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_eq.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "providers/ofi/interfaces.h"
+#include "providers/ofi/survey.h"
+
+namespace fab::ofi {
+
+namespace {
+
+static_assert(sizeof(fi_context2) <= Completion::kProviderSpace);
+
+constexpr std::size_t kQueueEntries = 1024;
+constexpr std::size_t kReadBatch = 16;
+constexpr char kSeparator = '\n';  // provider name, description, raw address
+
+std::uint64_t tag_mask(std::uint64_t format) {
+  const int width = 64 - std::countl_zero(format);
+  return width == 64 ? ~0ull : (1ull << width) - 1;
+}
+
+Errc code_of(int error) {
+  switch (error) {
+    case FI_ETRUNC:
+      return Errc::truncated;
+    case FI_ECANCELED:
+      return Errc::cancelled;
+    case FI_ECONNREFUSED:
+    case FI_EHOSTUNREACH:
+    case FI_ENETUNREACH:
+      return Errc::unreachable;
+    default:
+      return Errc::transport;
+  }
+}
+
+std::size_t total(std::span<const iovec> pieces) {
+  std::size_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  return bytes;
+}
+
+}  // namespace
+
+OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& log) : log_(log) {
+  const Survey survey(config, job);
+  const Candidate& choice = survey.best();
+  name_ = choice.provider;
+  domain_name_ = choice.domain;
+  open(*choice.info);
+  learn_own_address();
+  log_.write(LogLevel::info, "chose {}: {}", description_, choice.reason);
+}
+
+OfiProvider::~OfiProvider() = default;
+
+void OfiProvider::open(const fi_info& info) {
+  info_.reset(fi_dupinfo(&info));
+  if (!info_) throw Error(Errc::no_resources, "fi_dupinfo: out of memory");
+  fid_fabric* fabric = nullptr;
+  check(fi_fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric", name_);
+  fabric_.reset(fabric);
+  fid_domain* domain = nullptr;
+  check(fi_domain(fabric, info_.get(), &domain, nullptr), "fi_domain", name_);
+  domain_.reset(domain);
+
+  fi_av_attr av_attr{};
+  av_attr.type = info_->domain_attr->av_type;
+  fid_av* addresses = nullptr;
+  check(fi_av_open(domain, &av_attr, &addresses, nullptr), "fi_av_open", name_);
+  addresses_.reset(addresses);
+  open_queue();
+
+  fid_ep* endpoint = nullptr;
+  check(fi_endpoint(domain, info_.get(), &endpoint, nullptr), "fi_endpoint", name_);
+  endpoint_.reset(endpoint);
+  check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind (address vector)", name_);
+  check(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind (completion queue)", name_);
+  check(fi_enable(endpoint), "fi_enable", name_);
+
+  capabilities_.inject_bytes = info_->tx_attr->inject_size;
+  capabilities_.iov_limit = std::min(info_->tx_attr->iov_limit, info_->rx_attr->iov_limit);
+  capabilities_.max_message_bytes = info_->ep_attr->max_msg_size;
+  capabilities_.directed_receive = (info_->caps & FI_DIRECTED_RECV) != 0;
+  capabilities_.tag_mask = tag_mask(info_->ep_attr->mem_tag_format);
+  capabilities_.wait_fd = wait_fd_ >= 0;
+  register_local_ = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+}
+
+// One queue for sends and receives: one place reads it. Without a descriptor to sleep on (shm) it can only be polled.
+void OfiProvider::open_queue() {
+  fi_cq_attr attr{};
+  attr.size = std::max(kQueueEntries, info_->tx_attr->size + info_->rx_attr->size);
+  attr.format = FI_CQ_FORMAT_TAGGED;
+  attr.wait_obj = FI_WAIT_FD;
+  fid_cq* queue = nullptr;
+  int result = fi_cq_open(domain_.get(), &attr, &queue, nullptr);
+  if (result == -FI_ENOSYS || result == -FI_EOPNOTSUPP) {
+    log_.write(LogLevel::debug, "{} has no descriptor to sleep on: {}", name_, fi_strerror(-result));
+    attr.wait_obj = FI_WAIT_NONE;
+    result = fi_cq_open(domain_.get(), &attr, &queue, nullptr);
+  }
+  check(result, "fi_cq_open", name_);
+  queue_.reset(queue);
+  if (attr.wait_obj == FI_WAIT_FD) check(fi_control(&queue->fid, FI_GETWAIT, &wait_fd_), "fi_control (FI_GETWAIT)", name_);
+}
+
+void OfiProvider::learn_own_address() {
+  std::size_t length = 0;
+  const int result = fi_getname(&endpoint_->fid, nullptr, &length);
+  if (result != -FI_ETOOSMALL) check(result, "fi_getname", name_);
+  std::string raw(length, '\0');
+  check(fi_getname(&endpoint_->fid, raw.data(), &length), "fi_getname", name_);
+  raw.resize(length);
+  const bool internet = info_->addr_format == FI_SOCKADDR_IN || info_->addr_format == FI_SOCKADDR_IN6;
+  const std::string printed = internet ? to_string(reinterpret_cast<const sockaddr*>(raw.data())) : std::string();
+  description_ = fmt::format("{} on {}{}", name_, domain_name_, printed.empty() ? "" : " (" + printed + ")");
+  address_ = name_ + kSeparator + description_ + kSeparator + raw;
+}
+
+PeerHandle OfiProvider::connect(std::string_view address) {
+  const std::size_t first = address.find(kSeparator);
+  const std::size_t second = first == std::string_view::npos ? first : address.find(kSeparator, first + 1);
+  if (second == std::string_view::npos)
+    throw Error(Errc::mismatch, "its address is not one of this version of fab's libfabric provider");
+  const std::string_view peer_provider = address.substr(0, first);
+  const std::string_view peer_description = address.substr(first + 1, second - first - 1);
+  if (peer_provider != name_)
+    throw Error(Errc::mismatch, fmt::format("it uses {}, this rank {}; FAB_PROVIDER and FAB_IFACE must choose the same "
+                                            "provider on all ranks",
+                                            peer_description, description_));
+  fi_addr_t peer = FI_ADDR_UNSPEC;
+  const int inserted = fi_av_insert(addresses_.get(), address.data() + second + 1, 1, &peer, 0, nullptr);
+  if (inserted != 1)
+    throw Error(Errc::unreachable, fmt::format("fi_av_insert ({}): {} cannot be used as an address: {}", description_,
+                                               peer_description, inserted < 0 ? fi_strerror(-inserted) : "refused"));
+  return peer;
+}
+
+PostResult OfiProvider::posted(ssize_t result, const char* call, Completion& completion) {
+  if (result == 0) return PostResult::pending;
+  if (result == -FI_EAGAIN) return PostResult::again;
+  const int error = static_cast<int>(-result);
+  completion.fail({make_error_code(code_of(error)), fmt::format("{} ({}): {}", call, description_, fi_strerror(error))});
+  return PostResult::pending;
+}
+
+PostResult OfiProvider::post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                  Completion& completion) {
+  return post_registered(pieces, FI_SEND, completion, [&](void** descriptors) {
+    fi_msg_tagged message{};
+    message.msg_iov = pieces.data();
+    message.desc = descriptors;
+    message.iov_count = pieces.size();
+    message.addr = to;
+    message.tag = tag;
+    message.context = completion.provider_space();
+    const std::uint64_t inject = total(pieces) <= capabilities_.inject_bytes ? FI_INJECT : 0;
+    return posted(fi_tsendmsg(endpoint_.get(), &message, FI_COMPLETION | inject), "fi_tsendmsg", completion);
+  });
+}
+
+PostResult OfiProvider::post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
+                                  std::uint64_t ignore, Completion& completion) {
+  return post_registered(pieces, FI_RECV, completion, [&](void** descriptors) {
+    fi_msg_tagged message{};
+    message.msg_iov = pieces.data();
+    message.desc = descriptors;
+    message.iov_count = pieces.size();
+    message.addr = capabilities_.directed_receive ? from : FI_ADDR_UNSPEC;
+    message.tag = tag;
+    message.ignore = ignore;
+    message.context = completion.provider_space();
+    return posted(fi_trecvmsg(endpoint_.get(), &message, FI_COMPLETION), "fi_trecvmsg", completion);
+  });
+}
+
+template <class Post>
+PostResult OfiProvider::post_registered(std::span<const iovec> pieces, std::uint64_t access, Completion& completion,
+                                        Post post) {
+  if (!register_local_) return post(nullptr);
+  Regions regions;
+  try {
+    regions = register_pieces(pieces, access);
+  } catch (const Error& error) {
+    completion.fail({error.code(), error.what()});
+    return PostResult::pending;
+  }
+  std::vector<void*> descriptors;
+  for (const auto& region : regions) descriptors.push_back(region ? fi_mr_desc(region.get()) : nullptr);
+  registered_[&completion] = std::move(regions);
+  const PostResult result = post(descriptors.data());
+  if (result != PostResult::pending) registered_.erase(&completion);
+  return result;
+}
+
+OfiProvider::Regions OfiProvider::register_pieces(std::span<const iovec> pieces, std::uint64_t access) {
+  Regions regions;
+  for (const iovec& piece : pieces) {
+    fid_mr* region = nullptr;
+    if (piece.iov_len > 0)
+      check(fi_mr_reg(domain_.get(), piece.iov_base, piece.iov_len, access, 0, next_key_++, 0, &region, nullptr),
+            "fi_mr_reg", description_, Errc::no_resources);
+    regions.emplace_back(region);
+    if (region == nullptr || (info_->domain_attr->mr_mode & FI_MR_ENDPOINT) == 0) continue;
+    check(fi_mr_bind(region, &endpoint_->fid, 0), "fi_mr_bind", description_);
+    check(fi_mr_enable(region), "fi_mr_enable", description_);
+  }
+  return regions;
+}
+
+void OfiProvider::cancel(Completion& completion) {
+  // -FI_ENOENT: it has completed, and the queue will say so.
+  const ssize_t result = fi_cancel(&endpoint_->fid, completion.provider_space());
+  if (result != 0 && result != -FI_ENOENT)
+    log_.write(LogLevel::debug, "fi_cancel ({}): {}", description_, fi_strerror(static_cast<int>(-result)));
+}
+
+std::size_t OfiProvider::poll() {
+  std::array<fi_cq_tagged_entry, kReadBatch> entries;
+  const ssize_t count = fi_cq_read(queue_.get(), entries.data(), entries.size());
+  if (count == -FI_EAGAIN) return 0;
+  if (count == -FI_EAVAIL) return read_error();
+  if (count < 0) {
+    log_.write(LogLevel::error, "fi_cq_read ({}): {}", description_, fi_strerror(static_cast<int>(-count)));
+    return 0;
+  }
+  for (const fi_cq_tagged_entry& entry : std::span(entries).first(static_cast<std::size_t>(count))) {
+    Completion& completion = Completion::from_provider_space(entry.op_context);
+    if (register_local_) registered_.erase(&completion);
+    completion.done(entry.len, entry.tag);
+  }
+  return static_cast<std::size_t>(count);
+}
+
+std::size_t OfiProvider::read_error() {
+  fi_cq_err_entry entry{};
+  const ssize_t count = fi_cq_readerr(queue_.get(), &entry, 0);
+  if (count != 1) {
+    if (count != -FI_EAGAIN)
+      log_.write(LogLevel::error, "fi_cq_readerr ({}): {}", description_, fi_strerror(static_cast<int>(-count)));
+    return 0;
+  }
+  std::array<char, 256> detail{};
+  const char* text = fi_cq_strerror(queue_.get(), entry.prov_errno, entry.err_data, detail.data(), detail.size());
+  if (entry.op_context == nullptr) {
+    log_.write(LogLevel::error, "{}: an error that belongs to no operation: {} ({})", description_,
+               fi_strerror(entry.err), text == nullptr ? "" : text);
+    return 1;
+  }
+  Completion& completion = Completion::from_provider_space(entry.op_context);
+  if (register_local_) registered_.erase(&completion);
+  const std::string message =
+      entry.err == FI_ETRUNC
+          ? fmt::format("a message of {} bytes arrived, which is {} bytes more than declared", entry.len + entry.olen,
+                        entry.olen)
+          : fmt::format("{} ({}, {})", fi_strerror(entry.err), text == nullptr ? "no detail" : text, description_);
+  completion.fail({make_error_code(code_of(entry.err)), message});
+  return 1;
+}
+
+bool OfiProvider::may_sleep() {
+  if (wait_fd_ < 0) return false;
+  std::array<fid*, 1> fids{&queue_->fid};
+  return fi_trywait(fabric_.get(), fids.data(), static_cast<int>(fids.size())) == FI_SUCCESS;
+}
+
+}  // namespace fab::ofi

@@ -1,0 +1,75 @@
+// Any libfabric provider with reliable datagram endpoints and tagged messages.
+#pragma once
+
+#include <rdma/fi_tagged.h>
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/bootstrap/store.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "core/provider.h"
+#include "providers/ofi/handles.h"
+
+namespace fab::ofi {
+
+/// Opens what the survey found best. Honours mode bits (FI_CONTEXT, FI_CONTEXT2: the completion's provider space) and
+/// mr_mode bits (FI_MR_LOCAL: memory is registered for each message). Every send reports its end, injected ones too, so
+/// that closing never loses a message that some provider still keeps to itself.
+class OfiProvider final : public Provider {
+ public:
+  /// Throws Error(unreachable) when nothing fits, Error(transport) when libfabric refuses.
+  OfiProvider(const Config& config, const JobInfo& job, const Log& log);
+  ~OfiProvider() override;
+
+  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
+  [[nodiscard]] const std::string& name() const noexcept override { return name_; }
+  [[nodiscard]] const std::string& description() const noexcept override { return description_; }
+  [[nodiscard]] const std::string& address() const noexcept override { return address_; }
+
+  PeerHandle connect(std::string_view address) override;
+  [[nodiscard]] PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                     Completion& completion) override;
+  [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
+                                     std::uint64_t ignore, Completion& completion) override;
+  void cancel(Completion& completion) override;
+  std::size_t poll() override;
+  [[nodiscard]] int wait_fd() const noexcept override { return wait_fd_; }
+  [[nodiscard]] bool may_sleep() override;
+
+  /// Registers local memory even if the provider does not ask for it (a test knob).
+  void always_register() noexcept { register_local_ = true; }
+
+ private:
+  using Regions = std::vector<Handle<fid_mr>>;
+
+  void open(const fi_info& info);
+  void open_queue();
+  void learn_own_address();
+  [[nodiscard]] PostResult posted(ssize_t result, const char* call, Completion& completion);
+  std::size_t read_error();
+  [[nodiscard]] Regions register_pieces(std::span<const iovec> pieces, std::uint64_t access);
+  template <class Post>
+  PostResult post_registered(std::span<const iovec> pieces, std::uint64_t access, Completion& completion, Post post);
+
+  const Log& log_;
+  std::string name_;
+  std::string domain_name_;
+  std::string description_;
+  std::string address_;
+  Capabilities capabilities_;
+  InfoHandle info_;
+  Handle<fid_fabric> fabric_;
+  Handle<fid_domain> domain_;
+  Handle<fid_av> addresses_;
+  Handle<fid_cq> queue_;
+  Handle<fid_ep> endpoint_;
+  int wait_fd_ = -1;
+  bool register_local_ = false;
+  std::unordered_map<Completion*, Regions> registered_;  ///< FI_MR_LOCAL only
+  std::uint64_t next_key_ = 1;
+};
+
+}  // namespace fab::ofi

@@ -1,0 +1,51 @@
+// Which libfabric providers could carry fab here, in order of preference, and why.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/bootstrap/store.h"
+#include "core/config.h"
+
+struct fi_info;
+
+namespace fab::ofi {
+
+struct Candidate {
+  std::string provider;   ///< libfabric's name: "net", "tcp;ofi_rxm", "verbs;ofi_rxm"
+  std::string domain;     ///< libfabric's name of the device or interface
+  std::string interface;  ///< network interface of its address; empty when it has none
+  std::string address;    ///< for people
+  std::string reason;     ///< why it stands at its place, or why it is no choice
+  bool usable = true;     ///< false: FAB_PROVIDER or FAB_IFACE exclude it, or it does not reach all nodes
+  fi_info* info = nullptr;
+};
+
+/// What fi_getinfo offers for tagged messages between reliable datagram endpoints, best first, unusable ones last.
+class Survey {
+ public:
+  Survey(const Config& config, const JobInfo& job);
+  ~Survey();
+  Survey(const Survey&) = delete;
+  Survey& operator=(const Survey&) = delete;
+
+  [[nodiscard]] const std::vector<Candidate>& candidates() const noexcept { return candidates_; }
+  /// Throws Error(unreachable) that says what was asked for and what there is.
+  [[nodiscard]] const Candidate& best() const;
+  /// The interface that the job asks for, and why.
+  [[nodiscard]] const std::string& wanted_interface() const noexcept { return wanted_interface_; }
+
+ private:
+  void query(unsigned long long capabilities);
+  void add(fi_info* info);
+  void judge(Candidate& candidate) const;
+
+  const Config& config_;
+  const JobInfo& job_;
+  std::string wanted_interface_;
+  std::string wanted_because_;
+  std::vector<fi_info*> lists_;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace fab::ofi
