@@ -24,18 +24,18 @@ Transfer::Transfer(Run& its_run) noexcept
     : Completion(
           [](Completion& self, std::uint64_t bytes, std::uint64_t tag) noexcept {
             Transfer& transfer = transfer_of(self);
-            Run& owner = *transfer.run;
+            Run& active = *transfer.run;
             transfer.state = State::idle;  // so that a failure does not take it back
-            if (transfer.operation->record->kind == OperationKind::recv) owner.received(*transfer.operation, bytes, tag);
-            owner.settled(transfer);
+            if (transfer.operation->record->kind == OperationKind::recv) active.received(*transfer.operation, bytes, tag);
+            active.settled(transfer);
           },
           [](Completion& self, const Status& status) noexcept {
             Transfer& transfer = transfer_of(self);
-            Run& owner = *transfer.run;
+            Run& active = *transfer.run;
             transfer.state = State::idle;
-            if (status.errc() != Errc::cancelled || owner.status_.ok())
-              owner.fail(*transfer.operation, status.errc(), status.message);
-            owner.settled(transfer);
+            if (status.errc() != Errc::cancelled || active.status_.ok())
+              active.fail(*transfer.operation, status.errc(), status.message);
+            active.settled(transfer);
           }),
       run(&its_run) {}
 

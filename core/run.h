@@ -17,7 +17,7 @@ namespace fab::core {
 struct Transfer : Completion {
   enum class State : std::uint8_t { idle, refused, posted };
 
-  explicit Transfer(Run& its_run) noexcept;
+  explicit Transfer(Run& owner) noexcept;
 
   Run* run;
   const PreparedOperation* operation = nullptr;

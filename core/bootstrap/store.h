@@ -16,36 +16,40 @@ namespace fab {
 struct JobInfo {
   Rank rank = 0;
   int size = 1;
-  int local_size = 1;   ///< ranks of the job on this node
+  int local_size = 1;  ///< ranks of the job on this node
   int node_count = 1;
   std::vector<std::string> other_nodes;  ///< host names of (some of) the job's other nodes, for choosing an interface
-  std::string origin;   ///< "pmix namespace ...", "singleton", "in-process": for logs and fab_info
+  std::string origin;                    ///< "pmix namespace ...", "singleton", "in-process": for logs and fab_info
 };
 
-/// A small key-value store shared by the ranks of a job. Safe from any thread.
+/// A small key-value store shared by the ranks of a job. Safe from any thread, fence() from one at a time.
 class Store {
  public:
+  /// Answers the fetches that are still open with a reason, and returns when no `done` is running any more.
   virtual ~Store() = default;
 
   [[nodiscard]] virtual const JobInfo& job() const noexcept = 0;
 
-  /// Publishes a value of this rank. Others see it as soon as this returns, or soon after.
-  /// Throws Error(bootstrap).
+  /// Publishes a value of this rank, any bytes. A key is published once: others may keep the value that they have seen.
+  /// Others see it as soon as this returns, or soon after. Throws Error(bootstrap).
   virtual void publish(const std::string& key, std::string_view value) = 0;
 
   /// Called once, on any thread (perhaps before fetch returns), with the value, or with nothing and a reason.
+  /// It may fetch; it must not block, publish, fence or destroy the store, for others' answers wait behind it.
   using Fetched = std::function<void(std::optional<std::string> value, const std::string& reason)>;
 
-  /// Asks for another rank's value. Waits (in the background) until that rank publishes it: no fence is needed.
+  /// Asks for the value of any rank of the job, also the own one. Waits (in the background, without limit) until that
+  /// rank publishes it: no fence is needed. Throws Error(invalid_rank).
   virtual void fetch(Rank rank, const std::string& key, Fetched done) = 0;
 
-  /// Returns when every rank of the job has come here, or after timeout_s seconds: then false. `idle` is called
-  /// again and again while waiting.
+  /// Returns true when every rank of the job has come here, false after timeout_s seconds (0: no limit); the next call
+  /// then goes on waiting for the same fence. `idle` is called again and again while waiting; it may be empty.
+  /// Throws Error(bootstrap).
   [[nodiscard]] virtual bool fence(double timeout_s, const std::function<void()>& idle) = 0;
 };
 
 /// Connects to the launcher's PMIx server; a singleton when there is no launcher.
-/// Throws Error(bootstrap) when launcher variables are set but no PMIx server answers.
+/// Throws Error(bootstrap), which names the variable, when launcher variables are set but no PMIx server answers.
 [[nodiscard]] std::unique_ptr<Store> open_store();
 
 /// A job of one.

@@ -15,7 +15,7 @@ struct Bounds {
   std::int64_t upper = 0;
   bool any = false;
 
-  [[nodiscard]] std::int64_t extent() const { return checked_add(upper, -lower); }
+  [[nodiscard]] std::int64_t extent() const { return checked_subtract(upper, lower); }
 };
 
 /// A layout with no bytes and no bounds, such as Layout(), sets no bounds either.
@@ -27,9 +27,9 @@ struct Bounds {
 /// `count` copies, `stride` bytes apart, the first `displacement` further on.
 [[nodiscard]] inline Bounds repeat(Bounds one, std::uint64_t count, std::int64_t stride, std::int64_t displacement) {
   if (count == 0 || !one.any) return {};
-  const std::int64_t reach = count == 1 ? 0 : checked_multiply(count - 1, stride);
-  one.lower = checked_add(checked_add(one.lower, displacement), std::min<std::int64_t>(0, reach));
-  one.upper = checked_add(checked_add(one.upper, displacement), std::max<std::int64_t>(0, reach));
+  const std::int64_t last = checked_add(displacement, reach(count, stride));
+  one.lower = checked_add(one.lower, std::min(displacement, last));
+  one.upper = checked_add(one.upper, std::max(displacement, last));
   return one;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include "core/layout/tree.h"
 #include "fab/error.h"
@@ -19,6 +18,12 @@ namespace fab {
   return sum;
 }
 
+[[nodiscard]] inline std::int64_t checked_subtract(std::int64_t a, std::int64_t b) {
+  std::int64_t difference = 0;
+  if (__builtin_sub_overflow(a, b, &difference)) throw_overflow();
+  return difference;
+}
+
 /// The factors may be signed or not; the product must fit a signed number.
 template <class A, class B>
 [[nodiscard]] std::int64_t checked_multiply(A a, B b) {
@@ -27,13 +32,11 @@ template <class A, class B>
   return product;
 }
 
-/// Bytes of data in a list of trees.
-[[nodiscard]] inline std::uint64_t checked_bytes(Trees trees) {
-  std::int64_t bytes = 0;
-  for_each_tree(trees, [&bytes](const LayoutNode& root, Trees) {
-    bytes = checked_add(bytes, checked_multiply(root.count, root.bytes));
-  });
-  return static_cast<std::uint64_t>(bytes);
+/// Bytes from the first of `count` repetitions to the last.
+[[nodiscard]] inline std::int64_t reach(std::uint64_t count, std::int64_t stride) {
+  return count <= 1 ? 0 : checked_multiply(count - 1, stride);
 }
+
+[[nodiscard]] inline std::int64_t reach(const LayoutNode& node) { return reach(node.count, node.stride); }
 
 }  // namespace fab

@@ -20,6 +20,11 @@ bool same_tree(Trees a, Trees b) noexcept {
 /// Is `loop` a loop over exactly the tree `unit`?
 bool repeats(Trees loop, Trees unit) noexcept { return loop.front().children == 1 && same_tree(loop.subspan(1), unit); }
 
+/// Bytes from the last repetition of one root to the first of the next.
+std::int64_t gap(const LayoutNode& a, const LayoutNode& b) {
+  return checked_subtract(b.offset, checked_add(a.offset, reach(a)));
+}
+
 /// A leaf without its first `skip` and its last `drop` repetitions.
 LayoutNode part_of(LayoutNode leaf, std::uint64_t skip, std::uint64_t drop) noexcept {
   if (skip > 0) leaf.offset += leaf.stride;
@@ -74,12 +79,13 @@ void Forest::loop_over_tree(std::uint64_t count, std::int64_t stride, std::int64
 
 void Forest::loop_over_list(std::uint64_t count, std::int64_t stride, std::int64_t offset, Trees body) {
   const std::int64_t first = body.front().offset;
-  LayoutNode root{.offset = checked_add(offset, first), .stride = stride, .count = count, .bytes = checked_bytes(body)};
+  LayoutNode root{
+      .offset = checked_add(offset, first), .stride = stride, .count = count, .bytes = summarize(body).bytes};
   std::vector<LayoutNode> children(body.begin(), body.end());
   for (std::size_t i = 0; i < children.size(); i += children[i].nodes) {
     root.children += 1;
     root.nodes += children[i].nodes;
-    children[i].offset = checked_add(children[i].offset, -first);
+    children[i].offset = checked_subtract(children[i].offset, first);
   }
   push(root, children);
 }
@@ -119,8 +125,9 @@ bool Forest::merge_last_two() {
 bool Forest::join_touching_leaves() {
   const LayoutNode a = last_but_one_root();
   const LayoutNode b = last_root();
-  const std::int64_t touch = a.offset + last_repetition(a);
-  if (a.children > 0 || b.children > 0 || touch + static_cast<std::int64_t>(a.bytes) != b.offset) return false;
+  const std::int64_t touch = checked_add(a.offset, reach(a));
+  if (a.children > 0 || b.children > 0 || checked_subtract(b.offset, touch) != static_cast<std::int64_t>(a.bytes))
+    return false;
   pop();
   pop();
   if (a.count > 1) push(part_of(a, 0, 1), {});
@@ -134,7 +141,7 @@ bool Forest::continue_loop() {
   if (!same_repetition(last_but_one(), last())) return false;
   LayoutNode& a = last_but_one_root();
   const LayoutNode& b = last_root();
-  const std::int64_t distance = b.offset - a.offset - last_repetition(a);
+  const std::int64_t distance = gap(a, b);
   const bool fits = (a.count == 1 || a.stride == distance) && (b.count == 1 || b.stride == distance);
   if (!fits) return false;
   a.count += b.count;
@@ -147,7 +154,7 @@ bool Forest::continue_loop() {
 bool Forest::extend_last() {
   if (!repeats(last_but_one(), last())) return false;
   LayoutNode& loop = last_but_one_root();
-  if (last_root().offset - loop.offset - last_repetition(loop) != loop.stride) return false;
+  if (gap(loop, last_root()) != loop.stride) return false;
   loop.count += 1;
   pop();
   return true;
@@ -157,7 +164,7 @@ bool Forest::extend_last() {
 bool Forest::extend_first() {
   if (!repeats(last(), last_but_one())) return false;
   LayoutNode loop = last_root();
-  if (loop.offset - loop.stride != last_but_one_root().offset) return false;
+  if (checked_subtract(loop.offset, last_but_one_root().offset) != loop.stride) return false;
   loop.offset -= loop.stride;
   loop.count += 1;
   const std::vector<LayoutNode> children(last().begin() + 1, last().end());
@@ -171,7 +178,7 @@ bool Forest::extend_first() {
 bool Forest::pair_up() {
   const LayoutNode a = last_but_one_root();
   if (a.count == 1 || !same_tree(last_but_one(), last())) return false;
-  const std::int64_t distance = last_root().offset - a.offset;
+  const std::int64_t distance = checked_subtract(last_root().offset, a.offset);
   pop();
   const std::vector<LayoutNode> tree(last().begin(), last().end());
   pop();

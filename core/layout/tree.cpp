@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/layout/checked.h"
+
 namespace fab {
 namespace {
 
@@ -12,7 +14,7 @@ void append(Summary& part, const Summary& next) {
     part = next;
     return;
   }
-  part.bytes += next.bytes;
+  part.bytes = static_cast<std::uint64_t>(checked_multiply(1, part.bytes + next.bytes));
   part.pieces += next.pieces - (part.end == next.first ? 1 : 0);
   part.end = next.end;
   part.low = std::min(part.low, next.low);
@@ -21,25 +23,25 @@ void append(Summary& part, const Summary& next) {
 
 Summary repeat(const LayoutNode& node, Summary one) {
   if (node.count == 0 || one.pieces == 0) return {};
-  const std::int64_t reach = last_repetition(node);
-  const bool joined = node.count > 1 && one.end == one.first + node.stride;
-  one.bytes *= node.count;
+  const std::int64_t last = checked_add(node.offset, reach(node));
+  const bool joined = node.count > 1 && one.end == checked_add(one.first, node.stride);
+  one.bytes = static_cast<std::uint64_t>(checked_multiply(one.bytes, node.count));
   one.pieces = one.pieces * node.count - (joined ? node.count - 1 : 0);
-  one.first += node.offset;
-  one.end += node.offset + reach;
-  one.low += node.offset + std::min<std::int64_t>(0, reach);
-  one.high += node.offset + std::max<std::int64_t>(0, reach);
+  one.first = checked_add(one.first, node.offset);
+  one.end = checked_add(one.end, last);
+  one.low = checked_add(one.low, std::min(node.offset, last));
+  one.high = checked_add(one.high, std::max(node.offset, last));
   return one;
 }
 
 Summary block(std::uint64_t bytes) {
-  const auto end = static_cast<std::int64_t>(bytes);
+  const std::int64_t end = checked_multiply(1, bytes);
   return {.bytes = bytes, .pieces = bytes == 0 ? 0U : 1U, .first = 0, .end = end, .low = 0, .high = end};
 }
 
 }  // namespace
 
-Summary summarize(Trees trees) noexcept {
+Summary summarize(Trees trees) {
   Summary all;
   for_each_tree(trees, [&all](const LayoutNode& root, Trees children) {
     append(all, repeat(root, children.empty() ? block(root.bytes) : summarize(children)));

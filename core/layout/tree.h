@@ -13,11 +13,6 @@ using Trees = std::span<const LayoutNode>;
 /// Bytes of data in all repetitions of a node.
 [[nodiscard]] inline std::uint64_t packed_bytes(const LayoutNode& node) noexcept { return node.count * node.bytes; }
 
-/// Bytes from a node's first repetition to its last.
-[[nodiscard]] inline std::int64_t last_repetition(const LayoutNode& node) noexcept {
-  return node.count == 1 ? 0 : static_cast<std::int64_t>(node.count - 1) * node.stride;
-}
-
 /// Calls visit(root, children) for each tree of the list.
 template <class Visit>
 void for_each_tree(Trees trees, Visit&& visit) {
@@ -28,7 +23,7 @@ void for_each_tree(Trees trees, Visit&& visit) {
   }
 }
 
-/// What a list of trees amounts to, found without walking its repetitions.
+/// What a list of trees amounts to.
 struct Summary {
   std::uint64_t bytes = 0;   ///< data
   std::uint64_t pieces = 0;  ///< contiguous pieces, adjacent ones counted as one
@@ -38,6 +33,7 @@ struct Summary {
   std::int64_t high = 0;     ///< one past the highest byte
 };
 
-[[nodiscard]] Summary summarize(Trees trees) noexcept;
+/// Found without walking the repetitions. Throws Error(invalid_argument) when a number does not fit 64 bits.
+[[nodiscard]] Summary summarize(Trees trees);
 
 }  // namespace fab

@@ -1,0 +1,33 @@
+#include "fab/context.h"
+
+#include <exception>
+
+#include "bindings/native/open_context.h"
+#include "core/communicator.h"
+
+namespace fab {
+
+namespace {
+
+constexpr double kCloseTimeoutS = 10;
+
+}  // namespace
+
+Context::Context(std::shared_ptr<core::Context> core)
+    : core_(std::move(core)), world_(std::make_unique<Communicator>(core_->world())) {}
+
+Context Context::open() { return Context(open_context()); }
+
+Context::~Context() {
+  if (core_ != nullptr && std::uncaught_exceptions() == 0) close();
+}
+
+Rank Context::rank() const noexcept { return core_->job().rank; }
+
+int Context::size() const noexcept { return core_->job().size; }
+
+const std::string& Context::transport() const noexcept { return core_->provider().description(); }
+
+void Context::close() { core_->close(kCloseTimeoutS); }
+
+}  // namespace fab

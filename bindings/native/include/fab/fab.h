@@ -1,0 +1,11 @@
+// fab: neighbour and collective exchanges straight on libfabric. This header includes the whole native API.
+#pragma once
+
+#include "fab/communicator.h"
+#include "fab/context.h"
+#include "fab/error.h"
+#include "fab/layout.h"
+#include "fab/neighbor.h"
+#include "fab/request.h"
+#include "fab/schedule.h"
+#include "fab/topology.h"

@@ -1,0 +1,36 @@
+#include "collectives/bcast_binomial.h"
+
+#include "collectives/buffers.h"
+#include "collectives/calls.h"
+
+namespace fab::collectives {
+
+Schedule build_bcast_binomial(Rank self, int ranks, Rank root, std::size_t bytes) {
+  const Block block{BufferId::recv, 0, Layout::contiguous(bytes)};
+  const auto absolute = [&](int relative) { return (relative + root) % ranks; };
+  const int relative = (self - root + ranks) % ranks;
+  ScheduleBuilder builder("bcast", ranks);
+  int distance = 1;
+  if (relative > 0) {
+    while (2 * distance <= relative) distance *= 2;
+    builder.recv(absolute(relative - distance), 0, block);
+    builder.round();
+    distance *= 2;
+  }
+  for (; relative + distance < ranks; distance *= 2) {
+    builder.send(absolute(relative + distance), 0, block);
+    builder.round();
+  }
+  return builder.commit();
+}
+
+core::Run& start_bcast(core::Communicator& communicator, void* buffer, std::size_t bytes, Rank root) {
+  core::CallShape& shape = communicator.shape_for(static_cast<std::uint64_t>(Call::bcast));
+  shape.add(static_cast<std::uint64_t>(bytes));
+  shape.add(static_cast<std::int64_t>(root));
+  const auto bases = buffers(nullptr, buffer);
+  return communicator.start(
+      bases, [&] { return build_bcast_binomial(communicator.rank(), communicator.size(), root, bytes); });
+}
+
+}  // namespace fab::collectives

@@ -1,0 +1,58 @@
+#include "collectives/block_list.h"
+
+namespace fab::collectives {
+
+BlockList BlockList::regular(const Layout& element, std::size_t elements, std::size_t blocks) noexcept {
+  BlockList list;
+  list.element_ = &element;
+  list.elements_ = elements;
+  list.blocks_ = blocks;
+  return list;
+}
+
+BlockList BlockList::irregular(const Layout& element, std::span<const int> counts,
+                               std::span<const int> displacements) noexcept {
+  BlockList list;
+  list.form_ = Form::irregular;
+  list.element_ = &element;
+  list.blocks_ = counts.size();
+  list.counts_ = counts;
+  list.displacements_ = displacements;
+  return list;
+}
+
+BlockList BlockList::general(std::span<const BlockShape> blocks) noexcept {
+  BlockList list;
+  list.form_ = Form::general;
+  list.blocks_ = blocks.size();
+  list.shapes_ = blocks;
+  return list;
+}
+
+std::size_t BlockList::size() const noexcept { return blocks_; }
+
+BlockView BlockList::operator[](std::size_t i) const noexcept {
+  switch (form_) {
+    case Form::regular:
+      return {static_cast<std::ptrdiff_t>(i * elements_) * element_->extent(), elements_, element_};
+    case Form::irregular:
+      return {displacements_[i] * element_->extent(), static_cast<std::size_t>(counts_[i]), element_};
+    default:
+      return {shapes_[i].offset, 1, &shapes_[i].layout};
+  }
+}
+
+void BlockList::describe(core::CallShape& shape) const {
+  shape.add(static_cast<std::uint64_t>(form_));
+  shape.add(static_cast<std::uint64_t>(blocks_));
+  if (element_ != nullptr) shape.add(*element_);
+  if (form_ == Form::regular) shape.add(static_cast<std::uint64_t>(elements_));
+  for (const int count : counts_) shape.add(static_cast<std::int64_t>(count));
+  for (const int displacement : displacements_) shape.add(static_cast<std::int64_t>(displacement));
+  for (const BlockShape& block : shapes_) {
+    shape.add(static_cast<std::int64_t>(block.offset));
+    shape.add(block.layout);
+  }
+}
+
+}  // namespace fab::collectives

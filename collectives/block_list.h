@@ -1,0 +1,53 @@
+// The blocks of one side of an exchange, in the three forms in which callers give them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/call_shape.h"
+#include "fab/block_shape.h"
+#include "fab/schedule.h"
+
+namespace fab::collectives {
+
+/// One block: `count` elements from `offset` bytes on.
+struct BlockView {
+  std::ptrdiff_t offset = 0;
+  std::size_t count = 0;
+  const Layout* element = nullptr;
+
+  [[nodiscard]] Block in(BufferId buffer) const {
+    return {buffer, offset, count == 1 ? *element : element->repeated(count)};
+  }
+};
+
+/// Does not own what it was made from.
+class BlockList {
+ public:
+  /// `blocks` blocks of `elements` elements, one after another.
+  static BlockList regular(const Layout& element, std::size_t elements, std::size_t blocks) noexcept;
+  /// Block i has counts[i] elements from displacements[i] extents on. Counts are not negative.
+  static BlockList irregular(const Layout& element, std::span<const int> counts,
+                             std::span<const int> displacements) noexcept;
+  /// Any shape per block.
+  static BlockList general(std::span<const BlockShape> blocks) noexcept;
+
+  [[nodiscard]] std::size_t size() const noexcept;
+  [[nodiscard]] BlockView operator[](std::size_t i) const noexcept;
+  /// Adds what a schedule depends on.
+  void describe(core::CallShape& shape) const;
+
+ private:
+  enum class Form : std::uint8_t { regular, irregular, general };
+
+  Form form_ = Form::regular;
+  const Layout* element_ = nullptr;
+  std::size_t elements_ = 0;
+  std::size_t blocks_ = 0;
+  std::span<const int> counts_;
+  std::span<const int> displacements_;
+  std::span<const BlockShape> shapes_;
+};
+
+}  // namespace fab::collectives

@@ -1,0 +1,93 @@
+#include "collectives/neighbor_xchg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "collectives/buffers.h"
+#include "collectives/calls.h"
+#include "core/context.h"
+#include "fab/error.h"
+
+namespace fab::collectives {
+
+namespace {
+
+constexpr const char* kName = "neighbor_xchg";
+
+void check_block_count(std::size_t blocks, std::size_t edges, const char* side) {
+  if (blocks != edges)
+    throw Error(Errc::invalid_argument,
+                fmt::format("{}: {} {} blocks; the topology gives this rank {}", kName, blocks, side, edges));
+}
+
+/// The source block that the self edge with this slot ends in.
+std::size_t self_source(const Neighborhood& neighborhood, Rank self, std::uint32_t slot) {
+  const auto& sources = neighborhood.sources;
+  const auto found = std::find(sources.begin(), sources.end(), Edge{self, slot});
+  if (found == sources.end())
+    throw Error(Errc::invalid_topology, fmt::format("{}: rank {} sends to itself more often than it receives from itself",
+                                                    kName, self));
+  return static_cast<std::size_t>(found - sources.begin());
+}
+
+/// Copies the receive blocks aside in a round of their own; returns where they lie.
+std::vector<Block> copy_aside(ScheduleBuilder& builder, const BlockList& recv) {
+  std::vector<Block> aside;
+  for (std::size_t i = 0; i < recv.size(); ++i) {
+    const Block block = recv[i].in(BufferId::recv);
+    const std::size_t bytes = block.layout.size();
+    aside.push_back({BufferId::scratch, builder.scratch(bytes), Layout::contiguous(bytes)});
+    builder.copy(block, aside.back());
+  }
+  builder.round();
+  return aside;
+}
+
+std::vector<Block> send_blocks(ScheduleBuilder& builder, const NeighborXchg& call) {
+  if (call.in_place) return copy_aside(builder, call.recv);
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < call.send.size(); ++i) blocks.push_back(call.send[i].in(BufferId::send));
+  return blocks;
+}
+
+}  // namespace
+
+Schedule build_neighbor_xchg(const Neighborhood& neighborhood, Rank self, int ranks, const NeighborXchg& call,
+                             const CommitOptions& options) {
+  const auto& [destinations, sources] = neighborhood;
+  check_block_count(call.in_place ? call.recv.size() : call.send.size(), destinations.size(), "send");
+  check_block_count(call.recv.size(), sources.size(), "receive");
+
+  ScheduleBuilder builder(kName, ranks);
+  const std::vector<Block> outgoing = send_blocks(builder, call);
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (sources[i].peer != self) builder.recv(sources[i].peer, sources[i].slot, call.recv[i].in(BufferId::recv));
+  for (std::size_t i = 0; i < destinations.size(); ++i) {
+    if (destinations[i].peer != self) {
+      builder.send(destinations[i].peer, destinations[i].slot, outgoing[i]);
+      continue;
+    }
+    const std::size_t target = self_source(neighborhood, self, destinations[i].slot);
+    builder.copy(outgoing[i], call.recv[target].in(BufferId::recv));
+  }
+  return builder.commit(options);
+}
+
+core::Run& start_neighbor_xchg(core::Communicator& communicator, const void* send, void* recv,
+                               const NeighborXchg& call) {
+  if (communicator.topology() == nullptr)
+    throw Error(Errc::invalid_topology, fmt::format("{}: the communicator has no topology", kName));
+  const Call id = call.in_place ? Call::neighbor_xchg_in_place : Call::neighbor_xchg;
+  core::CallShape& shape = communicator.shape_for(static_cast<std::uint64_t>(id));
+  if (!call.in_place) call.send.describe(shape);
+  call.recv.describe(shape);
+  const auto bases = buffers(send, recv);
+  return communicator.start(bases, [&] {
+    return build_neighbor_xchg(communicator.neighborhood(), communicator.rank(), communicator.size(), call,
+                               {.combine_bytes = communicator.context().config().combine_bytes});
+  });
+}
+
+}  // namespace fab::collectives

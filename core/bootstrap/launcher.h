@@ -1,0 +1,17 @@
+// How a process knows that a launcher started it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/config.h"
+
+namespace fab {
+
+/// What every PMIx server sets for the processes that it serves.
+inline constexpr const char* kPmixNamespaceVariable = "PMIX_NAMESPACE";
+
+/// A variable that says "this process is one of several", as "NAME=value"; none in a process started by hand.
+[[nodiscard]] std::optional<std::string> find_launcher_variable(const Environment& environment);
+
+}  // namespace fab

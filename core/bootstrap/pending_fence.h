@@ -1,0 +1,31 @@
+// A fence that this rank has entered.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <string>
+
+#include "core/mutex.h"
+
+namespace fab {
+
+/// Completed once, by whoever learns that all ranks have come; waited for by one thread, perhaps in several attempts.
+class PendingFence {
+ public:
+  /// `failure`: empty when all ranks have come.
+  void complete(const std::string& failure);
+
+  /// Returns false after timeout_s seconds (0: no limit). Calls `idle`, if there is one, about every millisecond.
+  [[nodiscard]] bool wait(double timeout_s, const std::function<void()>& idle);
+
+  /// Once wait has returned true: why the fence failed, or empty.
+  [[nodiscard]] std::string failure();
+
+ private:
+  core::Mutex mutex_;
+  std::condition_variable_any completed_;
+  bool is_complete_ FAB_GUARDED_BY(mutex_) = false;
+  std::string failure_ FAB_GUARDED_BY(mutex_);
+};
+
+}  // namespace fab

@@ -1,0 +1,73 @@
+#include "core/bootstrap/pmix_job.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <limits>
+
+#include "core/bootstrap/pmix_call.h"
+#include "core/bootstrap/reported_job.h"
+
+namespace fab {
+namespace {
+
+struct ValueRelease {
+  void operator()(pmix_value_t* value) const { PMIX_VALUE_RELEASE(value); }
+};
+using Value = std::unique_ptr<pmix_value_t, ValueRelease>;
+
+/// Nothing when the server does not know the key.
+Value get(const pmix_proc_t& process, const char* key) {
+  pmix_value_t* value = nullptr;
+  const pmix_status_t status = PMIx_Get(&process, key, nullptr, 0, &value);
+  return Value(status == PMIX_SUCCESS ? value : nullptr);
+}
+
+int get_number(const pmix_proc_t& process, const char* key) {
+  const Value value = get(process, key);
+  if (!value) return 0;
+  const std::uint64_t number = value->type == PMIX_UINT32   ? value->data.uint32
+                               : value->type == PMIX_UINT16 ? value->data.uint16
+                               : value->type == PMIX_UINT64 ? value->data.uint64
+                               : value->type == PMIX_SIZE   ? value->data.size
+                                                            : 0;
+  return number <= std::numeric_limits<int>::max() ? static_cast<int>(number) : 0;
+}
+
+std::string get_host_name(const pmix_proc_t& self) {
+  const Value value = get(self, PMIX_HOSTNAME);
+  if (value && value->type == PMIX_STRING && value->data.string != nullptr) return value->data.string;
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::string get_node_list(const pmix_proc_t& self) {
+  char* list = nullptr;
+  const pmix_status_t status = PMIx_Resolve_nodes(self.nspace, &list);
+  const std::string nodes = status == PMIX_SUCCESS && list != nullptr ? list : "";
+  std::free(list);
+  return nodes;
+}
+
+}  // namespace
+
+JobInfo read_pmix_job(const pmix_proc_t& self) {
+  pmix_proc_t whole_job = self;
+  whole_job.rank = PMIX_RANK_WILDCARD;
+  const ReportedJob reported{.size = get_number(whole_job, PMIX_JOB_SIZE),
+                             .local_size = get_number(whole_job, PMIX_LOCAL_SIZE),
+                             .node_count = get_number(whole_job, PMIX_NUM_NODES),
+                             .node_list = get_node_list(self),
+                             .host_name = get_host_name(self)};
+  if (reported.size <= 0) {
+    throw Error(Errc::bootstrap, fmt::format("the PMIx server of namespace {} does not tell the number of ranks ({})",
+                                             self.nspace, PMIX_JOB_SIZE));
+  }
+  JobInfo job = complete_job(reported);
+  job.rank = static_cast<Rank>(self.rank);
+  job.origin = fmt::format("pmix namespace {}", self.nspace);
+  return job;
+}
+
+}  // namespace fab

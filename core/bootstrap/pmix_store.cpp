@@ -1,0 +1,114 @@
+#include "core/bootstrap/pmix_store.h"
+
+#include <pmix.h>
+
+#include <string_view>
+#include <utility>
+
+#include "core/bootstrap/fetch.h"
+#include "core/bootstrap/launcher.h"
+#include "core/bootstrap/pending_fence.h"
+#include "core/bootstrap/pmix_call.h"
+#include "core/bootstrap/pmix_fetcher.h"
+#include "core/bootstrap/pmix_job.h"
+
+namespace fab {
+namespace {
+
+/// Keeps fab's keys apart from those of MPI, which publishes in the same name space.
+constexpr std::string_view kKeyPrefix = "fab.";
+
+std::string full_key(const std::string& key) { return std::string(kKeyPrefix) + key; }
+
+/// This process's share in PMIx, which counts its users: MPI in the same process is another one.
+class PmixSession {
+ public:
+  PmixSession() {
+    const pmix_status_t status = PMIx_Init(&self_, nullptr, 0);
+    // Some versions make a singleton, with a name space of its own, where no server answers. After a failure
+    // PMIx_Finalize must not be called: 4.2.2 crashes in it when the environment names a server that is not there.
+    const bool is_singleton = std::string_view(self_.nspace).starts_with("singleton.");
+    if (status == PMIX_SUCCESS && !is_singleton) return;
+    throw Error(Errc::bootstrap,
+                fmt::format("{} says that a launcher started this process, but its PMIx server does not answer. {}",
+                            find_launcher_variable(process_environment).value_or(kPmixNamespaceVariable),
+                            describe_pmix("PMIx_Init", status)));
+  }
+  // The server notices a lost client by itself: there is nobody to report a failed farewell to.
+  ~PmixSession() { static_cast<void>(PMIx_Finalize(nullptr, 0)); }
+  PmixSession(const PmixSession&) = delete;
+  PmixSession& operator=(const PmixSession&) = delete;
+
+  [[nodiscard]] const pmix_proc_t& self() const noexcept { return self_; }
+
+ private:
+  pmix_proc_t self_{};
+};
+
+/// The callback owns a share of the fence, for it may come after the store is gone.
+void on_fence(pmix_status_t status, void* data) {
+  const std::unique_ptr<std::shared_ptr<PendingFence>> fence(static_cast<std::shared_ptr<PendingFence>*>(data));
+  (*fence)->complete(status == PMIX_SUCCESS ? "" : describe_pmix("PMIx_Fence_nb", status));
+}
+
+class PmixStore : public Store {
+ public:
+  PmixStore() : session_(std::make_unique<PmixSession>()), job_(read_pmix_job(session_->self())) {}
+
+  ~PmixStore() override {
+    fetcher_->close();
+    session_.reset();
+    if (PMIx_Initialized() == 0) fetcher_->forget_requests();
+  }
+  PmixStore(const PmixStore&) = delete;
+  PmixStore& operator=(const PmixStore&) = delete;
+
+  [[nodiscard]] const JobInfo& job() const noexcept override { return job_; }
+
+  void publish(const std::string& key, std::string_view value) override {
+    pmix_value_t entry{};
+    entry.type = PMIX_BYTE_OBJECT;
+    entry.data.bo.bytes = const_cast<char*>(value.data());  // PMIx_Put copies
+    entry.data.bo.size = value.size();
+    check_pmix(PMIx_Put(PMIX_GLOBAL, full_key(key).c_str(), &entry), fmt::format("PMIx_Put of {}", key));
+    check_pmix(PMIx_Commit(), fmt::format("PMIx_Commit of {}", key));
+  }
+
+  void fetch(Rank rank, const std::string& key, Fetched done) override {
+    check_fetched_rank(rank, job_.size);
+    pmix_proc_t process = session_->self();
+    process.rank = static_cast<pmix_rank_t>(rank);
+    fetcher_->fetch(process, full_key(key), std::move(done));
+  }
+
+  [[nodiscard]] bool fence(double timeout_s, const std::function<void()>& idle) override {
+    if (!entered_) enter_fence();
+    if (!entered_->wait(timeout_s, idle)) return false;
+    const std::string failure = std::exchange(entered_, nullptr)->failure();
+    if (!failure.empty()) throw Error(Errc::bootstrap, failure);
+    return true;
+  }
+
+ private:
+  /// Without PMIX_COLLECT_DATA: no rank receives the others' values.
+  void enter_fence() {
+    pmix_proc_t whole_job = session_->self();
+    whole_job.rank = PMIX_RANK_WILDCARD;
+    auto fence = std::make_shared<PendingFence>();
+    auto share = std::make_unique<std::shared_ptr<PendingFence>>(fence);
+    check_pmix(PMIx_Fence_nb(&whole_job, 1, nullptr, 0, on_fence, share.get()), "PMIx_Fence_nb");
+    static_cast<void>(share.release());  // now on_fence's
+    entered_ = std::move(fence);
+  }
+
+  std::unique_ptr<PmixSession> session_;
+  const JobInfo job_;
+  const std::shared_ptr<PmixFetcher> fetcher_ = std::make_shared<PmixFetcher>();
+  std::shared_ptr<PendingFence> entered_;  ///< the fence that this rank waits in
+};
+
+}  // namespace
+
+std::unique_ptr<Store> open_pmix_store() { return std::make_unique<PmixStore>(); }
+
+}  // namespace fab
