@@ -1,0 +1,177 @@
+#include "core/config.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "core/log.h"
+#include "fab/error.h"
+
+namespace fab {
+namespace {
+
+using testing::HasSubstr;
+
+Environment environment_of(std::map<std::string, std::string> variables) {
+  return [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+Config read(const std::string& name, const std::string& value) { return read_config(environment_of({{name, value}})); }
+
+/// The message of the error that the value causes; a failure when it causes none.
+std::string refusal_of(const std::string& name, const std::string& value) {
+  try {
+    static_cast<void>(read(name, value));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.errc(), Errc::configuration);
+    return error.what();
+  }
+  ADD_FAILURE() << name << "=" << value << " was accepted";
+  return "";
+}
+
+TEST(Config, DefaultsStandInTheRows) {
+  const Config config = read_config(environment_of({}));
+  EXPECT_EQ(config.provider, "");
+  EXPECT_EQ(config.interface, "");
+  EXPECT_EQ(config.progress, ProgressMode::automatic);
+  EXPECT_EQ(config.progress_cpu, -1);
+  EXPECT_EQ(config.log, LogLevel::warn);
+  EXPECT_EQ(config.wait_timeout_s, 0);
+  EXPECT_EQ(config.combine_bytes, 16384u);
+  EXPECT_EQ(config.plan_cache, 64u);
+  EXPECT_FALSE(config.check);
+  EXPECT_EQ(config.sequence_start, 0u);
+  for (const ConfigRow& row : config_rows()) EXPECT_EQ(row.print(config), row.default_value) << row.name;
+}
+
+TEST(Config, RowsAreCompleteAndUnique) {
+  std::set<std::string> names;
+  for (const ConfigRow& row : config_rows()) {
+    EXPECT_TRUE(std::string_view(row.name).starts_with("FAB_")) << row.name;
+    EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+  }
+  EXPECT_EQ(names.size(), 10u);
+}
+
+TEST(Config, ValidValuesAreReadAndPrinted) {
+  EXPECT_EQ(read("FAB_PROVIDER", "tcp;ofi_rxm").provider, "tcp;ofi_rxm");
+  EXPECT_EQ(read("FAB_IFACE", "eth0").interface, "eth0");
+  EXPECT_EQ(read("FAB_PROGRESS", "thread").progress, ProgressMode::thread);
+  EXPECT_EQ(read("FAB_PROGRESS", "caller").progress, ProgressMode::caller);
+  EXPECT_EQ(read("FAB_PROGRESS_CPU", "3").progress_cpu, 3);
+  EXPECT_EQ(read("FAB_LOG", "debug").log, LogLevel::debug);
+  EXPECT_EQ(read("FAB_WAIT_TIMEOUT", "0.25").wait_timeout_s, 0.25);
+  EXPECT_EQ(read("FAB_COMBINE_BYTES", "0").combine_bytes, 0u);
+  EXPECT_EQ(read("FAB_COMBINE_BYTES", "64k").combine_bytes, std::size_t{64} << 10);
+  EXPECT_EQ(read("FAB_COMBINE_BYTES", "2m").combine_bytes, std::size_t{2} << 20);
+  EXPECT_EQ(read("FAB_PLAN_CACHE", "0").plan_cache, 0u);
+  EXPECT_EQ(read("FAB_SEQUENCE_START", "18446744073709551615").sequence_start, ~std::uint64_t{0});
+  for (const char* on : {"1", "on"}) EXPECT_TRUE(read("FAB_CHECK", on).check) << on;
+  for (const char* off : {"0", "off"}) EXPECT_FALSE(read("FAB_CHECK", off).check) << off;
+}
+
+TEST(Config, PrintedValuesAreReadBack) {
+  const Environment chosen = environment_of({{"FAB_PROVIDER", "net"},
+                                             {"FAB_PROGRESS", "thread"},
+                                             {"FAB_PROGRESS_CPU", "1"},
+                                             {"FAB_LOG", "info"},
+                                             {"FAB_WAIT_TIMEOUT", "1.5"},
+                                             {"FAB_COMBINE_BYTES", "1k"},
+                                             {"FAB_CHECK", "on"}});
+  const Config config = read_config(chosen);
+  std::map<std::string, std::string> printed;
+  for (const ConfigRow& row : config_rows()) printed[row.name] = row.print(config);
+  const Config again = read_config(environment_of(printed));
+  for (const ConfigRow& row : config_rows()) EXPECT_EQ(row.print(again), row.print(config)) << row.name;
+  EXPECT_EQ(printed["FAB_COMBINE_BYTES"], "1024");
+  EXPECT_EQ(printed["FAB_CHECK"], "1");
+}
+
+TEST(Config, InvalidValuesAreRefused) {
+  const std::multimap<std::string, std::string> invalid = {
+      {"FAB_PROGRESS", "Thread"},   {"FAB_PROGRESS", ""},
+      {"FAB_PROGRESS_CPU", "-2"},   {"FAB_PROGRESS_CPU", "1x"},
+      {"FAB_PROGRESS_CPU", " 1"},   {"FAB_PROGRESS_CPU", "99999999999"},
+      {"FAB_LOG", "loud"},          {"FAB_WAIT_TIMEOUT", "-1"},
+      {"FAB_WAIT_TIMEOUT", "nan"},  {"FAB_WAIT_TIMEOUT", "inf"},
+      {"FAB_WAIT_TIMEOUT", "5s"},   {"FAB_COMBINE_BYTES", "k"},
+      {"FAB_COMBINE_BYTES", "-1"},  {"FAB_COMBINE_BYTES", "1kb"},
+      {"FAB_COMBINE_BYTES", "1g"},  {"FAB_COMBINE_BYTES", "1.5k"},
+      {"FAB_PLAN_CACHE", ""},       {"FAB_COMBINE_BYTES", "18446744073709551615k"},
+      {"FAB_CHECK", "yes"},         {"FAB_CHECK", "2"},
+      {"FAB_SEQUENCE_START", "-1"}, {"FAB_SEQUENCE_START", "0x10"},
+  };
+  for (const auto& [name, value] : invalid) {
+    const std::string message = refusal_of(name, value);
+    EXPECT_THAT(message, HasSubstr(name));
+    EXPECT_THAT(message, HasSubstr("\"" + value + "\""));
+  }
+}
+
+TEST(Config, RefusalNamesWhatIsValid) {
+  EXPECT_THAT(refusal_of("FAB_LOG", "loud"), HasSubstr("off, error, warn, info or debug"));
+  EXPECT_THAT(refusal_of("FAB_COMBINE_BYTES", "1g"), HasSubstr("suffixes k and m"));
+}
+
+TEST(Config, NearestVariable) {
+  EXPECT_EQ(nearest_variable("FAB_PROVIDR"), "FAB_PROVIDER");
+  EXPECT_EQ(nearest_variable("FAB_LOGS"), "FAB_LOG");
+  EXPECT_EQ(nearest_variable("FAB_TIMEOUT"), "FAB_WAIT_TIMEOUT");
+  EXPECT_EQ(nearest_variable("FAB_INTERFACE"), "FAB_IFACE");
+  EXPECT_EQ(nearest_variable("FAB_XYZ"), "");
+  EXPECT_EQ(nearest_variable(""), "");
+}
+
+/// A variable of this process for as long as the object lives.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~ScopedVariable() { unsetenv(name_); }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+std::string stderr_of_read_config() {
+  testing::internal::CaptureStderr();
+  static_cast<void>(read_config());
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(Config, UnknownVariablesWarnOnceEach) {
+  const ScopedVariable log("FAB_LOG", "warn");
+  const ScopedVariable misspelt("FAB_CHEK", "1");
+  const ScopedVariable strange("FAB_QQQQQQQQ", "1");
+  const std::string text = stderr_of_read_config();
+  EXPECT_THAT(text,
+              HasSubstr("fab[-] warn: environment variable FAB_CHEK is not one of fab's; did you mean FAB_CHECK?\n"));
+  EXPECT_THAT(text, HasSubstr("fab[-] warn: environment variable FAB_QQQQQQQQ is not one of fab's\n"));
+  EXPECT_EQ(text.find("FAB_CHEK"), text.rfind("FAB_CHEK"));
+}
+
+TEST(Config, UnknownVariablesAreSilentWhenWarningsAreOff) {
+  const ScopedVariable log("FAB_LOG", "error");
+  const ScopedVariable misspelt("FAB_CHEK", "1");
+  EXPECT_EQ(stderr_of_read_config(), "");
+}
+
+TEST(Log, OneLineAMessage) {
+  testing::internal::CaptureStderr();
+  const Log log(LogLevel::info, 3);
+  log.write(LogLevel::info, "chose {}\nover {}", "net", "shm");
+  log.write(LogLevel::debug, "not shown");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "fab[3] info: chose net over shm\n");
+}
+
+}  // namespace
+}  // namespace fab
