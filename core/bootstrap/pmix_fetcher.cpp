@@ -122,6 +122,11 @@ void PmixFetcher::close() {
   while (answering_ > 0) changed_.wait(mutex_);
 }
 
+bool PmixFetcher::is_answered() {
+  const core::Lock lock(mutex_);
+  return asked_.empty();
+}
+
 void PmixFetcher::forget_requests() {
   std::unordered_set<Request*> asked;
   {

@@ -35,6 +35,8 @@ class PmixFetcher : public std::enable_shared_from_this<PmixFetcher> {
   void fetch(const pmix_proc_t& process, const std::string& key, Store::Fetched done);
   /// Answers all open fetches with kStoreClosed; no `done` is running any more when it returns.
   void close();
+  /// After close(): has PMIx answered all requests?
+  [[nodiscard]] bool is_answered();
   /// After close() and after PMIx has ended: frees the requests that it will never answer.
   void forget_requests();
 

@@ -2,48 +2,17 @@
 
 #include <pmix.h>
 
-#include <string_view>
 #include <utility>
 
 #include "core/bootstrap/fetch.h"
-#include "core/bootstrap/launcher.h"
 #include "core/bootstrap/pending_fence.h"
 #include "core/bootstrap/pmix_call.h"
 #include "core/bootstrap/pmix_fetcher.h"
 #include "core/bootstrap/pmix_job.h"
+#include "core/bootstrap/pmix_session.h"
 
 namespace fab {
 namespace {
-
-/// Keeps fab's keys apart from those of MPI, which publishes in the same name space.
-constexpr std::string_view kKeyPrefix = "fab.";
-
-std::string full_key(const std::string& key) { return std::string(kKeyPrefix) + key; }
-
-/// This process's share in PMIx, which counts its users: MPI in the same process is another one.
-class PmixSession {
- public:
-  PmixSession() {
-    const pmix_status_t status = PMIx_Init(&self_, nullptr, 0);
-    // Some versions make a singleton, with a name space of its own, where no server answers. After a failure
-    // PMIx_Finalize must not be called: 4.2.2 crashes in it when the environment names a server that is not there.
-    const bool is_singleton = std::string_view(self_.nspace).starts_with("singleton.");
-    if (status == PMIX_SUCCESS && !is_singleton) return;
-    throw Error(Errc::bootstrap,
-                fmt::format("{} says that a launcher started this process, but its PMIx server does not answer. {}",
-                            find_launcher_variable(process_environment).value_or(kPmixNamespaceVariable),
-                            describe_pmix("PMIx_Init", status)));
-  }
-  // The server notices a lost client by itself: there is nobody to report a failed farewell to.
-  ~PmixSession() { static_cast<void>(PMIx_Finalize(nullptr, 0)); }
-  PmixSession(const PmixSession&) = delete;
-  PmixSession& operator=(const PmixSession&) = delete;
-
-  [[nodiscard]] const pmix_proc_t& self() const noexcept { return self_; }
-
- private:
-  pmix_proc_t self_{};
-};
 
 /// The callback owns a share of the fence, for it may come after the store is gone.
 void on_fence(pmix_status_t status, void* data) {
@@ -53,12 +22,11 @@ void on_fence(pmix_status_t status, void* data) {
 
 class PmixStore : public Store {
  public:
-  PmixStore() : session_(std::make_unique<PmixSession>()), job_(read_pmix_job(session_->self())) {}
+  PmixStore() : job_(read_pmix_job(session_.self())), key_prefix_(fmt::format("fab.{}.", session_.count_store())) {}
 
   ~PmixStore() override {
     fetcher_->close();
-    session_.reset();
-    if (PMIx_Initialized() == 0) fetcher_->forget_requests();
+    session_.keep_until_answered(fetcher_);
   }
   PmixStore(const PmixStore&) = delete;
   PmixStore& operator=(const PmixStore&) = delete;
@@ -70,15 +38,15 @@ class PmixStore : public Store {
     entry.type = PMIX_BYTE_OBJECT;
     entry.data.bo.bytes = const_cast<char*>(value.data());  // PMIx_Put copies
     entry.data.bo.size = value.size();
-    check_pmix(PMIx_Put(PMIX_GLOBAL, full_key(key).c_str(), &entry), fmt::format("PMIx_Put of {}", key));
+    check_pmix(PMIx_Put(PMIX_GLOBAL, (key_prefix_ + key).c_str(), &entry), fmt::format("PMIx_Put of {}", key));
     check_pmix(PMIx_Commit(), fmt::format("PMIx_Commit of {}", key));
   }
 
   void fetch(Rank rank, const std::string& key, Fetched done) override {
     check_fetched_rank(rank, job_.size);
-    pmix_proc_t process = session_->self();
+    pmix_proc_t process = session_.self();
     process.rank = static_cast<pmix_rank_t>(rank);
-    fetcher_->fetch(process, full_key(key), std::move(done));
+    fetcher_->fetch(process, key_prefix_ + key, std::move(done));
   }
 
   [[nodiscard]] bool fence(double timeout_s, const std::function<void()>& idle) override {
@@ -92,7 +60,7 @@ class PmixStore : public Store {
  private:
   /// Without PMIX_COLLECT_DATA: no rank receives the others' values.
   void enter_fence() {
-    pmix_proc_t whole_job = session_->self();
+    pmix_proc_t whole_job = session_.self();
     whole_job.rank = PMIX_RANK_WILDCARD;
     auto fence = std::make_shared<PendingFence>();
     auto share = std::make_unique<std::shared_ptr<PendingFence>>(fence);
@@ -101,8 +69,9 @@ class PmixStore : public Store {
     entered_ = std::move(fence);
   }
 
-  std::unique_ptr<PmixSession> session_;
+  PmixSession& session_ = PmixSession::of_process();
   const JobInfo job_;
+  const std::string key_prefix_;  ///< keeps this store's keys apart from those of MPI and of other stores
   const std::shared_ptr<PmixFetcher> fetcher_ = std::make_shared<PmixFetcher>();
   std::shared_ptr<PendingFence> entered_;  ///< the fence that this rank waits in
 };

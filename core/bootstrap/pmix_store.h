@@ -7,7 +7,7 @@
 
 namespace fab {
 
-/// Connects to the PMIx server that the environment names. Beside MPI: after MPI_Init, closed before MPI_Finalize.
+/// Connects to the PMIx server that the environment names; beside MPI only after MPI_Init.
 /// Throws Error(bootstrap) when it does not answer.
 [[nodiscard]] std::unique_ptr<Store> open_pmix_store();
 

@@ -48,7 +48,8 @@ class Store {
   [[nodiscard]] virtual bool fence(double timeout_s, const std::function<void()>& idle) = 0;
 };
 
-/// Connects to the launcher's PMIx server; a singleton when there is no launcher.
+/// Connects to the launcher's PMIx server; a singleton when there is no launcher. The n-th stores that the processes
+/// open belong together: each sees the values of the others' n-th stores only. Fences meet in the order of their calls.
 /// Throws Error(bootstrap), which names the variable, when launcher variables are set but no PMIx server answers.
 [[nodiscard]] std::unique_ptr<Store> open_store();
 

@@ -32,6 +32,17 @@ template <class A, class B>
   return product;
 }
 
+/// Sums and products of sizes and counts; they must fit a signed number too, as offsets do.
+[[nodiscard]] inline std::uint64_t size_sum(std::uint64_t a, std::uint64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) throw_overflow();
+  return static_cast<std::uint64_t>(sum);
+}
+
+[[nodiscard]] inline std::uint64_t size_product(std::uint64_t a, std::uint64_t b) {
+  return static_cast<std::uint64_t>(checked_multiply(a, b));
+}
+
 /// Bytes from the first of `count` repetitions to the last.
 [[nodiscard]] inline std::int64_t reach(std::uint64_t count, std::int64_t stride) {
   return count <= 1 ? 0 : checked_multiply(count - 1, stride);

@@ -35,7 +35,7 @@ LayoutNode part_of(LayoutNode leaf, std::uint64_t skip, std::uint64_t drop) noex
 
 LayoutNode repeat_block(LayoutNode block, std::uint64_t count, std::int64_t stride) {
   if (stride == checked_multiply(1, block.bytes)) {
-    block.bytes = static_cast<std::uint64_t>(checked_multiply(count, block.bytes));
+    block.bytes = size_product(count, block.bytes);
   } else {
     block.count = count;
     block.stride = stride;
@@ -70,7 +70,7 @@ void Forest::loop_over_tree(std::uint64_t count, std::int64_t stride, std::int64
   if (count > 1 && root.count > 1 && !continues) return loop_over_list(count, stride, offset, tree);
   root.offset = checked_add(root.offset, offset);
   if (count > 1 && continues) {
-    root.count = static_cast<std::uint64_t>(checked_multiply(count, root.count));
+    root.count = size_product(count, root.count);
   } else if (count > 1) {
     root = repeat_block(root, count, stride);
   }
@@ -144,7 +144,7 @@ bool Forest::continue_loop() {
   const std::int64_t distance = gap(a, b);
   const bool fits = (a.count == 1 || a.stride == distance) && (b.count == 1 || b.stride == distance);
   if (!fits) return false;
-  a.count += b.count;
+  a.count = size_sum(a.count, b.count);
   a.stride = distance;
   pop();
   return true;

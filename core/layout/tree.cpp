@@ -14,7 +14,7 @@ void append(Summary& part, const Summary& next) {
     part = next;
     return;
   }
-  part.bytes = static_cast<std::uint64_t>(checked_multiply(1, part.bytes + next.bytes));
+  part.bytes = size_sum(part.bytes, next.bytes);
   part.pieces += next.pieces - (part.end == next.first ? 1 : 0);
   part.end = next.end;
   part.low = std::min(part.low, next.low);
@@ -25,7 +25,7 @@ Summary repeat(const LayoutNode& node, Summary one) {
   if (node.count == 0 || one.pieces == 0) return {};
   const std::int64_t last = checked_add(node.offset, reach(node));
   const bool joined = node.count > 1 && one.end == checked_add(one.first, node.stride);
-  one.bytes = static_cast<std::uint64_t>(checked_multiply(one.bytes, node.count));
+  one.bytes = size_product(one.bytes, node.count);
   one.pieces = one.pieces * node.count - (joined ? node.count - 1 : 0);
   one.first = checked_add(one.first, node.offset);
   one.end = checked_add(one.end, last);

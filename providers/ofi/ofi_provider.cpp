@@ -60,30 +60,54 @@ OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& lo
 
 OfiProvider::~OfiProvider() = default;
 
+// Manual progress is enough, since fab polls, and spares the threads that some providers run for automatic progress. A
+// provider that has a descriptor to sleep on only together with those threads (sockets) gets them.
 void OfiProvider::open(const fi_info& info) {
+  open_domain(info, FI_PROGRESS_MANUAL);
+  if (wait_fd_ < 0) {
+    try {
+      open_domain(info, FI_PROGRESS_AUTO);
+    } catch (const Error& error) {
+      log_.write(LogLevel::debug, "{} has no automatic progress: {}", name_, error.what());
+    }
+    if (wait_fd_ < 0) open_domain(info, FI_PROGRESS_MANUAL);
+  }
+  open_endpoint();
+  learn_capabilities();
+}
+
+void OfiProvider::open_domain(const fi_info& info, fi_progress progress) {
+  queue_.reset();
+  domain_.reset();
+  fabric_.reset();
   info_.reset(fi_dupinfo(&info));
   if (!info_) throw Error(Errc::no_resources, "fi_dupinfo: out of memory");
+  info_->domain_attr->data_progress = progress;
   fid_fabric* fabric = nullptr;
   check(fi_fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric", name_);
   fabric_.reset(fabric);
   fid_domain* domain = nullptr;
   check(fi_domain(fabric, info_.get(), &domain, nullptr), "fi_domain", name_);
   domain_.reset(domain);
+  open_queue();
+}
 
+void OfiProvider::open_endpoint() {
   fi_av_attr av_attr{};
   av_attr.type = info_->domain_attr->av_type;
   fid_av* addresses = nullptr;
-  check(fi_av_open(domain, &av_attr, &addresses, nullptr), "fi_av_open", name_);
+  check(fi_av_open(domain_.get(), &av_attr, &addresses, nullptr), "fi_av_open", name_);
   addresses_.reset(addresses);
-  open_queue();
 
   fid_ep* endpoint = nullptr;
-  check(fi_endpoint(domain, info_.get(), &endpoint, nullptr), "fi_endpoint", name_);
+  check(fi_endpoint(domain_.get(), info_.get(), &endpoint, nullptr), "fi_endpoint", name_);
   endpoint_.reset(endpoint);
   check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind (address vector)", name_);
   check(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind (completion queue)", name_);
   check(fi_enable(endpoint), "fi_enable", name_);
+}
 
+void OfiProvider::learn_capabilities() {
   capabilities_.inject_bytes = info_->tx_attr->inject_size;
   capabilities_.iov_limit = std::min(info_->tx_attr->iov_limit, info_->rx_attr->iov_limit);
   capabilities_.max_message_bytes = info_->ep_attr->max_msg_size;
@@ -95,20 +119,25 @@ void OfiProvider::open(const fi_info& info) {
 
 // One queue for sends and receives: one place reads it. Without a descriptor to sleep on (shm) it can only be polled.
 void OfiProvider::open_queue() {
+  const auto unsupported = [](int result) { return result == -FI_ENOSYS || result == -FI_EOPNOTSUPP; };
   fi_cq_attr attr{};
   attr.size = std::max(kQueueEntries, info_->tx_attr->size + info_->rx_attr->size);
   attr.format = FI_CQ_FORMAT_TAGGED;
-  attr.wait_obj = FI_WAIT_FD;
-  fid_cq* queue = nullptr;
-  int result = fi_cq_open(domain_.get(), &attr, &queue, nullptr);
-  if (result == -FI_ENOSYS || result == -FI_EOPNOTSUPP) {
-    log_.write(LogLevel::debug, "{} has no descriptor to sleep on: {}", name_, fi_strerror(-result));
-    attr.wait_obj = FI_WAIT_NONE;
-    result = fi_cq_open(domain_.get(), &attr, &queue, nullptr);
+  wait_fd_ = -1;
+  for (const fi_wait_obj wait_obj : {FI_WAIT_FD, FI_WAIT_NONE}) {
+    attr.wait_obj = wait_obj;
+    fid_cq* queue = nullptr;
+    const int opened = fi_cq_open(domain_.get(), &attr, &queue, nullptr);
+    if (wait_obj == FI_WAIT_FD && unsupported(opened)) continue;
+    check(opened, "fi_cq_open", name_);
+    queue_.reset(queue);
+    if (wait_obj == FI_WAIT_NONE) return;
+    const int got = fi_control(&queue->fid, FI_GETWAIT, &wait_fd_);
+    if (got == 0) return;
+    if (!unsupported(got)) check(got, "fi_control (FI_GETWAIT)", name_);
+    wait_fd_ = -1;
+    queue_.reset();
   }
-  check(result, "fi_cq_open", name_);
-  queue_.reset(queue);
-  if (attr.wait_obj == FI_WAIT_FD) check(fi_control(&queue->fid, FI_GETWAIT, &wait_fd_), "fi_control (FI_GETWAIT)", name_);
 }
 
 void OfiProvider::learn_own_address() {

@@ -46,7 +46,10 @@ class OfiProvider final : public Provider {
   using Regions = std::vector<Handle<fid_mr>>;
 
   void open(const fi_info& info);
+  void open_domain(const fi_info& info, fi_progress progress);
   void open_queue();
+  void open_endpoint();
+  void learn_capabilities();
   void learn_own_address();
   [[nodiscard]] PostResult posted(ssize_t result, const char* call, Completion& completion);
   std::size_t read_error();

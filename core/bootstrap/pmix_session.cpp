@@ -1,0 +1,49 @@
+#include "core/bootstrap/pmix_session.h"
+
+#include <string_view>
+#include <utility>
+
+#include "core/bootstrap/launcher.h"
+#include "core/bootstrap/pmix_call.h"
+
+namespace fab {
+
+PmixSession& PmixSession::of_process() {
+  static PmixSession session;
+  return session;
+}
+
+PmixSession::PmixSession() {
+  const pmix_status_t status = PMIx_Init(&self_, nullptr, 0);
+  // Some versions make a singleton, with a name space of its own, where no server answers. After a failure
+  // PMIx_Finalize must not be called: 4.2.2 crashes in it when the environment names a server that is not there.
+  const bool is_singleton = std::string_view(self_.nspace).starts_with("singleton.");
+  if (status == PMIX_SUCCESS && !is_singleton) return;
+  throw Error(Errc::bootstrap,
+              fmt::format("{} says that a launcher started this process, but its PMIx server does not answer. {}",
+                          find_launcher_variable(process_environment).value_or(kPmixNamespaceVariable),
+                          describe_pmix("PMIx_Init", status)));
+}
+
+PmixSession::~PmixSession() {
+  // A forked child has neither PMIx's thread nor the right to sign this rank off.
+  if (getpid() != process_) return;
+  // The server notices a lost client by itself: there is nobody to report a failed farewell to.
+  static_cast<void>(PMIx_Finalize(nullptr, 0));
+  if (PMIx_Initialized() != 0) return;
+  const core::Lock lock(mutex_);
+  for (const std::shared_ptr<PmixFetcher>& fetcher : closed_) fetcher->forget_requests();
+}
+
+int PmixSession::count_store() {
+  const core::Lock lock(mutex_);
+  return stores_++;
+}
+
+void PmixSession::keep_until_answered(std::shared_ptr<PmixFetcher> fetcher) {
+  const core::Lock lock(mutex_);
+  std::erase_if(closed_, [](const std::shared_ptr<PmixFetcher>& kept) { return kept->is_answered(); });
+  closed_.push_back(std::move(fetcher));
+}
+
+}  // namespace fab
