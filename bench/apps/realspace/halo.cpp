@@ -9,7 +9,7 @@ namespace realspace {
 
 using apps::check_mpi;
 
-const char* name(Transport transport) { return transport == Transport::kFab ? "fab" : "mpi"; }
+const char* name(Transport transport) { return transport == Transport::fab ? "fab" : "mpi"; }
 
 GraphCommunicator::GraphCommunicator(MPI_Comm world, const std::vector<std::vector<int>>& neighbors) {
   std::vector<int> index;
@@ -50,7 +50,7 @@ void Halo::start(Transport transport, double* x) {
   double* ghosts = x + domain_.owned_count();
   active_ = transport;
   const double begin = MPI_Wtime();
-  if (transport == Transport::kFab) {
+  if (transport == Transport::fab) {
     check_mpi(MPI_Ineighbor_xchgv(packed_.data(), send_counts_.data(), send_displacements_.data(), MPI_DOUBLE, ghosts,
                                   receive_counts_.data(), receive_displacements_.data(), MPI_DOUBLE, comm_, &request_),
               "MPI_Ineighbor_xchgv");
@@ -65,7 +65,8 @@ void Halo::start(Transport transport, double* x) {
 
 void Halo::wait() {
   const double begin = MPI_Wtime();
-  check_mpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
+  // start() made the request, out of the analyzer's sight.
+  check_mpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker)
   seconds_[static_cast<std::size_t>(active_)].push_back(start_seconds_ + MPI_Wtime() - begin);
 }
 

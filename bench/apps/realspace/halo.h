@@ -12,8 +12,8 @@
 
 namespace realspace {
 
-enum class Transport { kFab, kMpi };
-inline constexpr std::array kTransports = {Transport::kFab, Transport::kMpi};
+enum class Transport { fab, mpi };
+inline constexpr std::array kTransports = {Transport::fab, Transport::mpi};
 
 // "fab" or "mpi".
 const char* name(Transport transport);
@@ -54,7 +54,7 @@ class Halo {
   std::vector<int> receive_counts_, receive_displacements_;
   std::vector<double> packed_;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  Transport active_ = Transport::kFab;
+  Transport active_ = Transport::fab;
   double start_seconds_ = 0;
   std::array<std::vector<double>, kTransports.size()> seconds_;
 };

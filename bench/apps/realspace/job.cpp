@@ -217,7 +217,7 @@ bool run_parallel(const Options& options) {
   check_mpi(MPI_Allreduce(&ghosts, &summary.ghost_points, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
   const bool show = rank == 0 && !options.quiet;
   if (show) {
-    fmt::print("{}: {} atoms, {} grid points, {} ranks, {} ghost points\n", molecule.name, molecule.atoms.size(),
+    fmt::print("{}: {} atoms, {} grid points, {} rank(s), {} ghost points\n", molecule.name, molecule.atoms.size(),
                grid.size(), ranks, summary.ghost_points);
   }
 

@@ -104,9 +104,11 @@ std::string read_text_file(const std::string& path) {
   if (!file) fail();
   std::string text;
   std::array<char, 4096> chunk{};
-  while (const std::size_t bytes = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
+  std::size_t bytes = 0;
+  do {
+    bytes = std::fread(chunk.data(), 1, chunk.size(), file.get());
     text.append(chunk.data(), bytes);
-  }
+  } while (bytes > 0);
   if (std::ferror(file.get())) fail();
   return text;
 }

@@ -72,7 +72,7 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   auto* serial = app.add_flag("--serial", options.serial, "The whole grid in this process, without MPI");
   const std::map<std::string, std::vector<Transport>> transports = {
-      {"fab", {Transport::kFab}}, {"mpi", {Transport::kMpi}}, {"both", {Transport::kFab, Transport::kMpi}}};
+      {"fab", {Transport::fab}}, {"mpi", {Transport::mpi}}, {"both", {Transport::fab, Transport::mpi}}};
   app.add_option_function<std::string>(
          "--transport", [&options, transports](const std::string& name) { options.transports = transports.at(name); },
          "What carries the ghost values: fab's MPI_Ineighbor_xchgv, the MPI library's own MPI_Ineighbor_alltoallv, or "

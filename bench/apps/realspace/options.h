@@ -19,7 +19,7 @@ struct Options {
   double softening_bohr = 0.5;
   SolverLimits limits{2000, 1e-7};
   bool serial = false;
-  std::vector<Transport> transports{Transport::kFab};
+  std::vector<Transport> transports{Transport::fab};
   int batch_iterations = 5;
   bool quiet = false;
   std::string image_path;

@@ -73,6 +73,7 @@ void write_summary(const Summary& summary, const std::string& path) {
 
 bool print_report(const std::vector<std::string>& paths) {
   std::vector<Summary> runs;
+  runs.reserve(paths.size());
   for (const std::string& path : paths) runs.push_back(read_summary(path));
   const Summary& reference = runs.front();
   if (!reference.serial) throw InputError(fmt::format("'{}' is not of a --serial run", paths.front()));
