@@ -146,4 +146,9 @@ const Candidate& Survey::best() const {
                           wanted_because_, offers.empty() ? " none" : offers));
 }
 
+std::string library_version() {
+  const std::uint32_t version = fi_version();
+  return fmt::format("{}.{}", FI_MAJOR(version), FI_MINOR(version));
+}
+
 }  // namespace fab::ofi

@@ -48,4 +48,7 @@ class Survey {
   std::vector<Candidate> candidates_;
 };
 
+/// The version of the libfabric that runs, "1.17".
+[[nodiscard]] std::string library_version();
+
 }  // namespace fab::ofi

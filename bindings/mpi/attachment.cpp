@@ -1,0 +1,139 @@
+#include "bindings/mpi/attachment.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "bindings/mpi/failure.h"
+#include "bindings/mpi/naming.h"
+#include "bindings/mpi/process.h"
+#include "bindings/mpi/topology.h"
+
+namespace fab::mpi {
+
+namespace {
+
+/// Owns every attachment, because MPI calls no delete function for communicators that are never freed.
+struct Registry {
+  std::mutex mutex;
+  std::unordered_map<void*, std::shared_ptr<Attachment>> attachments;  ///< by the address of the Attachment
+  int keyval = MPI_KEYVAL_INVALID;
+};
+
+Registry& registry() {
+  static Registry& state = *new Registry;  // MPI may call back until the process ends
+  return state;
+}
+
+void free_group(Attachment& attachment) noexcept {
+  if (attachment.group == MPI_GROUP_NULL) return;
+  if (PMPI_Group_free(&attachment.group) != MPI_SUCCESS) log_error("MPI_Comm_free", "cannot free a group");
+}
+
+// The core communicator is dropped here or by the last exchange in flight, never under the engine's lock.
+int delete_attachment(MPI_Comm, int, void* value, void*) noexcept {
+  std::shared_ptr<Attachment> attachment;
+  {
+    const std::lock_guard lock(registry().mutex);
+    const auto found = registry().attachments.find(value);
+    if (found == registry().attachments.end()) return MPI_SUCCESS;
+    attachment = std::move(found->second);
+    registry().attachments.erase(found);
+  }
+  attachment->comm.store(MPI_COMM_NULL);
+  free_group(*attachment);
+  return MPI_SUCCESS;
+}
+
+Rank to_world(MPI_Group group, MPI_Group world, Rank rank) {
+  Rank world_rank = MPI_UNDEFINED;
+  require(PMPI_Group_translate_ranks(group, 1, &rank, world, &world_rank), "MPI_Group_translate_ranks");
+  if (world_rank == MPI_UNDEFINED)
+    throw Failure(MPI_ERR_COMM, fmt::format("rank {} of the communicator is not in this process's MPI_COMM_WORLD; fab "
+                                            "reaches the processes of one launch only",
+                                            rank));
+  return world_rank;
+}
+
+void check_reach(const core::Communicator& communicator) {
+  static_cast<void>(communicator.world_rank(0));
+  for (const Edge& edge : communicator.neighborhood().destinations) static_cast<void>(communicator.world_rank(edge.peer));
+  for (const Edge& edge : communicator.neighborhood().sources) static_cast<void>(communicator.world_rank(edge.peer));
+}
+
+/// Translates ranks one by one when plans are built, so nothing grows with the communicator.
+std::shared_ptr<core::Communicator> make_core(MPI_Comm comm, MPI_Group group, Topology topology) {
+  int rank = 0;
+  int size = 0;
+  require(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  require(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
+  const MPI_Group world = Process::instance().world_group();
+  auto translate = [group, world](Rank of_comm) { return to_world(group, world, of_comm); };
+  auto core = std::make_shared<core::Communicator>(Process::instance().context(),
+                                                   core::Group::computed(size, std::move(translate)), rank, std::nullopt);
+  core->set_topology(std::move(topology));
+  check_reach(*core);
+  return core;
+}
+
+const std::shared_ptr<Attachment>& enter(std::shared_ptr<Attachment> attachment) {
+  const std::lock_guard lock(registry().mutex);
+  Attachment* const key = attachment.get();
+  return registry().attachments.emplace(key, std::move(attachment)).first->second;
+}
+
+const std::shared_ptr<Attachment>& attach(MPI_Comm comm) {
+  check_communicator(comm);
+  Topology topology = read_topology(comm);
+  const auto attachment = std::make_shared<Attachment>();
+  attachment->comm.store(comm);
+  require(PMPI_Comm_group(comm, &attachment->group), "MPI_Comm_group");
+  try {
+    attachment->core = make_core(comm, attachment->group, std::move(topology));
+    begin_naming(attachment->core, comm);
+  } catch (...) {
+    free_group(*attachment);
+    throw;
+  }
+  const auto& entered = enter(attachment);
+  require(PMPI_Comm_set_attr(comm, registry().keyval, attachment.get()), "MPI_Comm_set_attr");
+  advance_naming();
+  return entered;
+}
+
+}  // namespace
+
+void check_communicator(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) throw Failure(MPI_ERR_COMM, "comm is MPI_COMM_NULL");
+  int inter = 0;
+  require(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  if (inter != 0) throw Failure(MPI_ERR_COMM, "comm is an inter-communicator; an intra-communicator is needed");
+}
+
+const std::shared_ptr<Attachment>& attachment_of(MPI_Comm comm) {
+  Process::instance().open();
+  if (comm == MPI_COMM_NULL) throw Failure(MPI_ERR_COMM, "comm is MPI_COMM_NULL");
+  void* value = nullptr;
+  int found = 0;
+  require(PMPI_Comm_get_attr(comm, registry().keyval, &value, &found), "MPI_Comm_get_attr");
+  if (found == 0) return attach(comm);
+  return *static_cast<const std::shared_ptr<Attachment>*>(value);
+}
+
+void open_attachments() {
+  require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_attachment, &registry().keyval, nullptr),
+          "MPI_Comm_create_keyval");
+}
+
+void close_attachments() {
+  const std::lock_guard lock(registry().mutex);
+  for (auto& [address, attachment] : registry().attachments) {
+    attachment->core.reset();
+    attachment->comm.store(MPI_COMM_NULL);
+    free_group(*attachment);
+  }
+}
+
+}  // namespace fab::mpi

@@ -1,0 +1,112 @@
+#include "bindings/mpi/failure.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <new>
+
+#include "core/config.h"
+#include "core/log.h"
+
+namespace fab::mpi {
+
+namespace {
+
+LogLevel configured_level() noexcept {
+  try {
+    return read_config(process_environment).log;
+  } catch (...) {
+    return Config{}.log;  // the configuration itself is what is wrong, and will be reported
+  }
+}
+
+int world_rank() noexcept {
+  int rank = -1;
+  if (mpi_is_usable() && PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS) rank = -1;
+  return rank;
+}
+
+int report(const char* call, MPI_Comm comm, int error_class, std::string_view message) noexcept {
+  log_error(call, message);
+  return call_error_handler(comm, error_class);
+}
+
+}  // namespace
+
+int error_class_of(Errc code) noexcept {
+  switch (code) {
+    case Errc::invalid_argument:
+      return MPI_ERR_ARG;
+    case Errc::invalid_rank:
+      return MPI_ERR_RANK;
+    case Errc::invalid_count:
+      return MPI_ERR_COUNT;
+    case Errc::invalid_topology:
+      return MPI_ERR_TOPOLOGY;
+    case Errc::truncated:
+      return MPI_ERR_TRUNCATE;
+    case Errc::no_resources:
+      return MPI_ERR_NO_MEM;
+    case Errc::invalid_schedule:
+      return MPI_ERR_INTERN;
+    case Errc::mismatch:
+    case Errc::unreachable:
+    case Errc::transport:
+    case Errc::timed_out:
+    case Errc::cancelled:
+    case Errc::bootstrap:
+    case Errc::configuration:
+      return MPI_ERR_OTHER;
+  }
+  return MPI_ERR_UNKNOWN;
+}
+
+void require(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  int error_class = MPI_ERR_OTHER;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  if (PMPI_Error_class(code, &error_class) != MPI_SUCCESS) error_class = MPI_ERR_OTHER;
+  if (PMPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
+  throw Failure(error_class, fmt::format("{}: {}", call, std::string_view(text.data(), static_cast<std::size_t>(length))));
+}
+
+bool mpi_is_usable() noexcept {
+  int initialized = 0;
+  int finalized = 0;
+  if (PMPI_Initialized(&initialized) != MPI_SUCCESS || PMPI_Finalized(&finalized) != MPI_SUCCESS) return false;
+  return initialized != 0 && finalized == 0;
+}
+
+void log_error(const char* call, std::string_view message) noexcept {
+  try {
+    Log(configured_level(), world_rank()).write(LogLevel::error, "{}: {}", call, message);
+  } catch (...) {
+    return;  // no memory for a message: the error class still tells
+  }
+}
+
+int call_error_handler(MPI_Comm comm, int code) noexcept {
+  if (!mpi_is_usable()) return code;
+  // What the handler's own call returns says nothing about the error that is being reported.
+  static_cast<void>(PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, code));
+  return code;
+}
+
+int report_exception(const char* call, MPI_Comm comm) noexcept {
+  try {
+    throw;
+  } catch (const Failure& failure) {
+    return report(call, comm, failure.error_class(), failure.what());
+  } catch (const Error& error) {
+    return report(call, comm, error_class_of(error.errc()), error.what());
+  } catch (const std::bad_alloc&) {
+    return report(call, comm, MPI_ERR_NO_MEM, "out of memory");
+  } catch (const std::exception& error) {
+    return report(call, comm, MPI_ERR_OTHER, error.what());
+  } catch (...) {
+    return report(call, comm, MPI_ERR_OTHER, "unknown exception");
+  }
+}
+
+}  // namespace fab::mpi

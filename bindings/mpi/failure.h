@@ -1,0 +1,51 @@
+// How calls of this binding fail: an MPI error class, and a message in fab's log.
+#pragma once
+
+#include <mpi.h>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "fab/error.h"
+
+namespace fab::mpi {
+
+/// Thrown inside a call; never leaves it.
+class Failure : public std::runtime_error {
+ public:
+  Failure(int error_class, const std::string& message) : std::runtime_error(message), error_class_(error_class) {}
+  [[nodiscard]] int error_class() const noexcept { return error_class_; }
+
+ private:
+  int error_class_;
+};
+
+/// The class that stands for a code of fab's.
+[[nodiscard]] int error_class_of(Errc code) noexcept;
+
+/// Throws what a return code of MPI's own stands for. `call` is the function that gave it.
+void require(int code, const char* call);
+
+/// Whether MPI functions may be called.
+[[nodiscard]] bool mpi_is_usable() noexcept;
+
+/// One line in the log, at error level.
+void log_error(const char* call, std::string_view message) noexcept;
+/// Calls the error handler of `comm` (MPI_COMM_NULL: of MPI_COMM_WORLD) and returns the code if that returns.
+int call_error_handler(MPI_Comm comm, int code) noexcept;
+/// Logs the exception that is being handled and calls the error handler; returns the error class.
+int report_exception(const char* call, MPI_Comm comm) noexcept;
+
+/// Runs the body of a call and makes its exceptions MPI errors.
+template <class Body>
+int guarded(const char* call, MPI_Comm comm, Body&& body) noexcept {
+  try {
+    body();
+    return MPI_SUCCESS;
+  } catch (...) {
+    return report_exception(call, comm);
+  }
+}
+
+}  // namespace fab::mpi

@@ -1,0 +1,51 @@
+#include "bindings/mpi/farewell.h"
+
+#include <chrono>
+
+#include "bindings/mpi/idle.h"
+#include "core/communicator.h"
+#include "core/watch.h"
+
+namespace fab::mpi {
+
+namespace {
+
+constexpr double kImpatient_s = 5;
+
+/// Empty messages both ways, on the communicator of all ranks, which MPI communicators never are.
+Schedule farewell(const JobInfo& job, std::span<const Rank> peers) {
+  ScheduleBuilder builder("farewell", job.size);
+  for (const Rank peer : peers) {
+    builder.recv(peer, 0, {BufferId::recv, 0, Layout()});
+    builder.send(peer, 0, {BufferId::send, 0, Layout()});
+  }
+  return builder.commit();
+}
+
+core::Run& start(core::Context& context, core::Communicator& world) {
+  const core::Lock lock(context.engine().mutex);
+  const auto plan =
+      std::make_shared<core::Plan>(world, farewell(context.job(), context.peers().reached(context.job().rank)));
+  return world.start(*plan, {});
+}
+
+}  // namespace
+
+void say_farewell(core::Context& context, bool impatient) {
+  const std::shared_ptr<core::Communicator> world = context.world();
+  core::Run& run = start(context, *world);
+  core::Run* const runs[] = {&run};
+  const double configured_s = context.config().wait_timeout_s;
+  core::Watch watch(runs, configured_s > 0 ? configured_s : impatient ? kImpatient_s : 0);
+  core::Driver driver(context.engine(), next_idle_hook());
+  while (!run.done()) {
+    if (driver.step()) continue;
+    watch.check();
+    if (!run.done()) driver.rest();
+  }
+  if (!run.status().ok()) context.log().write(LogLevel::info, "closing: {}", run.status().message);
+  const core::Lock lock(context.engine().mutex);
+  run.let_go();
+}
+
+}  // namespace fab::mpi

@@ -1,0 +1,13 @@
+// What a thread that waits for fab does for MPI.
+#pragma once
+
+#include "core/engine.h"
+
+namespace fab::mpi {
+
+/// The hook for a wait that begins now: gives MPI's own progress a turn every few microseconds (a peer may be in the
+/// middle of an MPI call that needs this rank), and finishes the naming of communicators. It is called by the waiting
+/// thread only, so it is as legal as the call that waits.
+[[nodiscard]] core::IdleHook next_idle_hook() noexcept;
+
+}  // namespace fab::mpi

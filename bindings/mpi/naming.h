@@ -1,0 +1,23 @@
+// Agreement of a communicator's ranks about its context id.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "core/communicator.h"
+
+namespace fab::mpi {
+
+/// Starts it: rank 0 draws a number and broadcasts it without blocking on `comm`, which is legal because an exchange is
+/// a collective call there too. Exchanges that start meanwhile wait inside fab.
+void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_Comm comm);
+
+/// Whether some communicator has no id yet.
+[[nodiscard]] bool naming_is_pending() noexcept;
+/// Looks whether numbers have come. Only MPI calls move them, so whoever waits or tests calls this.
+void advance_naming();
+/// Returns when none is pending.
+void finish_naming(core::Engine& engine);
+
+}  // namespace fab::mpi

@@ -1,0 +1,114 @@
+// fab_info: what this fab is, what it would use here and why, and every variable with its value.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "core/bootstrap/store.h"
+#include "core/config.h"
+#include "providers/ofi/survey.h"
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json describe_build() {
+  return {{"version", FAB_VERSION},
+          {"build", FAB_BUILD_TYPE},
+          {"compiler", FAB_COMPILER},
+          {"libfabric", fab::ofi::library_version()}};
+}
+
+ordered_json describe_job(const fab::JobInfo& job) {
+  return {{"origin", job.origin},
+          {"rank", job.rank},
+          {"size", job.size},
+          {"ranks_on_node", job.local_size},
+          {"nodes", job.node_count}};
+}
+
+ordered_json describe_providers(const fab::Config& config, const fab::JobInfo& job) {
+  const fab::ofi::Survey survey(config, job);
+  ordered_json rows = ordered_json::array();
+  for (const fab::ofi::Candidate& candidate : survey.candidates())
+    rows.push_back({{"provider", candidate.provider},
+                    {"domain", candidate.domain},
+                    {"interface", candidate.interface},
+                    {"address", candidate.address},
+                    {"usable", candidate.usable},
+                    {"chosen", candidate.usable && &candidate == &survey.candidates().front()},
+                    {"reason", candidate.reason}});
+  return rows;
+}
+
+ordered_json describe_variables(const fab::Config& config) {
+  ordered_json rows = ordered_json::array();
+  for (const fab::ConfigRow& row : fab::config_rows())
+    rows.push_back({{"name", row.name},
+                    {"value", row.print(config)},
+                    {"default", row.default_value},
+                    {"set", std::getenv(row.name) != nullptr},
+                    {"help", row.help}});
+  return rows;
+}
+
+void print_providers(const ordered_json& rows) {
+  fmt::print("\nlibfabric providers, best first\n");
+  for (const ordered_json& row : rows)
+    fmt::print("  {} {:<14} {:<10} {:<16} {}\n", row["chosen"] ? "*" : row["usable"] ? "+" : "-",
+               row["provider"].get<std::string>(), row["domain"].get<std::string>(), row["address"].get<std::string>(),
+               row["reason"].get<std::string>());
+  fmt::print("  * chosen   + usable   - not usable here\n");
+}
+
+void print_variables(const ordered_json& rows) {
+  fmt::print("\nvariables\n");
+  for (const ordered_json& row : rows) {
+    const auto text = [&row](const char* field) { return row[field].get<std::string>(); };
+    fmt::print("  {}={}{}\n      {}\n", text("name"), text("value"),
+               row["set"] ? fmt::format("   (set; default {})", text("default").empty() ? "empty" : text("default")) : "",
+               text("help"));
+  }
+}
+
+void print(const ordered_json& info) {
+  const auto text = [](const ordered_json& field) {
+    return field.is_string() ? field.get<std::string>() : field.dump();
+  };
+  for (const auto& [name, value] : info["fab"].items()) fmt::print("{:<14} {}\n", name, text(value));
+  for (const auto& [name, value] : info["job"].items()) fmt::print("{:<14} {}\n", name, text(value));
+  print_providers(info["providers"]);
+  print_variables(info["variables"]);
+}
+
+int run(bool json) {
+  const fab::Config config = fab::read_config();
+  const std::unique_ptr<fab::Store> store = fab::open_store();
+  if (store->job().rank != 0) return EXIT_SUCCESS;
+  const ordered_json info = {{"fab", describe_build()},
+                             {"job", describe_job(store->job())},
+                             {"providers", describe_providers(config, store->job())},
+                             {"variables", describe_variables(config)}};
+  if (json)
+    fmt::print("{}\n", info.dump(2));
+  else
+    print(info);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("What this fab is, what it would use here and why, and every variable with its value.", "fab_info");
+  bool json = false;
+  app.add_flag("--json", json, "Print JSON");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(json);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "fab_info: {}\n", error.what());
+    return EXIT_FAILURE;
+  }
+}
