@@ -13,7 +13,7 @@ namespace fab {
 /// One node of a flattened layout: `count` repetitions, `stride` bytes apart, of either one contiguous
 /// block of `bytes` bytes (a leaf, `children` == 0) or of the `children` sub-trees that follow.
 /// Nodes stand in depth-first order; `nodes` is the length of the whole sub-tree, this node included,
-/// so the next sibling of node i is node i + nodes. Trivially copyable and free of pointers: a schedule
+/// so the next sibling of node i is node i + nodes; a layout is a list of such trees. Trivially copyable and free of pointers: a schedule
 /// stores layouts as plain arrays of these.
 struct LayoutNode {
   std::int64_t offset = 0;   ///< bytes from the parent's repetition to the first repetition of this node
@@ -36,7 +36,9 @@ struct Piece {
 
 /// An immutable description of which bytes, relative to a base address, belong to a block, and in which
 /// order they travel (the type map of MPI-4.1, chapter 5.1). Cheap to copy (shared). Adjacent pieces are
-/// merged at construction, so equal shapes built in different ways mostly compare equal.
+/// merged at construction, so equal shapes built in different ways mostly compare equal. Bounds are those of
+/// MPI-4.1, section 5.1.6, without padding for alignment; parts without bytes, lower bound and extent set none.
+/// Whatever builds a layout throws Error(invalid_argument) when a size or offset does not fit 63 bits.
 class Layout {
  public:
   /// No bytes at all, extent 0.
@@ -81,7 +83,7 @@ class Layout {
 
   /// Copies size() bytes from `base` + layout to `packed`, in travelling order.
   void pack(const void* base, void* packed) const noexcept;
-  /// The inverse of pack.
+  /// The inverse of pack. Where a layout names a byte twice, it is left open which of its values stays.
   void unpack(const void* packed, void* base) const noexcept;
 
  private:

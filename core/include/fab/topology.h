@@ -41,6 +41,7 @@ class Cartesian {
 
   [[nodiscard]] int dimensions() const noexcept { return static_cast<int>(dims_.size()); }
   [[nodiscard]] std::span<const int> dims() const noexcept { return dims_; }
+  /// Throws Error(invalid_argument).
   [[nodiscard]] bool periodic(int dimension) const;
   [[nodiscard]] int size() const noexcept { return size_; }
 
@@ -92,6 +93,7 @@ class Graph {
 /// i among j's sources.
 class DistributedGraph {
  public:
+  /// Throws Error(invalid_topology) for a negative rank.
   DistributedGraph(std::vector<int> sources, std::vector<int> destinations);
 
   [[nodiscard]] std::span<const int> sources() const noexcept { return sources_; }
