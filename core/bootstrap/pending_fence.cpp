@@ -15,8 +15,9 @@ constexpr std::chrono::hours kNoIdlePeriod{1};
 constexpr double kLongestTimeout_s = 1e9;
 
 Clock::time_point deadline_after(double timeout_s) {
-  if (timeout_s <= 0 || timeout_s > kLongestTimeout_s) return Clock::time_point::max();
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s));
+  if (timeout_s > kLongestTimeout_s) return Clock::time_point::max();
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::max(timeout_s, 0.0)));
 }
 
 }  // namespace

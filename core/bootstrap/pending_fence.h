@@ -15,7 +15,8 @@ class PendingFence {
   /// `failure`: empty when all ranks have come.
   void complete(const std::string& failure);
 
-  /// Returns false after timeout_s seconds (0: no limit). Calls `idle`, if there is one, about every millisecond.
+  /// Returns false after timeout_s seconds, which may be infinity. Calls `idle`, if there is one, about every
+  /// millisecond.
   [[nodiscard]] bool wait(double timeout_s, const std::function<void()>& idle);
 
   /// Once wait has returned true: why the fence failed, or empty.

@@ -11,7 +11,7 @@ namespace fab {
 namespace {
 
 constexpr std::chrono::milliseconds kFirstPause{1};
-constexpr std::chrono::milliseconds kLongestPause{250};
+constexpr std::chrono::milliseconds kLongestPause{500};
 
 bool is_not_there_yet(pmix_status_t status) { return status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT; }
 

@@ -25,7 +25,7 @@ namespace fab {
 ///   - Asking again always sees what was published in between, on both kinds of peer, also after other keys of the
 ///     peer have been fetched. PMIX_GET_REFRESH_CACHE is not needed, and it makes fetches on this node end at once.
 /// So a fetch is asked again as long as the answer is "not there (yet)": after 1 ms, then after twice the pause before,
-/// up to 250 ms. Nothing in PMIx would wake the asker instead at less cost: events about a publication go through every
+/// up to 500 ms. Nothing in PMIx would wake the asker instead at less cost: events about a publication go through every
 /// daemon of the job, and publish/look-up through one central server; neither exists under every launcher.
 ///
 /// PMIx cannot take a request back. Each one therefore owns a part of this object, which lives until the last answer.

@@ -42,8 +42,8 @@ class Store {
   /// rank publishes it: no fence is needed. Throws Error(invalid_rank).
   virtual void fetch(Rank rank, const std::string& key, Fetched done) = 0;
 
-  /// Returns true when every rank of the job has come here, false after timeout_s seconds (0: no limit); the next call
-  /// then goes on waiting for the same fence. `idle` is called again and again while waiting; it may be empty.
+  /// Returns true when every rank of the job has come here, false after timeout_s seconds (may be infinity); the next
+  /// call then goes on waiting for the same fence. `idle` is called again and again while waiting; it may be empty.
   /// Throws Error(bootstrap).
   [[nodiscard]] virtual bool fence(double timeout_s, const std::function<void()>& idle) = 0;
 };
