@@ -1,0 +1,235 @@
+// How much of a non-blocking neighbour exchange hides behind a computation that never asks about it: fab against the
+// MPI library, in turns inside one job. Columns and formula are those of the OSU micro-benchmarks (osu_ialltoall); what
+// is different: the computation is a fixed amount of work, as much as takes the exchange's own time, and is timed alone
+// beside each batch, so that a library that takes the processor away from it gains nothing by that.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "apps/mpi_call.h"
+#include "support/batches.h"
+#include "support/computation.h"
+#include "support/exchange_options.h"
+#include "support/fab_transport.h"
+#include "support/mpi_program.h"
+#include "support/neighbors.h"
+#include "support/table.h"
+
+namespace {
+
+using apps::check_mpi;
+using bench::Exchange;
+using bench::Spread;
+
+struct Options : bench::ExchangeOptions {
+  bool same_computation = false;
+};
+
+// Microseconds per call, one value for each batch.
+struct Times {
+  std::vector<double> pure;     // exchange and wait, nothing between
+  std::vector<double> compute;  // the computation alone
+  std::vector<double> overall;  // exchange, computation, wait
+  std::vector<double> start;    // parts of overall
+  std::vector<double> wait;
+};
+
+// max(0, 100 - 100 (overall - compute) / pure), batch by batch.
+Spread overlap_percent(const Times& times) {
+  std::vector<double> percent;
+  for (std::size_t i = 0; i < times.pure.size(); ++i)
+    percent.push_back(std::max(0.0, 100 - 100 * (times.overall[i] - times.compute[i]) / times.pure[i]));
+  return bench::spread_of(percent);
+}
+
+double median(const std::vector<double>& sample) { return bench::spread_of(sample).median; }
+
+// One library's exchange of one size.
+class Contestant {
+ public:
+  Contestant(std::function<MPI_Request()> start, bench::Computation& computation, const bench::BatchPlan& plan)
+      : start_(std::move(start)), computation_(computation) {
+    calls_ = bench::calls_per_batch(plan, [this](int count) {
+      for (int i = 0; i < count; ++i) bench::wait(start_());
+    });
+    std::vector<double> pure = {time_pure()};
+    bench::average_over_ranks(pure);
+    pure_us_ = pure.front();
+  }
+
+  double pure_us() const { return pure_us_; }
+  void compute_for(double microseconds) { rounds_ = computation_.rounds_for(microseconds); }
+
+  void run_batch() {
+    times_.pure.push_back(time_pure());
+    times_.compute.push_back(mean_us([this] { computation_.run(rounds_); }));
+    double start_s = 0;
+    double wait_s = 0;
+    times_.overall.push_back(mean_us([&] {
+      const double begin = MPI_Wtime();
+      const MPI_Request request = start_();
+      const double started = MPI_Wtime();
+      computation_.run(rounds_);
+      const double computed = MPI_Wtime();
+      bench::wait(request);
+      start_s += started - begin;
+      wait_s += MPI_Wtime() - computed;
+    }));
+    times_.start.push_back(1e6 * start_s / calls_);
+    times_.wait.push_back(1e6 * wait_s / calls_);
+  }
+
+  // The means over the ranks. Collective.
+  Times times() const {
+    Times result = times_;
+    for (auto* values : {&result.pure, &result.compute, &result.overall, &result.start, &result.wait})
+      bench::average_over_ranks(*values);
+    return result;
+  }
+
+ private:
+  // Each call behind a barrier, which is not timed.
+  template <class Call>
+  double mean_us(Call call) const {
+    double seconds = 0;
+    for (int i = 0; i < calls_; ++i) {
+      check_mpi(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+      const double begin = MPI_Wtime();
+      call();
+      seconds += MPI_Wtime() - begin;
+    }
+    return 1e6 * seconds / calls_;
+  }
+
+  double time_pure() const {
+    return mean_us([this] { bench::wait(start_()); });
+  }
+
+  std::function<MPI_Request()> start_;
+  bench::Computation& computation_;
+  int calls_ = 1;
+  long rounds_ = 1;
+  double pure_us_ = 0;
+  Times times_;
+};
+
+class Benchmark {
+ public:
+  Benchmark(const Options& options, int rank, int ranks)
+      : options_(options), rank_(rank), ranks_(ranks), neighbors_(options.pattern) {}
+
+  void run() {
+    nlohmann::json rows = nlohmann::json::array();
+    std::optional<bench::Table> table;
+    if (rank_ == 0) table.emplace(start_table());
+    for (const std::size_t bytes : bench::sizes(options_)) {
+      const auto [fab, mpi] = time(bytes);
+      if (!table) continue;
+      table->print(cells(bytes, "fab", fab));
+      table->print(cells(bytes, "MPI", mpi));
+      rows.push_back(row(bytes, fab, mpi));
+    }
+    if (rank_ == 0) bench::write_rows(options_.json, rows);
+  }
+
+ private:
+  bench::Table start_table() const {
+    fmt::print("\n# fab_overlap, {}: {} ranks on {} node(s); fab: {}; MPI: {}\n", bench::name_of(options_.pattern),
+               ranks_, transport_.nodes(), transport_.name(), bench::mpi_library());
+    fmt::print(
+        "# MPI_Ineighbor_xchg against MPI_Ineighbor_alltoall, cached calls, no calls to MPI_Test while computing\n");
+    fmt::print(
+        "# bytes per neighbour; us per call: mean over ranks, median of {} batches in turns; the computation takes "
+        "{}\n",
+        options_.plan.batches, options_.same_computation ? "the longer of both pure times" : "the pure time");
+    fmt::print("# overlap % = max(0, 100 - 100 (overall - compute) / pure): median (quartiles)\n");
+    return bench::Table(
+        {"bytes", "library", "overall us", "compute us", "start us", "wait us", "pure us", "         overlap %"});
+  }
+
+  std::array<Times, 2> time(std::size_t bytes) {
+    Exchange exchange(neighbors_, bytes);
+    exchange.fill();
+    bench::wait(exchange.start_fab());
+    exchange.check(bench::Order::fab, "fab's exchange");
+
+    std::array contestants = {Contestant([&] { return exchange.start_fab(); }, computation_, options_.plan),
+                              Contestant([&] { return exchange.start_mpi(); }, computation_, options_.plan)};
+    const double longest_us = std::max(contestants[0].pure_us(), contestants[1].pure_us());
+    for (Contestant& contestant : contestants)
+      contestant.compute_for(options_.same_computation ? longest_us : contestant.pure_us());
+    for (int batch = 0; batch < options_.plan.batches; ++batch) {
+      for (Contestant& contestant : contestants) contestant.run_batch();
+    }
+    return {contestants[0].times(), contestants[1].times()};
+  }
+
+  static std::vector<std::string> cells(std::size_t bytes, const char* library, const Times& times) {
+    const Spread overlap = overlap_percent(times);
+    std::vector<std::string> cells = {std::to_string(bytes), library};
+    for (const auto* values : {&times.overall, &times.compute, &times.start, &times.wait, &times.pure})
+      cells.push_back(bench::number(median(*values)));
+    cells.push_back(fmt::format("{:.1f} ({:.1f}-{:.1f})", overlap.median, overlap.lower, overlap.upper));
+    return cells;
+  }
+
+  nlohmann::json row(std::size_t bytes, const Times& fab, const Times& mpi) const {
+    const Spread ratio = bench::spread_of(bench::ratios(mpi.overall, fab.overall));
+    nlohmann::json row = {{"bench", "fab_overlap"},
+                          {"pattern", bench::name_of(options_.pattern)},
+                          {"timed", "cached call, overall with computation"},
+                          {"same_computation", options_.same_computation},
+                          {"ranks", ranks_},
+                          {"nodes", transport_.nodes()},
+                          {"provider", transport_.choice().provider},
+                          {"domain", transport_.choice().domain},
+                          {"mpi", bench::mpi_library()},
+                          {"neighbors", neighbors_.count()},
+                          {"bytes", bytes},
+                          {"batches", options_.plan.batches},
+                          {"fab_us", median(fab.overall)},
+                          {"mpi_us", median(mpi.overall)},
+                          {"ratio", ratio.median},
+                          {"ratio_quartiles", bench::quartiles(ratio)}};
+    add_times(row, "fab", fab);
+    add_times(row, "mpi", mpi);
+    return row;
+  }
+
+  static void add_times(nlohmann::json& row, const std::string& library, const Times& times) {
+    const Spread overlap = overlap_percent(times);
+    row[library + "_overlap"] = overlap.median;
+    row[library + "_overlap_quartiles"] = bench::quartiles(overlap);
+    row[library + "_overall_us"] = median(times.overall);
+    row[library + "_compute_us"] = median(times.compute);
+    row[library + "_start_us"] = median(times.start);
+    row[library + "_wait_us"] = median(times.wait);
+    row[library + "_pure_us"] = median(times.pure);
+  }
+
+  const Options& options_;
+  int rank_;
+  int ranks_;
+  bench::FabTransport transport_;
+  bench::Neighbors neighbors_;
+  bench::Computation computation_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  options.min_bytes = std::size_t{4} << 10;
+  options.plan = {.batches = 15, .batch_ms = 10};
+  CLI::App app(
+      "How much of a non-blocking neighbour exchange hides behind a computation, by fab and by the MPI library.",
+      "fab_overlap");
+  bench::add_exchange_options(app, options);
+  app.add_flag("--same-computation", options.same_computation,
+               "Both libraries hide behind the same computation, as long as the slower exchange, so that their overall "
+               "times can be compared; otherwise each behind one as long as its own exchange, as OSU does");
+  return bench::run_mpi_program(app, argc, argv, [&](int rank, int ranks) { Benchmark(options, rank, ranks).run(); });
+}

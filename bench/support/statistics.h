@@ -1,0 +1,22 @@
+// What is left of many measurements of one thing.
+#pragma once
+
+#include <vector>
+
+namespace bench {
+
+/// A median with the quartiles around it.
+struct Spread {
+  double lower = 0;
+  double median = 0;
+  double upper = 0;
+};
+
+/// Of a sample of at least one value; between two neighbouring values linearly.
+[[nodiscard]] Spread spread_of(std::vector<double> sample);
+
+/// Element by element: batches that ran next to each other are compared with each other. As many of each.
+[[nodiscard]] std::vector<double> ratios(const std::vector<double>& numerators,
+                                         const std::vector<double>& denominators);
+
+}  // namespace bench
