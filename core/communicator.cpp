@@ -31,6 +31,10 @@ void Communicator::set_context_id(ContextId id) {
   });
 }
 
+void Communicator::refuse_context_id(Status reason) {
+  engine().enqueue([self = shared_from_this(), reason = std::move(reason)] { self->refusal_ = reason; });
+}
+
 FrameWord Communicator::call_word(const Schedule& schedule) const noexcept {
   return core::call_word(schedule.name(), context_->config().check);
 }

@@ -38,6 +38,10 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] bool has_context_id() const noexcept { return id_.has_value(); }
   /// From any thread, without the engine's lock.
   void set_context_id(ContextId id);
+  /// No id can be had: calls that wait for one, and later ones, fail for this reason. As set_context_id.
+  void refuse_context_id(Status reason);
+  /// Null unless refused.
+  [[nodiscard]] const Status* refusal() const noexcept { return refusal_.ok() ? nullptr : &refusal_; }
   [[nodiscard]] std::uint64_t context_tag() const noexcept { return context_tag_; }
   [[nodiscard]] FrameWord call_word(const Schedule& schedule) const noexcept;
 
@@ -68,6 +72,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   Neighborhood neighborhood_;
   std::optional<ContextId> id_;
   std::uint64_t context_tag_ = 0;
+  Status refusal_;
   std::uint64_t next_sequence_ = 0;
   std::uint64_t in_flight_ = 0;
   CallShape shape_;

@@ -27,6 +27,13 @@ Peer& PeerTable::find(Rank world_rank) {
   return *peer;
 }
 
+std::vector<Rank> PeerTable::reached(Rank self) const {
+  std::vector<Rank> ranks;
+  for (const auto& [rank, peer] : peers_)
+    if (rank != self && peer->state == Peer::State::ready) ranks.push_back(rank);
+  return ranks;
+}
+
 void PeerTable::arrived(Peer& peer, const std::optional<std::string>& address, const std::string& reason) {
   try {
     if (!address)

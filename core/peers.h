@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "core/bootstrap/store.h"
 #include "core/engine.h"
@@ -32,6 +33,8 @@ class PeerTable {
   /// The peer with that rank of the job. The first call starts the look-up of its address, which ends some time later
   /// in a progress of the engine. The reference stays valid.
   Peer& find(Rank world_rank) FAB_REQUIRES(engine_.mutex);
+  /// The other processes whose addresses are known.
+  [[nodiscard]] std::vector<Rank> reached(Rank self) const FAB_REQUIRES(engine_.mutex);
 
  private:
   void arrived(Peer& peer, const std::optional<std::string>& address, const std::string& reason)

@@ -18,6 +18,21 @@ constexpr std::uint64_t kStageBytes = 4096;
 
 constexpr std::uint64_t kStagingAlignment = 64;
 
+using Part = PlannedOperation::Part;
+
+/// The pieces that hold bytes [first, last) of what `pieces` hold.
+std::vector<PlannedPiece> cut(std::span<const PlannedPiece> pieces, std::uint64_t first, std::uint64_t last) {
+  std::vector<PlannedPiece> result;
+  std::uint64_t begin = 0;
+  for (const PlannedPiece& piece : pieces) {
+    const std::uint64_t from = std::max(first, begin);
+    const std::uint64_t to = std::min(last, begin + piece.bytes);
+    if (from < to) result.push_back({piece.buffer, piece.offset + static_cast<std::int64_t>(from - begin), to - from});
+    begin += piece.bytes;
+  }
+  return result;
+}
+
 }  // namespace
 
 Plan::Plan(Communicator& communicator, Schedule schedule) : communicator_(communicator), schedule_(std::move(schedule)) {
@@ -25,9 +40,11 @@ Plan::Plan(Communicator& communicator, Schedule schedule) : communicator_(commun
   engine.mutex.assert_held();
   for (const Rank rank : schedule_.peers())
     peers_.push_back(&communicator.context().peers().find(communicator.world_rank(rank)));
-  operations_.reserve(schedule_.operations().size());
-  for (const OperationRecord& record : schedule_.operations()) prepare(record);
-  for (const RoundRecord& round : schedule_.rounds()) widest_round_ = std::max(widest_round_, round.operation_count);
+  for (const RoundRecord& round : schedule_.rounds()) {
+    for (const OperationRecord& record : schedule_.operations(round)) plan_operation(record);
+    widest_round_ = std::max(widest_round_, operations_.size() - round_ends_.back());
+    round_ends_.push_back(operations_.size());
+  }
 }
 
 Plan::~Plan() = default;
@@ -38,67 +55,112 @@ std::uint64_t Plan::stage(std::uint64_t bytes) noexcept {
   return offset;
 }
 
-void Plan::prepare(const OperationRecord& record) {
-  PreparedOperation& operation = operations_.emplace_back();
+void Plan::plan_operation(const OperationRecord& record) {
+  PlannedOperation operation;
   operation.record = &record;
   if (record.kind == OperationKind::copy)
-    prepare_copy(operation);
+    plan_copy(operation);
   else
-    prepare_message(operation);
+    plan_message(operation);
 }
 
-void Plan::prepare_copy(PreparedOperation& operation) {
+void Plan::plan_copy(PlannedOperation operation) {
   const auto blocks = schedule_.blocks(*operation.record);
   if (blocks[0].node_count > 0 && blocks[1].node_count > 0) operation.staging_offset = stage(blocks[0].bytes);
+  operations_.push_back(operation);
 }
 
-void Plan::prepare_message(PreparedOperation& operation) {
+void Plan::check_limits(const PlannedOperation& operation) const {
   const OperationRecord& record = *operation.record;
   const Context& context = communicator_.context();
+  const Rank rank = schedule_.peers()[record.peer];
   if (record.slot >= context.tags().slots())
     throw Error(Errc::no_resources, fmt::format("{}: {} messages between this rank and rank {}; at most {} are possible",
-                                                schedule_.name(), record.slot + 1, schedule_.peers()[record.peer],
-                                                context.tags().slots()));
-  operation.peer = peers_[record.peer];
-  operation.frame_bytes = frame_bytes(record.block_count, context.config().check);
-  operation.wire_bytes = record.bytes + operation.frame_bytes;
-  if (operation.wire_bytes > context.capabilities().max_message_bytes)
+                                                schedule_.name(), record.slot + 1, rank, context.tags().slots()));
+  if (operation.message_bytes > context.capabilities().max_message_bytes)
     throw Error(Errc::no_resources,
                 fmt::format("{}: a message of {} bytes to or from rank {}; the provider carries at most {}",
-                            schedule_.name(), operation.wire_bytes, schedule_.peers()[record.peer],
-                            context.capabilities().max_message_bytes));
-  const Rank source =
-      record.kind == OperationKind::send ? context.job().rank : operation.peer->world_rank;
-  operation.message_tag = context.tags().message(source, record.slot) |
-                          (operation.frame_bytes > 0 ? context.tags().framed() : 0);
-  if (!gather(operation)) {
-    operation.wire = Wire::staged;
-    operation.staging_offset = stage(operation.wire_bytes);
-  }
+                            schedule_.name(), operation.message_bytes, rank, context.capabilities().max_message_bytes));
 }
 
-// Leaves the message in the user's memory where its pieces fit one post and packing would not be cheaper.
-bool Plan::gather(PreparedOperation& operation) {
-  const auto blocks = schedule_.blocks(*operation.record);
-  const bool one_piece = blocks.size() == 1 && blocks[0].node_count == 0 && operation.frame_bytes == 0;
-  if (!one_piece && operation.wire_bytes <= kStageBytes) return false;
-  std::size_t count = operation.frame_bytes > 0 ? 1 : 0;
-  for (const BlockRecord& block : blocks) count += block.node_count == 0 ? 1 : piece_count(schedule_.nodes(block));
-  if (count > communicator_.context().capabilities().iov_limit) return false;
+// A message of two parts has a frame, so that its head tells the length of the whole.
+void Plan::plan_message(PlannedOperation operation) {
+  const OperationRecord& record = *operation.record;
+  const Context& context = communicator_.context();
+  operation.peer = peers_[record.peer];
+  operation.frame_bytes = frame_bytes(record.block_count, context.config().check || record.bytes > kHeadBytes);
+  operation.message_bytes = record.bytes + operation.frame_bytes;
+  check_limits(operation);
+  const Rank source = record.kind == OperationKind::send ? context.job().rank : operation.peer->world_rank;
+  operation.message_tag = context.tags().message(source, record.slot);
 
-  operation.wire = count == 1 ? Wire::direct : Wire::gather;
-  if (operation.frame_bytes > 0) operation.staging_offset = stage(operation.frame_bytes);
-  operation.first_piece = static_cast<std::uint32_t>(pieces_.size());
-  for (const BlockRecord& block : blocks) {
+  const Pieces in_place = pieces_in_place(operation);
+  operation.staged = !fits_in_place(operation, in_place);
+  const std::uint64_t staged_bytes = operation.staged ? bytes_to_stage(operation) : operation.frame_bytes;
+  operation.staging_offset = stage(staged_bytes);
+  Pieces pieces;
+  if (staged_bytes > 0)
+    pieces.push_back({staging(), static_cast<std::int64_t>(operation.staging_offset), staged_bytes});
+  if (!operation.staged) pieces.insert(pieces.end(), in_place.begin(), in_place.end());
+  add_parts(operation, pieces);
+}
+
+// A provider that takes only one piece at a time has no place for the surplus, so the staging memory holds it.
+std::uint64_t Plan::bytes_to_stage(const PlannedOperation& operation) const {
+  const bool surplus_inside = operation.record->kind == OperationKind::recv && max_pieces() == 1;
+  return surplus_inside ? std::max(operation.message_bytes, kHeadBytes) : operation.message_bytes;
+}
+
+std::size_t Plan::max_pieces() const noexcept {
+  return std::min(communicator_.context().capabilities().iov_limit, kMaxPieces);
+}
+
+Plan::Pieces Plan::pieces_in_place(const PlannedOperation& operation) const {
+  Pieces pieces;
+  for (const BlockRecord& block : schedule_.blocks(*operation.record)) {
+    if (block.bytes == 0) continue;
     std::vector<Piece> parts{{0, block.bytes}};
     if (block.node_count > 0) {
-      parts.resize(piece_count(schedule_.nodes(block)));
+      // One more than a post can take is enough to see that they do not fit.
+      parts.resize(std::min(piece_count(schedule_.nodes(block)), max_pieces() + 1));
       list_pieces(schedule_.nodes(block), parts);
     }
-    for (const Piece& part : parts) pieces_.push_back({block.buffer, block.offset + part.offset, part.bytes});
+    for (const Piece& part : parts) pieces.push_back({block.buffer, block.offset + part.offset, part.bytes});
   }
-  operation.piece_count = static_cast<std::uint32_t>(pieces_.size()) - operation.first_piece;
-  return true;
+  return pieces;
+}
+
+// The user's memory as it is, where its pieces, the frame and the surplus fit one post and packing is not cheaper.
+bool Plan::fits_in_place(const PlannedOperation& operation, const Pieces& pieces) const {
+  const bool plain = pieces.size() <= 1 && operation.frame_bytes == 0;
+  if (!plain && operation.message_bytes <= kStageBytes) return false;
+  const bool surplus = operation.record->kind == OperationKind::recv && operation.message_bytes < kHeadBytes;
+  const std::size_t extra = (operation.frame_bytes > 0 ? 1u : 0u) + (surplus ? 1u : 0u);
+  return pieces.size() + extra <= max_pieces();
+}
+
+void Plan::add_parts(const PlannedOperation& operation, const Pieces& pieces) {
+  const TagFormat& tags = communicator_.context().tags();
+  PlannedOperation part = operation;
+  part.bytes = std::min(operation.message_bytes, kHeadBytes);
+  part.part = operation.message_bytes > kHeadBytes ? Part::head : Part::whole;
+  if (operation.frame_bytes > 0) part.message_tag |= tags.framed();
+  Pieces head = cut(pieces, 0, kHeadBytes);
+  if (operation.record->kind == OperationKind::recv && part.bytes < kHeadBytes && max_pieces() > 1)
+    head.push_back({surplus(), 0, kHeadBytes - part.bytes});
+  add(part, head);
+  if (part.part == Part::whole) return;
+  part.part = Part::rest;
+  part.bytes = operation.message_bytes - kHeadBytes;
+  part.message_tag = operation.message_tag | tags.rest(operation.message_bytes);
+  add(part, cut(pieces, kHeadBytes, operation.message_bytes));
+}
+
+void Plan::add(PlannedOperation operation, std::span<const PlannedPiece> pieces) {
+  operation.first_piece = static_cast<std::uint32_t>(pieces_.size());
+  operation.piece_count = static_cast<std::uint32_t>(pieces.size());
+  pieces_.insert(pieces_.end(), pieces.begin(), pieces.end());
+  operations_.push_back(operation);
 }
 
 bool Plan::ready() const noexcept {
@@ -109,11 +171,12 @@ bool Plan::ready() const noexcept {
   return all_ready_;
 }
 
-const Peer* Plan::failed_peer() const noexcept {
+const Status* Plan::failure() const noexcept {
   if (all_ready_) return nullptr;
+  if (const Status* refusal = communicator_.refusal()) return refusal;
   const auto found =
       std::find_if(peers_.begin(), peers_.end(), [](const Peer* peer) { return peer->state == Peer::State::failed; });
-  return found == peers_.end() ? nullptr : *found;
+  return found == peers_.end() ? nullptr : &(*found)->failure;
 }
 
 std::string Plan::missing_peers() const {

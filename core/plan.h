@@ -14,27 +14,33 @@ namespace fab::core {
 class Communicator;
 class Run;
 
-/// How a message leaves or enters memory.
-enum class Wire : std::uint8_t {
-  direct,  ///< one piece, in place
-  gather,  ///< several pieces in place, by the provider's iov
-  staged,  ///< packed to (unpacked from) the run's staging memory
-};
+/// The longest message that travels in one part. Receives of one-part messages are posted with room for this many bytes,
+/// the surplus in memory that nobody reads, and the second part of a longer message only ever meets a receive of its
+/// length (TagFormat::rest). So no provider sees a message that is longer than its receive: not all of them survive one
+/// (libfabric's TCP providers drop the connection). It is fab that compares sizes.
+constexpr std::uint64_t kHeadBytes = 32 * 1024;
 
-/// An operation of the schedule, ready to be posted.
-struct PreparedOperation {
+/// Pieces of memory in one post, whatever the provider could take.
+constexpr std::size_t kMaxPieces = 16;
+
+/// Something to post, or to copy: an operation of the schedule, or one of the two parts of a long message.
+struct PlannedOperation {
+  enum class Part : std::uint8_t { whole, head, rest };
+
   const OperationRecord* record = nullptr;
   Peer* peer = nullptr;              ///< send, recv
   std::uint64_t message_tag = 0;     ///< the tag less context and sequence
-  std::uint64_t wire_bytes = 0;      ///< frame included
-  std::uint32_t first_piece = 0;     ///< direct, gather: in the plan's pieces
+  std::uint64_t bytes = 0;           ///< of this part, frame included
+  std::uint64_t message_bytes = 0;   ///< of all parts, frame included
+  std::uint64_t staging_offset = 0;  ///< where the frame, or the staged message, begins
+  std::uint32_t first_piece = 0;     ///< in the plan's pieces
   std::uint32_t piece_count = 0;
-  std::uint64_t staging_offset = 0;  ///< staged: where the message lies; gather: where its frame lies
   std::uint32_t frame_bytes = 0;     ///< 0: no frame
-  Wire wire = Wire::direct;
+  Part part = Part::whole;
+  bool staged = false;               ///< packed to (unpacked from) the run's staging memory; otherwise in place
 };
 
-/// A piece of memory relative to a buffer of the run.
+/// A piece of memory of a run. Buffers beyond the schedule's are the run's own: see Plan::staging and Plan::surplus.
 struct PlannedPiece {
   BufferId buffer = BufferId::send;
   std::int64_t offset = 0;
@@ -51,19 +57,25 @@ class Plan : public std::enable_shared_from_this<Plan> {
 
   [[nodiscard]] const Schedule& schedule() const noexcept { return schedule_; }
   [[nodiscard]] Communicator& communicator() const noexcept { return communicator_; }
-  [[nodiscard]] std::span<const PreparedOperation> operations(const RoundRecord& round) const noexcept {
-    return std::span(operations_).subspan(round.first_operation, round.operation_count);
+  /// What to post in a round, in order. The two parts of a message stand side by side, head first.
+  [[nodiscard]] std::span<const PlannedOperation> operations(std::size_t round) const noexcept {
+    return std::span(operations_).subspan(round_ends_[round], round_ends_[round + 1] - round_ends_[round]);
   }
-  [[nodiscard]] std::span<const PlannedPiece> pieces(const PreparedOperation& operation) const noexcept {
+  [[nodiscard]] std::span<const PlannedPiece> pieces(const PlannedOperation& operation) const noexcept {
     return std::span(pieces_).subspan(operation.first_piece, operation.piece_count);
   }
-  [[nodiscard]] std::uint32_t widest_round() const noexcept { return widest_round_; }
+  [[nodiscard]] std::size_t widest_round() const noexcept { return widest_round_; }
   [[nodiscard]] std::size_t staging_bytes() const noexcept { return staging_bytes_; }
+  /// The run's staging memory, as a buffer.
+  [[nodiscard]] BufferId staging() const noexcept { return static_cast<BufferId>(schedule_.buffer_count()); }
+  /// Memory that takes what is too long, as a buffer.
+  [[nodiscard]] BufferId surplus() const noexcept { return static_cast<BufferId>(schedule_.buffer_count() + 1); }
+  [[nodiscard]] std::size_t buffer_count() const noexcept { return schedule_.buffer_count() + std::size_t{2}; }
 
   /// Everything that a run needs is known: the context id and all addresses.
   [[nodiscard]] bool ready() const noexcept;
-  /// The failure of a peer's look-up, if one failed.
-  [[nodiscard]] const Peer* failed_peer() const noexcept;
+  /// Why it will never be ready: a peer's look-up failed, or the communicator got no id. Null otherwise.
+  [[nodiscard]] const Status* failure() const noexcept;
   /// The peers whose addresses have not come yet, for messages.
   [[nodiscard]] std::string missing_peers() const;
 
@@ -72,19 +84,28 @@ class Plan : public std::enable_shared_from_this<Plan> {
   void release(Run& run) noexcept;
 
  private:
-  void prepare(const OperationRecord& record);
-  void prepare_message(PreparedOperation& operation);
-  void prepare_copy(PreparedOperation& operation);
-  bool gather(PreparedOperation& operation);
+  using Pieces = std::vector<PlannedPiece>;
+
+  void plan_operation(const OperationRecord& record);
+  void plan_copy(PlannedOperation operation);
+  void plan_message(PlannedOperation operation);
+  void check_limits(const PlannedOperation& operation) const;
+  [[nodiscard]] std::uint64_t bytes_to_stage(const PlannedOperation& operation) const;
+  [[nodiscard]] std::size_t max_pieces() const noexcept;
+  [[nodiscard]] Pieces pieces_in_place(const PlannedOperation& operation) const;
+  [[nodiscard]] bool fits_in_place(const PlannedOperation& operation, const Pieces& pieces) const;
+  void add(PlannedOperation operation, std::span<const PlannedPiece> pieces);
+  void add_parts(const PlannedOperation& operation, const Pieces& pieces);
   std::uint64_t stage(std::uint64_t bytes) noexcept;
 
   Communicator& communicator_;
   Schedule schedule_;
   std::vector<Peer*> peers_;  ///< the peer array: index as in the schedule's peer table
-  std::vector<PreparedOperation> operations_;
-  std::vector<PlannedPiece> pieces_;
+  std::vector<PlannedOperation> operations_;
+  std::vector<std::size_t> round_ends_{0};
+  Pieces pieces_;
   std::size_t staging_bytes_ = 0;
-  std::uint32_t widest_round_ = 0;
+  std::size_t widest_round_ = 0;
   mutable bool all_ready_ = false;
   std::vector<std::unique_ptr<Run>> runs_;
   Run* idle_runs_ = nullptr;

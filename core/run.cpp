@@ -13,8 +13,6 @@ namespace fab::core {
 
 namespace {
 
-constexpr std::size_t kMaxPieces = 16;
-
 // Completions arrive inside Provider::post_* and Provider::poll, which run under the engine's lock.
 Transfer& transfer_of(Completion& completion) { return static_cast<Transfer&>(completion); }
 
@@ -26,7 +24,7 @@ Transfer::Transfer(Run& its_run) noexcept
             Transfer& transfer = transfer_of(self);
             Run& active = *transfer.run;
             transfer.state = State::idle;  // so that a failure does not take it back
-            if (transfer.operation->record->kind == OperationKind::recv) active.received(*transfer.operation, bytes, tag);
+            if (transfer.operation->record->kind == OperationKind::recv) active.received(transfer, bytes, tag);
             active.settled(transfer);
           },
           [](Completion& self, const Status& status) noexcept {
@@ -41,18 +39,20 @@ Transfer::Transfer(Run& its_run) noexcept
 
 Run::Run(Plan& plan)
     : plan_(plan),
-      bases_(plan.schedule().buffer_count(), nullptr),
+      bases_(plan.buffer_count(), nullptr),
       scratch_(plan.schedule().scratch_bytes() > 0 ? new std::byte[plan.schedule().scratch_bytes()] : nullptr),
       staging_(plan.staging_bytes() > 0 ? new std::byte[plan.staging_bytes()] : nullptr) {
   bases_[static_cast<std::size_t>(BufferId::scratch)] = scratch_.get();
+  bases_[static_cast<std::size_t>(plan.staging())] = staging_.get();
+  bases_[static_cast<std::size_t>(plan.surplus())] = plan.communicator().context().surplus();
   transfers_.reserve(plan.widest_round());
-  for (std::uint32_t i = 0; i < plan.widest_round(); ++i) transfers_.emplace_back(*this);
+  for (std::size_t i = 0; i < plan.widest_round(); ++i) transfers_.emplace_back(*this);
 }
 
 void Run::start(std::span<std::byte* const> bases, std::uint64_t sequence) {
   keep_plan_ = plan_.shared_from_this();
   keep_communicator_ = plan_.communicator().shared_from_this();
-  for (std::size_t i = 0; i < bases.size() && i < bases_.size(); ++i)
+  for (std::size_t i = 0; i < bases.size() && i < plan_.schedule().buffer_count(); ++i)
     if (i != static_cast<std::size_t>(BufferId::scratch)) bases_[i] = bases[i];
   held_ = true;
   abandoned_ = false;
@@ -69,11 +69,11 @@ void Run::start(std::span<std::byte* const> bases, std::uint64_t sequence) {
     plan_.communicator().engine().begin_later(*this);
 }
 
-bool Run::may_begin() const noexcept { return plan_.ready() || plan_.failed_peer() != nullptr; }
+bool Run::may_begin() const noexcept { return plan_.ready() || plan_.failure() != nullptr; }
 
 void Run::begin() {
-  if (const Peer* peer = plan_.failed_peer()) {
-    status_ = {peer->failure.code, fmt::format("{}: {}", plan_.schedule().name(), peer->failure.message)};
+  if (const Status* failure = plan_.failure()) {
+    status_ = {failure->code, fmt::format("{}: {}", plan_.schedule().name(), failure->message)};
     finish();
     return;
   }
@@ -87,7 +87,7 @@ void Run::run_rounds() {
   while (round_ < rounds.size()) {
     pending_ = 1;
     used_transfers_ = 0;
-    for (const PreparedOperation& operation : plan_.operations(rounds[round_])) execute(operation);
+    for (const PlannedOperation& operation : plan_.operations(round_)) execute(operation);
     if (--pending_ > 0) return;
     if (!status_.ok()) break;
     ++round_;
@@ -95,7 +95,7 @@ void Run::run_rounds() {
   finish();
 }
 
-void Run::execute(const PreparedOperation& operation) {
+void Run::execute(const PlannedOperation& operation) {
   if (operation.record->kind == OperationKind::copy) {
     copy(operation);
     return;
@@ -103,7 +103,10 @@ void Run::execute(const PreparedOperation& operation) {
   Transfer& transfer = transfers_[used_transfers_++];
   transfer.operation = &operation;
   ++pending_;
-  if (operation.record->kind == OperationKind::send) stage_send(operation);
+  // The rest of a long message counts as on its way from here on, should the head complete first.
+  if (operation.part == PlannedOperation::Part::head) transfers_[used_transfers_].state = Transfer::State::posted;
+  const bool first_part = operation.part != PlannedOperation::Part::rest;
+  if (operation.record->kind == OperationKind::send && first_part) stage_send(operation);
   repost(transfer);
 }
 
@@ -118,16 +121,11 @@ bool Run::repost(Transfer& transfer) {
 }
 
 PostResult Run::post(Transfer& transfer) {
-  const PreparedOperation& operation = *transfer.operation;
+  const PlannedOperation& operation = *transfer.operation;
   std::array<iovec, kMaxPieces> pieces;
   std::size_t count = 0;
-  if (operation.wire == Wire::staged) {
-    pieces[count++] = {staging_.get() + operation.staging_offset, operation.wire_bytes};
-  } else {
-    if (operation.frame_bytes > 0) pieces[count++] = {staging_.get() + operation.staging_offset, operation.frame_bytes};
-    for (const PlannedPiece& piece : plan_.pieces(operation))
-      pieces[count++] = {address(piece.buffer, piece.offset), piece.bytes};
-  }
+  for (const PlannedPiece& piece : plan_.pieces(operation))
+    pieces[count++] = {address(piece.buffer, piece.offset), piece.bytes};
   const std::span<const iovec> memory(pieces.data(), count);
   Provider& provider = *operation.peer->provider;
   if (operation.record->kind == OperationKind::send)
@@ -136,7 +134,7 @@ PostResult Run::post(Transfer& transfer) {
                             plan_.communicator().context().tags().framed(), transfer);
 }
 
-std::uint64_t Run::tag_of(const PreparedOperation& operation) const noexcept {
+std::uint64_t Run::tag_of(const PlannedOperation& operation) const noexcept {
   return plan_.communicator().context_tag() | sequence_tag_ | operation.message_tag;
 }
 
@@ -144,11 +142,11 @@ std::byte* Run::address(BufferId buffer, std::int64_t offset) const noexcept {
   return bases_[static_cast<std::size_t>(buffer)] + offset;
 }
 
-void Run::stage_send(const PreparedOperation& operation) {
+void Run::stage_send(const PlannedOperation& operation) {
   const auto blocks = plan_.schedule().blocks(*operation.record);
   if (operation.frame_bytes > 0)
     write_frame(blocks, plan_.communicator().call_word(plan_.schedule()), staging_.get() + operation.staging_offset);
-  if (operation.wire != Wire::staged) return;
+  if (!operation.staged) return;
   std::byte* out = staging_.get() + operation.staging_offset + operation.frame_bytes;
   for (const BlockRecord& block : blocks) {
     if (block.bytes == 0) continue;
@@ -161,7 +159,7 @@ void Run::stage_send(const PreparedOperation& operation) {
   }
 }
 
-void Run::unpack(const PreparedOperation& operation) {
+void Run::unpack(const PlannedOperation& operation) {
   const std::byte* in = staging_.get() + operation.staging_offset + operation.frame_bytes;
   for (const BlockRecord& block : plan_.schedule().blocks(*operation.record)) {
     if (block.bytes == 0) continue;
@@ -174,7 +172,7 @@ void Run::unpack(const PreparedOperation& operation) {
   }
 }
 
-void Run::copy(const PreparedOperation& operation) {
+void Run::copy(const PlannedOperation& operation) {
   const auto blocks = plan_.schedule().blocks(*operation.record);
   const BlockRecord& from = blocks[0];
   const BlockRecord& to = blocks[1];
@@ -202,25 +200,34 @@ void Run::copy(const PreparedOperation& operation) {
   }
 }
 
-void Run::received(const PreparedOperation& operation, std::uint64_t bytes, std::uint64_t tag) {
-  const bool framed = (tag & plan_.communicator().context().tags().framed()) != 0;
-  if (framed != (operation.frame_bytes > 0)) {
-    fail(operation, Errc::mismatch,
-         framed ? "the sender combined its blocks (or checks calls, FAB_CHECK) where this rank does not: the sizes "
-                  "along the edge, FAB_COMBINE_BYTES or FAB_CHECK differ"
-                : "the sender did not combine its blocks (or does not check calls, FAB_CHECK) where this rank does: "
-                  "the sizes along the edge, FAB_COMBINE_BYTES or FAB_CHECK differ");
-  } else if (framed && bytes >= operation.frame_bytes) {
-    compare_frame(operation);
-  } else if (bytes != operation.wire_bytes) {
-    fail(operation, Errc::mismatch,
-         fmt::format("{} bytes arrived where {} were declared; the sizes at both ends of an edge must be equal",
-                     bytes - operation.frame_bytes, operation.record->bytes));
-  }
-  if (status_.ok() && operation.wire == Wire::staged) unpack(operation);
+void Run::received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) {
+  const PlannedOperation& operation = *transfer.operation;
+  compare(operation, bytes, (tag & plan_.communicator().context().tags().framed()) != 0);
+  if (!status_.ok() || !operation.staged) return;
+  // The parts of a long message stand side by side, and the later one to arrive unpacks both.
+  using Part = PlannedOperation::Part;
+  const Transfer* other = operation.part == Part::whole ? nullptr : &transfer + (operation.part == Part::head ? 1 : -1);
+  if (other == nullptr || other->state == Transfer::State::idle) unpack(operation);
 }
 
-void Run::compare_frame(const PreparedOperation& operation) {
+// A part that is framed where none was expected, or the other way round, comes from a rank with other sizes.
+void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, bool framed) {
+  const bool expects_frame = operation.frame_bytes > 0 && operation.part != PlannedOperation::Part::rest;
+  if (framed && expects_frame && bytes >= operation.frame_bytes) {
+    compare_frame(operation);
+  } else if (framed == expects_frame && bytes == operation.bytes) {
+    return;
+  } else {
+    const bool longer = bytes > operation.bytes || (framed && !expects_frame && bytes == kHeadBytes);
+    fail(operation, longer ? Errc::truncated : Errc::mismatch,
+         fmt::format("{} bytes arrived where {} were declared; the two ends of an edge must agree about its size (and all "
+                     "ranks about FAB_COMBINE_BYTES and FAB_CHECK)",
+                     longer && bytes == kHeadBytes ? fmt::format("{} or more", bytes) : fmt::to_string(bytes),
+                     operation.bytes));
+  }
+}
+
+void Run::compare_frame(const PlannedOperation& operation) {
   const auto blocks = plan_.schedule().blocks(*operation.record);
   const FrameCheck check = check_frame(blocks, plan_.communicator().call_word(plan_.schedule()),
                                        staging_.get() + operation.staging_offset);
@@ -256,7 +263,7 @@ void Run::settled(Transfer& transfer) {
 
 // The first failure is the run's. What the same peer still owes will not come as this rank expects it; other peers'
 // transfers end by themselves.
-void Run::fail(const PreparedOperation& operation, Errc code, const std::string& fault) {
+void Run::fail(const PlannedOperation& operation, Errc code, const std::string& fault) {
   if (!status_.ok()) return;
   status_ = {code, fmt::format("{}: {}: {}", plan_.schedule().name(), describe(operation), fault)};
   if (operation.peer != nullptr) take_back(operation.peer);
@@ -315,7 +322,7 @@ void Run::recycle() noexcept {
   plan->release(*this);
 }
 
-std::string Run::describe(const PreparedOperation& operation) const {
+std::string Run::describe(const PlannedOperation& operation) const {
   if (operation.peer == nullptr) return "local copy";
   const OperationRecord& record = *operation.record;
   return fmt::format("{} rank {} ({} B, slot {}, through {})",

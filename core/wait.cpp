@@ -1,59 +1,14 @@
 #include "core/wait.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <chrono>
-#include <numeric>
 
 #include "core/communicator.h"
 #include "core/context.h"
+#include "core/watch.h"
 
 namespace fab::core {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Notices when runs stop moving.
-class Watch {
- public:
-  Watch(std::span<Run* const> runs, double timeout_s) : runs_(runs), timeout_s_(timeout_s) { restart(); }
-
-  /// Call while nothing happens.
-  void check() {
-    if (timeout_s_ <= 0) return;
-    if (settled() != seen_) restart();
-    if (Clock::now() < end_) return;
-    for (Run* run : runs_)
-      if (run != nullptr) expire(*run);
-    restart();
-  }
-
- private:
-  void restart() {
-    if (timeout_s_ <= 0) return;
-    seen_ = settled();
-    end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s_));
-  }
-  [[nodiscard]] std::uint64_t settled() const {
-    return std::accumulate(runs_.begin(), runs_.end(), std::uint64_t{0}, [](std::uint64_t sum, const Run* run) {
-      return run == nullptr ? sum : sum + run->settled_count();
-    });
-  }
-  void expire(Run& run) const {
-    Engine& engine = run.plan().communicator().engine();
-    const Lock lock(engine.mutex);
-    run.abandon({make_error_code(Errc::timed_out),
-                 fmt::format("{}: nothing happened for {} s (FAB_WAIT_TIMEOUT); still pending: {}",
-                             run.plan().schedule().name(), timeout_s_, run.describe_pending())});
-  }
-
-  std::span<Run* const> runs_;
-  double timeout_s_;
-  std::uint64_t seen_ = 0;
-  Clock::time_point end_;
-};
 
 Engine& engine_of(const Run& run) { return run.plan().communicator().engine(); }
 

@@ -59,7 +59,8 @@ Rank to_world(MPI_Group group, MPI_Group world, Rank rank) {
 
 void check_reach(const core::Communicator& communicator) {
   static_cast<void>(communicator.world_rank(0));
-  for (const Edge& edge : communicator.neighborhood().destinations) static_cast<void>(communicator.world_rank(edge.peer));
+  for (const Edge& edge : communicator.neighborhood().destinations)
+    static_cast<void>(communicator.world_rank(edge.peer));
   for (const Edge& edge : communicator.neighborhood().sources) static_cast<void>(communicator.world_rank(edge.peer));
 }
 
@@ -71,20 +72,19 @@ std::shared_ptr<core::Communicator> make_core(MPI_Comm comm, MPI_Group group, To
   require(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
   const MPI_Group world = Process::instance().world_group();
   auto translate = [group, world](Rank of_comm) { return to_world(group, world, of_comm); };
-  auto core = std::make_shared<core::Communicator>(Process::instance().context(),
-                                                   core::Group::computed(size, std::move(translate)), rank, std::nullopt);
+  auto core = std::make_shared<core::Communicator>(
+      Process::instance().context(), core::Group::computed(size, std::move(translate)), rank, std::nullopt);
   core->set_topology(std::move(topology));
   check_reach(*core);
   return core;
 }
 
-const std::shared_ptr<Attachment>& enter(std::shared_ptr<Attachment> attachment) {
+void enter(const std::shared_ptr<Attachment>& attachment) {
   const std::lock_guard lock(registry().mutex);
-  Attachment* const key = attachment.get();
-  return registry().attachments.emplace(key, std::move(attachment)).first->second;
+  registry().attachments.emplace(attachment.get(), attachment);
 }
 
-const std::shared_ptr<Attachment>& attach(MPI_Comm comm) {
+Attachment& attach(MPI_Comm comm) {
   check_communicator(comm);
   Topology topology = read_topology(comm);
   const auto attachment = std::make_shared<Attachment>();
@@ -97,10 +97,10 @@ const std::shared_ptr<Attachment>& attach(MPI_Comm comm) {
     free_group(*attachment);
     throw;
   }
-  const auto& entered = enter(attachment);
+  enter(attachment);
   require(PMPI_Comm_set_attr(comm, registry().keyval, attachment.get()), "MPI_Comm_set_attr");
   advance_naming();
-  return entered;
+  return *attachment;
 }
 
 }  // namespace
@@ -112,14 +112,14 @@ void check_communicator(MPI_Comm comm) {
   if (inter != 0) throw Failure(MPI_ERR_COMM, "comm is an inter-communicator; an intra-communicator is needed");
 }
 
-const std::shared_ptr<Attachment>& attachment_of(MPI_Comm comm) {
+Attachment& attachment_of(MPI_Comm comm) {
   Process::instance().open();
   if (comm == MPI_COMM_NULL) throw Failure(MPI_ERR_COMM, "comm is MPI_COMM_NULL");
   void* value = nullptr;
   int found = 0;
   require(PMPI_Comm_get_attr(comm, registry().keyval, &value, &found), "MPI_Comm_get_attr");
   if (found == 0) return attach(comm);
-  return *static_cast<const std::shared_ptr<Attachment>*>(value);
+  return *static_cast<Attachment*>(value);
 }
 
 void open_attachments() {

@@ -11,15 +11,16 @@
 namespace fab::mpi {
 
 /// Made by the first exchange on a communicator, shared by the attribute and the exchanges that are in flight.
-struct Attachment {
+struct Attachment : std::enable_shared_from_this<Attachment> {
   std::shared_ptr<core::Communicator> core;  ///< null once fab is closed
   std::atomic<MPI_Comm> comm;                ///< MPI_COMM_NULL once the user freed it: only for error handlers
   MPI_Group group = MPI_GROUP_NULL;          ///< of comm; freed with it
 };
 
-/// The attachment of `comm`, made if there is none: collective in that case. Opens fab. Throws Failure: MPI_ERR_COMM for
-/// MPI_COMM_NULL, an inter-communicator, or one with processes of other MPI_COMM_WORLDs; MPI_ERR_TOPOLOGY; MPI_ERR_OTHER.
-[[nodiscard]] const std::shared_ptr<Attachment>& attachment_of(MPI_Comm comm);
+/// The attachment of `comm`, made if there is none: collective in that case. Opens fab. Throws Failure: MPI_ERR_COMM
+/// for MPI_COMM_NULL, an inter-communicator, or one with processes of other MPI_COMM_WORLDs; MPI_ERR_TOPOLOGY;
+/// MPI_ERR_OTHER.
+[[nodiscard]] Attachment& attachment_of(MPI_Comm comm);
 
 /// Throws Failure(MPI_ERR_COMM) for MPI_COMM_NULL and inter-communicators.
 void check_communicator(MPI_Comm comm);

@@ -68,7 +68,8 @@ void require(int code, const char* call) {
   int length = 0;
   if (PMPI_Error_class(code, &error_class) != MPI_SUCCESS) error_class = MPI_ERR_OTHER;
   if (PMPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
-  throw Failure(error_class, fmt::format("{}: {}", call, std::string_view(text.data(), static_cast<std::size_t>(length))));
+  throw Failure(error_class,
+                fmt::format("{}: {}", call, std::string_view(text.data(), static_cast<std::size_t>(length))));
 }
 
 bool mpi_is_usable() noexcept {

@@ -57,8 +57,8 @@ void conclude(const Naming& naming, int code) {
 
 void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_Comm comm) {
   const std::lock_guard lock(pending().mutex);
-  Naming& naming = pending().namings.emplace_back(
-      Naming{.communicator = communicator, .owner = communicator->world_rank(0)});
+  Naming& naming =
+      pending().namings.emplace_back(Naming{.communicator = communicator, .owner = communicator->world_rank(0)});
   if (communicator->rank() == 0) naming.number = draw_number(communicator->context());
   const int code = PMPI_Ibcast(&naming.number, 1, MPI_INT, 0, comm, &naming.broadcast);
   if (code != MPI_SUCCESS) pending().namings.pop_back();

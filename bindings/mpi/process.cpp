@@ -4,6 +4,7 @@
 
 #include "bindings/mpi/attachment.h"
 #include "bindings/mpi/datatype.h"
+#include "bindings/mpi/exchange.h"
 #include "bindings/mpi/failure.h"
 #include "bindings/mpi/farewell.h"
 #include "bindings/mpi/idle.h"
@@ -79,6 +80,7 @@ void Process::close() {
   say_farewell(*context_, failed_.load());
   const std::lock_guard lock(mutex_);
   state_.store(State::closed);
+  close_exchanges();
   close_attachments();
   close_mpi_side();
   context_.reset();

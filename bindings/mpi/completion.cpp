@@ -1,0 +1,325 @@
+// MPI's completion calls, for requests of fab's and MPI's own in any mixture. They have MPI's names and call the PMPI_
+// functions; while fab has nothing to do they do nothing else.
+#include <mpi.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "bindings/mpi/exchange.h"
+#include "bindings/mpi/failure.h"
+#include "bindings/mpi/idle.h"
+#include "bindings/mpi/naming.h"
+#include "bindings/mpi/process.h"
+#include "core/wait.h"
+#include "core/watch.h"
+
+namespace fab::mpi {
+
+namespace {
+
+constexpr int kSpins = 200;  ///< turns without an event before a wait offers its processor to others
+
+/// Whether fab can be left out of a call.
+bool fab_is_idle() noexcept {
+  const Process& process = Process::instance();
+  return !process.is_open() || (!exchanges_exist() && !naming_is_pending() && process.engine().active() == 0);
+}
+
+/// Whether a wait for requests of MPI's own must drive fab, because nobody else would.
+bool fab_needs_driving() noexcept {
+  const core::Engine& engine = Process::instance().engine();
+  return naming_is_pending() || (engine.active() > 0 && !engine.has_thread());
+}
+
+void progress_once() {
+  advance_naming();
+  core::Engine& engine = Process::instance().engine();
+  const core::Lock lock(engine.mutex);
+  engine.progress();
+}
+
+/// Reports a failed exchange as the result of a call that gives one status.
+int raise(const Outcome& outcome) noexcept {
+  return outcome.attachment == nullptr ? outcome.code : call_error_handler(outcome.attachment->comm, outcome.code);
+}
+
+/// The exchanges among the requests of a call that takes an array.
+class Exchanges {
+ public:
+  Exchanges(int count, const MPI_Request requests[])
+      : exchanges_(size(count)), runs_(size(count)), outcomes_(size(count)) {
+    find_exchanges(std::max(count, 0), requests, exchanges_.data());
+    for (std::size_t i = 0; i < exchanges_.size(); ++i) {
+      const Exchange* exchange = exchanges_[i];
+      if (exchange == nullptr) {
+        others_ = others_ || requests[i] != MPI_REQUEST_NULL;
+      } else if (exchange->finished()) {
+        outcomes_[i] = exchange->outcome;
+        some_finished_ = true;
+      } else {
+        runs_[i] = exchange->run;
+        ++unfinished_;
+      }
+    }
+  }
+
+  /// Tells MPI about the exchanges that are done; returns whether there were any, in this call or before.
+  bool finish() noexcept {
+    for (std::size_t i = 0; i < exchanges_.size() && unfinished_ > 0; ++i) {
+      if (runs_[i] == nullptr || !exchanges_[i]->ready()) continue;
+      runs_[i] = nullptr;
+      --unfinished_;
+      some_finished_ = true;
+      exchanges_[i]->finish();
+      outcomes_[i] = exchanges_[i]->outcome;
+    }
+    return some_finished_;
+  }
+  [[nodiscard]] bool all_finished() const noexcept { return unfinished_ == 0; }
+  /// Whether the array has active requests that are not fab's.
+  [[nodiscard]] bool others() const noexcept { return others_; }
+  [[nodiscard]] bool waits_for_fab_alone() const noexcept { return unfinished_ > 0 && !others_; }
+  [[nodiscard]] std::span<core::Run* const> runs() const noexcept { return runs_; }
+  [[nodiscard]] const Outcome& outcome(int index) const { return outcomes_[static_cast<std::size_t>(index)]; }
+
+ private:
+  static std::size_t size(int count) noexcept { return static_cast<std::size_t>(std::max(count, 0)); }
+
+  std::vector<Exchange*> exchanges_;  ///< as the requests; null: not fab's
+  std::vector<core::Run*> runs_;      ///< null when finished
+  std::vector<Outcome> outcomes_;
+  std::size_t unfinished_ = 0;
+  bool some_finished_ = false;
+  bool others_ = false;
+};
+
+/// Calls `attempt` until it returns true. Where only exchanges are waited for, the thread may sleep in the kernel.
+template <class Attempt>
+void wait_until(Exchanges& exchanges, Attempt&& attempt) {
+  const Process& process = Process::instance();
+  core::Driver driver(process.engine(), next_idle_hook());
+  core::Watch watch(exchanges.runs(), process.context()->config().wait_timeout_s);
+  int idle_turns = 0;
+  while (!attempt()) {
+    if (driver.step()) {
+      idle_turns = 0;
+      continue;
+    }
+    watch.check();
+    if (attempt()) return;
+    if (exchanges.waits_for_fab_alone()) {
+      driver.rest();
+      continue;
+    }
+    advance_naming();
+    if (++idle_turns > kSpins) ::sched_yield();
+  }
+}
+
+/// Puts the outcomes of exchanges into the statuses of a call that completed `count` requests, `index(k)` being the
+/// k-th.
+template <class Index>
+int settle(int code, int count, MPI_Status statuses[], const Exchanges& exchanges, Index&& index) {
+  const auto outcome = [&](int k) -> const Outcome& { return exchanges.outcome(index(k)); };
+  int first = 0;
+  while (first < count && outcome(first).code == MPI_SUCCESS) ++first;
+  if (first >= count || (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS)) return code;
+  if (statuses != MPI_STATUSES_IGNORE)
+    for (int k = 0; k < count; ++k)
+      if (code == MPI_SUCCESS || outcome(k).code != MPI_SUCCESS) statuses[k].MPI_ERROR = outcome(k).code;
+  if (code == MPI_ERR_IN_STATUS) return code;  // MPI has called an error handler for its own requests
+  return call_error_handler(outcome(first).attachment->comm, MPI_ERR_IN_STATUS);
+}
+
+int settle_all(int code, int count, MPI_Status statuses[], const Exchanges& exchanges) {
+  return settle(code, count, statuses, exchanges, [](int k) { return k; });
+}
+
+int settle_some(int code, int count, const int indices[], MPI_Status statuses[], const Exchanges& exchanges) {
+  return settle(code, count == MPI_UNDEFINED ? 0 : count, statuses, exchanges, [indices](int k) { return indices[k]; });
+}
+
+int settle_one(int code, int index, const Exchanges& exchanges) {
+  return code != MPI_SUCCESS || index == MPI_UNDEFINED ? code : raise(exchanges.outcome(index));
+}
+
+int wait_for_exchange(Exchange& exchange, MPI_Request* request, MPI_Status* status) {
+  if (!exchange.finished()) {
+    core::wait(*exchange.run, next_idle_hook());
+    exchange.finish();
+  }
+  const Outcome outcome = exchange.outcome;
+  const OwnReporting own;
+  const int code = PMPI_Wait(request, status);
+  return code != MPI_SUCCESS ? code : raise(outcome);
+}
+
+int wait_for_other(MPI_Request* request, MPI_Status* status) {
+  if (!fab_needs_driving()) return PMPI_Wait(request, status);
+  Exchanges none(0, nullptr);
+  int code = MPI_SUCCESS;
+  int flag = 0;
+  wait_until(none, [&] {
+    code = PMPI_Test(request, &flag, status);
+    return flag != 0 || code != MPI_SUCCESS;
+  });
+  return code;
+}
+
+int wait_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  Exchanges exchanges(count, requests);
+  const OwnReporting own;
+  int code = MPI_SUCCESS;
+  int flag = 0;
+  wait_until(exchanges, [&] {
+    exchanges.finish();
+    if (exchanges.waits_for_fab_alone()) return false;
+    code = PMPI_Testall(count, requests, &flag, statuses);
+    return flag != 0 || code != MPI_SUCCESS;
+  });
+  return settle_all(code, count, statuses, exchanges);
+}
+
+int wait_any(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  Exchanges exchanges(count, requests);
+  const OwnReporting own;
+  int code = MPI_SUCCESS;
+  int flag = 0;
+  wait_until(exchanges, [&] {
+    if (!exchanges.finish() && exchanges.waits_for_fab_alone()) return false;
+    code = PMPI_Testany(count, requests, index, &flag, status);
+    return flag != 0 || code != MPI_SUCCESS;
+  });
+  return settle_one(code, *index, exchanges);
+}
+
+int wait_some(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
+  Exchanges exchanges(count, requests);
+  const OwnReporting own;
+  int code = MPI_SUCCESS;
+  wait_until(exchanges, [&] {
+    if (!exchanges.finish() && exchanges.waits_for_fab_alone()) return false;
+    code = PMPI_Testsome(count, requests, completed, indices, statuses);
+    return *completed != 0 || code != MPI_SUCCESS;
+  });
+  return settle_some(code, *completed, indices, statuses, exchanges);
+}
+
+/// One look at a single request; the exchange's outcome in case MPI forgets it in the call.
+Outcome look_at(MPI_Request request) {
+  progress_once();
+  Exchange* exchange = find_exchange(request);
+  if (exchange == nullptr) return {};
+  if (exchange->ready()) exchange->finish();
+  return exchange->outcome;
+}
+
+/// Bodies throw nothing but bad_alloc.
+template <class Body>
+int completing(const char* call, Body&& body) noexcept {
+  int code = MPI_SUCCESS;
+  const int thrown = guarded(call, MPI_COMM_NULL, [&] { code = body(); });
+  return thrown != MPI_SUCCESS ? thrown : code;
+}
+
+}  // namespace
+
+}  // namespace fab::mpi
+
+using namespace fab::mpi;
+
+extern "C" {
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  if (request == nullptr || fab_is_idle()) return PMPI_Wait(request, status);
+  return completing("MPI_Wait", [&] {
+    Exchange* exchange = find_exchange(*request);
+    return exchange != nullptr ? wait_for_exchange(*exchange, request, status) : wait_for_other(request, status);
+  });
+}
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (request == nullptr || flag == nullptr || fab_is_idle()) return PMPI_Test(request, flag, status);
+  return completing("MPI_Test", [&] {
+    const Outcome outcome = look_at(*request);
+    const OwnReporting own;
+    const int code = PMPI_Test(request, flag, status);
+    return code != MPI_SUCCESS || *flag == 0 ? code : raise(outcome);
+  });
+}
+
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  if (fab_is_idle()) return PMPI_Request_get_status(request, flag, status);
+  return completing("MPI_Request_get_status", [&] {
+    const Outcome outcome = look_at(request);
+    const OwnReporting own;
+    return PMPI_Request_get_status(request, flag, status);
+  });
+}
+
+int MPI_Request_free(MPI_Request* request) {
+  if (request == nullptr || fab_is_idle()) return PMPI_Request_free(request);
+  return completing("MPI_Request_free", [&] {
+    Exchange* exchange = find_exchange(*request);
+    if (exchange != nullptr && !exchange->finished()) exchange->abandon();
+    const OwnReporting own;
+    return PMPI_Request_free(request);
+  });
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  if (requests == nullptr || fab_is_idle()) return PMPI_Waitall(count, requests, statuses);
+  return completing("MPI_Waitall", [&] { return wait_all(count, requests, statuses); });
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  if (requests == nullptr || flag == nullptr || fab_is_idle()) return PMPI_Testall(count, requests, flag, statuses);
+  return completing("MPI_Testall", [&] {
+    progress_once();
+    Exchanges exchanges(count, requests);
+    exchanges.finish();
+    const OwnReporting own;
+    const int code = PMPI_Testall(count, requests, flag, statuses);
+    return *flag == 0 ? code : settle_all(code, count, statuses, exchanges);
+  });
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  if (requests == nullptr || index == nullptr || fab_is_idle()) return PMPI_Waitany(count, requests, index, status);
+  return completing("MPI_Waitany", [&] { return wait_any(count, requests, index, status); });
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  if (requests == nullptr || index == nullptr || flag == nullptr || fab_is_idle())
+    return PMPI_Testany(count, requests, index, flag, status);
+  return completing("MPI_Testany", [&] {
+    progress_once();
+    Exchanges exchanges(count, requests);
+    exchanges.finish();
+    const OwnReporting own;
+    const int code = PMPI_Testany(count, requests, index, flag, status);
+    return *flag == 0 ? code : settle_one(code, *index, exchanges);
+  });
+}
+
+int MPI_Waitsome(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
+  if (requests == nullptr || completed == nullptr || fab_is_idle())
+    return PMPI_Waitsome(count, requests, completed, indices, statuses);
+  return completing("MPI_Waitsome", [&] { return wait_some(count, requests, completed, indices, statuses); });
+}
+
+int MPI_Testsome(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
+  if (requests == nullptr || completed == nullptr || fab_is_idle())
+    return PMPI_Testsome(count, requests, completed, indices, statuses);
+  return completing("MPI_Testsome", [&] {
+    progress_once();
+    Exchanges exchanges(count, requests);
+    exchanges.finish();
+    const OwnReporting own;
+    const int code = PMPI_Testsome(count, requests, completed, indices, statuses);
+    return settle_some(code, *completed, indices, statuses, exchanges);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,17 @@
+// MPI datatypes as layouts.
+#pragma once
+
+#include <mpi.h>
+
+#include "fab/layout.h"
+
+namespace fab::mpi {
+
+/// The layout of one element, computed once per type and kept as its attribute. Valid until the type is freed; copies
+/// live on. Throws Failure(MPI_ERR_TYPE) for MPI_DATATYPE_NULL, a type that is not committed, or an unknown
+/// constructor.
+[[nodiscard]] const Layout& layout_of(MPI_Datatype type);
+
+void open_datatypes();
+
+}  // namespace fab::mpi

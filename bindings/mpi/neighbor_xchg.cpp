@@ -1,0 +1,219 @@
+// The exchanges under MPI's names.
+#include "collectives/neighbor_xchg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "bindings/mpi/attachment.h"
+#include "bindings/mpi/datatype.h"
+#include "bindings/mpi/exchange.h"
+#include "bindings/mpi/failure.h"
+#include "bindings/mpi/idle.h"
+#include "bindings/mpi/process.h"
+#include "collectives/cart_shift_xchg.h"
+#include "core/wait.h"
+#include "fab/mpi.h"
+
+namespace fab::mpi {
+
+namespace {
+
+using collectives::BlockList;
+
+/// One side of a call: what the user gave. `name` is "send" or "recv", as in the names of the arguments.
+struct Side {
+  std::string_view name;
+  const void* buffer;
+  MPI_Datatype type;
+  int count = 0;                ///< equal blocks
+  const int* counts = nullptr;  ///< a block per neighbor
+  const int* displacements = nullptr;
+};
+
+void check_count(const Side& side, int count) {
+  if (count < 0) throw Failure(MPI_ERR_COUNT, fmt::format("{}count is {}; valid is 0 or more", side.name, count));
+}
+
+void check_counts(const Side& side, std::size_t blocks) {
+  if (blocks == 0) return;  // MPI allows null arrays then
+  if (side.counts == nullptr) throw Failure(MPI_ERR_ARG, fmt::format("{}counts is a null pointer", side.name));
+  if (side.displacements == nullptr)
+    throw Failure(MPI_ERR_ARG, fmt::format("{}displs is a null pointer", side.name.substr(0, 1)));
+  for (std::size_t i = 0; i < blocks; ++i)
+    if (side.counts[i] < 0)
+      throw Failure(MPI_ERR_COUNT, fmt::format("{}counts[{}] is {}; valid is 0 or more", side.name, i, side.counts[i]));
+}
+
+// A null address is MPI_BOTTOM in some libraries, so it is wrong only where the type has no absolute addresses.
+void check_buffer(const Side& side, const Layout& element, bool any_elements) {
+  if (side.buffer == MPI_IN_PLACE)
+    throw Failure(MPI_ERR_BUFFER, fmt::format("{}buf is MPI_IN_PLACE; only sendbuf may be", side.name));
+  if (side.buffer == nullptr && any_elements && element.size() > 0 && element.true_lower_bound() == 0)
+    throw Failure(MPI_ERR_BUFFER, fmt::format("{}buf is a null pointer", side.name));
+}
+
+BlockList equal_blocks(const Side& side, std::size_t blocks) {
+  check_count(side, side.count);
+  const Layout& element = layout_of(side.type);
+  check_buffer(side, element, side.count > 0 && blocks > 0);
+  return BlockList::regular(element, static_cast<std::size_t>(side.count), blocks);
+}
+
+BlockList varied_blocks(const Side& side, std::size_t blocks) {
+  check_counts(side, blocks);
+  const Layout& element = layout_of(side.type);
+  const std::span<const int> counts(side.counts, blocks);
+  const bool any = std::any_of(counts.begin(), counts.end(), [](int count) { return count > 0; });
+  check_buffer(side, element, any);
+  return BlockList::irregular(element, counts, {side.displacements, blocks});
+}
+
+collectives::BlockView single_block(const Side& side) {
+  check_count(side, side.count);
+  const Layout& element = layout_of(side.type);
+  check_buffer(side, element, side.count > 0);
+  return {0, static_cast<std::size_t>(side.count), &element};
+}
+
+bool is_in_place(const Side& send) noexcept { return send.buffer == MPI_IN_PLACE; }
+
+/// Starts an exchange; `blocks` makes the BlockList of one side.
+template <class Blocks>
+auto xchg(const Side& send, const Side& recv, Blocks&& blocks) {
+  return [&send, &recv, &blocks](core::Communicator& core) -> core::Run& {
+    const bool in_place = is_in_place(send);
+    const Neighborhood& edges = core.neighborhood();
+    const collectives::NeighborXchg call{.send = in_place ? BlockList{} : blocks(send, edges.destinations.size()),
+                                         .recv = blocks(recv, edges.sources.size()),
+                                         .in_place = in_place};
+    const core::Lock lock(core.engine().mutex);
+    return collectives::start_neighbor_xchg(core, in_place ? nullptr : send.buffer, const_cast<void*>(recv.buffer),
+                                            call);
+  };
+}
+
+void check_direction(const core::Communicator& core, int direction) {
+  const auto* grid = std::get_if<Cartesian>(core.topology());
+  if (grid == nullptr)
+    throw Failure(MPI_ERR_TOPOLOGY,
+                  fmt::format("comm has a {}; a Cartesian topology is needed", to_string(*core.topology())));
+  if (direction < 0 || direction >= grid->dimensions())
+    throw Failure(MPI_ERR_DIMS, fmt::format("direction is {}; the communicator has {} dimension(s), counted from 0",
+                                            direction, grid->dimensions()));
+}
+
+auto shift(const Side& send, const Side& recv, int direction, int displacement) {
+  return [&send, &recv, direction, displacement](core::Communicator& core) -> core::Run& {
+    check_direction(core, direction);
+    const bool in_place = is_in_place(send);
+    const collectives::CartShiftXchg call{.send = in_place ? collectives::BlockView{} : single_block(send),
+                                          .recv = single_block(recv),
+                                          .dimension = direction,
+                                          .displacement = displacement,
+                                          .in_place = in_place};
+    const core::Lock lock(core.engine().mutex);
+    return collectives::start_cart_shift_xchg(core, in_place ? nullptr : send.buffer, const_cast<void*>(recv.buffer),
+                                              call);
+  };
+}
+
+[[noreturn]] void raise(const Status& status) {
+  Process::instance().note_failure();
+  throw Error(status.errc(), status.message);
+}
+
+/// Starts and waits, with no thread hand-over and nothing allocated where the plan exists.
+template <class Start>
+int blocking(const char* name, MPI_Comm comm, Start&& start) noexcept {
+  return guarded(name, comm, [&] {
+    core::Communicator& core = *attachment_of(comm).core;
+    core::Run& run = start(core);
+    core::wait(run, next_idle_hook());
+    const Status status = run.status();
+    {
+      const core::Lock lock(core.engine().mutex);
+      run.let_go();
+    }
+    if (!status.ok()) raise(status);
+  });
+}
+
+template <class Start>
+int non_blocking(const char* name, MPI_Comm comm, MPI_Request* request, Start&& start) noexcept {
+  return guarded(name, comm, [&] {
+    if (request == nullptr) throw Failure(MPI_ERR_ARG, "request is a null pointer");
+    Attachment& attachment = attachment_of(comm);
+    core::Run& run = start(*attachment.core);
+    attachment.core->engine().unpark();
+    *request = make_request(name, attachment, run);
+  });
+}
+
+}  // namespace
+
+}  // namespace fab::mpi
+
+using namespace fab::mpi;
+
+int PMPI_Neighbor_xchg(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                       MPI_Datatype recvtype, MPI_Comm comm) {
+  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
+  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
+  return blocking("MPI_Neighbor_xchg", comm, xchg(send, recv, equal_blocks));
+}
+
+int PMPI_Ineighbor_xchg(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
+  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
+  return non_blocking("MPI_Ineighbor_xchg", comm, request, xchg(send, recv, equal_blocks));
+}
+
+int PMPI_Neighbor_xchgv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                        void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                        MPI_Comm comm) {
+  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .counts = sendcounts, .displacements = sdispls};
+  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = rdispls};
+  return blocking("MPI_Neighbor_xchgv", comm, xchg(send, recv, varied_blocks));
+}
+
+int PMPI_Ineighbor_xchgv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                         void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                         MPI_Comm comm, MPI_Request* request) {
+  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .counts = sendcounts, .displacements = sdispls};
+  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = rdispls};
+  return non_blocking("MPI_Ineighbor_xchgv", comm, request, xchg(send, recv, varied_blocks));
+}
+
+int PMPI_Cart_shift_xchg(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                         MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm) {
+  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
+  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
+  return blocking("MPI_Cart_shift_xchg", comm, shift(send, recv, direction, disp));
+}
+
+int PMPI_Icart_shift_xchg(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                          MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Request* request) {
+  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
+  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
+  return non_blocking("MPI_Icart_shift_xchg", comm, request, shift(send, recv, direction, disp));
+}
+
+// The PMPI_ functions are the real ones, so that a profiler can stand in for the MPI_ ones.
+#define FAB_PROFILED(name) __attribute__((weak, alias("P" #name)))
+extern "C" {
+int MPI_Neighbor_xchg(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm)
+    FAB_PROFILED(MPI_Neighbor_xchg);
+int MPI_Ineighbor_xchg(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm, MPI_Request*)
+    FAB_PROFILED(MPI_Ineighbor_xchg);
+int MPI_Neighbor_xchgv(const void*, const int[], const int[], MPI_Datatype, void*, const int[], const int[],
+                       MPI_Datatype, MPI_Comm) FAB_PROFILED(MPI_Neighbor_xchgv);
+int MPI_Ineighbor_xchgv(const void*, const int[], const int[], MPI_Datatype, void*, const int[], const int[],
+                        MPI_Datatype, MPI_Comm, MPI_Request*) FAB_PROFILED(MPI_Ineighbor_xchgv);
+int MPI_Cart_shift_xchg(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, int, MPI_Comm)
+    FAB_PROFILED(MPI_Cart_shift_xchg);
+int MPI_Icart_shift_xchg(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)
+    FAB_PROFILED(MPI_Icart_shift_xchg);
+}
