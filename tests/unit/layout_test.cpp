@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <limits>
-#include <numeric>
+#include <string>
 #include <vector>
 
 #include "unit/expect_error.h"
@@ -92,6 +94,45 @@ TEST(LayoutTest, RepeatedStructureStaysSmall) {
   EXPECT_LE(particles.nodes().size(), 4U);
   EXPECT_EQ(particles.size(), 12'000'000U);
   EXPECT_EQ(particles.piece_count(), 2'000'000U);
+}
+
+TEST(LayoutTest, LongArrayOfStructuresIsPackedInOrder) {
+  struct Particle {
+    int id;
+    double mass;
+    float place[4];
+  };
+  const std::vector<Layout::Field> fields{
+      {.displacement = offsetof(Particle, mass), .element = kDouble},
+      {.displacement = offsetof(Particle, id), .element = Layout::contiguous(4)},
+      {.displacement = offsetof(Particle, place), .element = Layout::contiguous(12)}};
+  std::vector<Particle> particles(301);
+  std::vector<std::byte> expected;
+  const auto expect = [&expected](const void* data, std::size_t bytes) {
+    const auto* begin = static_cast<const std::byte*>(data);
+    expected.insert(expected.end(), begin, begin + bytes);
+  };
+  for (int i = 0; i < 301; ++i) {
+    const auto number = static_cast<float>(i);
+    Particle& particle = particles[static_cast<std::size_t>(i)];
+    particle = {.id = i, .mass = 0.5 * i, .place = {number, number + 1000, number + 2000, number + 3000}};
+    expect(&particle.mass, 8);
+    expect(&particle.id, 4);
+    expect(particle.place, 12);
+  }
+  const Layout layout = Layout::structure(fields).resized(0, sizeof(Particle)).repeated(particles.size());
+  std::vector<std::byte> packed(layout.size());
+  layout.pack(particles.data(), packed.data());
+  EXPECT_EQ(packed, expected);
+
+  std::vector<Particle> received(particles.size(), Particle{.id = -1, .mass = -1, .place = {-1, -1, -1, -1}});
+  layout.unpack(packed.data(), received.data());
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    EXPECT_EQ(received[i].id, particles[i].id);
+    EXPECT_EQ(received[i].mass, particles[i].mass);
+    EXPECT_TRUE(std::equal(received[i].place, received[i].place + 3, particles[i].place));
+    EXPECT_EQ(received[i].place[3], -1.0F);
+  }
 }
 
 TEST(LayoutTest, PiecesThatTouchAcrossRepetitionsCountOnce) {

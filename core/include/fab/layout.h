@@ -13,13 +13,13 @@ namespace fab {
 /// One node of a flattened layout: `count` repetitions, `stride` bytes apart, of either one contiguous
 /// block of `bytes` bytes (a leaf, `children` == 0) or of the `children` sub-trees that follow.
 /// Nodes stand in depth-first order; `nodes` is the length of the whole sub-tree, this node included,
-/// so the next sibling of node i is node i + nodes; a layout is a list of such trees. Trivially copyable and free of pointers: a schedule
-/// stores layouts as plain arrays of these.
+/// so the next sibling of node i is node i + nodes; a layout is a list of such trees. Trivially copyable
+/// and free of pointers: a schedule stores layouts as plain arrays of these.
 struct LayoutNode {
-  std::int64_t offset = 0;   ///< bytes from the parent's repetition to the first repetition of this node
-  std::int64_t stride = 0;   ///< bytes from one repetition to the next; irrelevant when count == 1
-  std::uint64_t count = 0;   ///< repetitions
-  std::uint64_t bytes = 0;   ///< bytes of one repetition's data (leaf: contiguous; inner: packed size)
+  std::int64_t offset = 0;  ///< bytes from the parent's repetition to the first repetition of this node
+  std::int64_t stride = 0;  ///< bytes from one repetition to the next; irrelevant when count == 1
+  std::uint64_t count = 0;  ///< repetitions
+  std::uint64_t bytes = 0;  ///< bytes of one repetition's data (leaf: contiguous; inner: packed size)
   std::uint32_t children = 0;
   std::uint32_t nodes = 1;
 
@@ -68,15 +68,15 @@ class Layout {
   /// The same shape `bytes` further on.
   [[nodiscard]] Layout shifted(std::ptrdiff_t bytes) const;
 
-  [[nodiscard]] std::size_t size() const noexcept;              ///< bytes of data
-  [[nodiscard]] std::ptrdiff_t lower_bound() const noexcept;    ///< bytes
-  [[nodiscard]] std::ptrdiff_t extent() const noexcept;         ///< bytes from one element to the next
-  [[nodiscard]] std::ptrdiff_t true_lower_bound() const noexcept;  ///< first byte of data
-  [[nodiscard]] std::ptrdiff_t true_upper_bound() const noexcept;  ///< one past the last byte of data
-  [[nodiscard]] bool is_contiguous() const noexcept;            ///< all data in at most one piece
-  [[nodiscard]] std::size_t piece_count() const noexcept;       ///< contiguous pieces in travelling order
+  [[nodiscard]] std::size_t size() const noexcept;                   ///< bytes of data
+  [[nodiscard]] std::ptrdiff_t lower_bound() const noexcept;         ///< bytes
+  [[nodiscard]] std::ptrdiff_t extent() const noexcept;              ///< bytes from one element to the next
+  [[nodiscard]] std::ptrdiff_t true_lower_bound() const noexcept;    ///< first byte of data
+  [[nodiscard]] std::ptrdiff_t true_upper_bound() const noexcept;    ///< one past the last byte of data
+  [[nodiscard]] bool is_contiguous() const noexcept;                 ///< all data in at most one piece
+  [[nodiscard]] std::size_t piece_count() const noexcept;            ///< contiguous pieces in travelling order
   [[nodiscard]] std::span<const LayoutNode> nodes() const noexcept;  ///< empty for an empty layout
-  [[nodiscard]] std::uint64_t hash() const noexcept;            ///< equal layouts have equal hashes
+  [[nodiscard]] std::uint64_t hash() const noexcept;                 ///< equal layouts have equal hashes
   [[nodiscard]] std::string to_string() const;
 
   bool operator==(const Layout& other) const noexcept;

@@ -1,4 +1,5 @@
-// Process topologies: who are my sources and destinations, in which order, and which of my blocks meets which of theirs.
+// Process topologies: who are my sources and destinations, in which order, and which of my blocks meets which of
+// theirs.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +66,8 @@ class Cartesian {
   [[nodiscard]] Neighborhood neighborhood(Rank rank) const;
 
  private:
-  [[nodiscard]] std::optional<Rank> neighbor(const std::vector<int>& coordinates, int dimension, std::int64_t displacement) const;
+  [[nodiscard]] std::optional<Rank> neighbor(const std::vector<int>& coordinates, int dimension,
+                                             std::int64_t displacement) const;
   std::vector<int> dims_;
   std::vector<bool> periodic_;
   int size_ = 1;
