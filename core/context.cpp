@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "core/communicator.h"
+#include "core/plan.h"
 #include "core/processors.h"
 
 namespace fab::core {
@@ -27,7 +28,8 @@ Context::Context(const Config& config, std::unique_ptr<Store> store, const Provi
       provider_(make(config_, store_->job(), log_)),
       tags_(provider_->capabilities(), store_->job().size),
       engine_(engine_options(config_, store_->job()), log_),
-      peers_(engine_, *store_, *provider_) {
+      peers_(engine_, *store_, *provider_),
+      surplus_(new std::byte[kHeadBytes]) {
   engine_.add(*provider_);
 }
 

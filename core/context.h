@@ -34,6 +34,8 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept { return provider_->capabilities(); }
   [[nodiscard]] const Provider& provider() const noexcept { return *provider_; }
+  /// kHeadBytes of memory that receives may write to and nobody reads.
+  [[nodiscard]] std::byte* surplus() noexcept { return surplus_.get(); }
 
   /// A communicator of all ranks; each call gives one with the same id, so bindings keep the first.
   [[nodiscard]] std::shared_ptr<Communicator> world();
@@ -57,6 +59,7 @@ class Context : public std::enable_shared_from_this<Context> {
   TagFormat tags_;
   Engine engine_;
   PeerTable peers_;
+  std::unique_ptr<std::byte[]> surplus_;
   std::uint32_t next_number_ = 1;  ///< 0 is the world's, at rank 0
 };
 

@@ -8,12 +8,15 @@ namespace fab::core {
 
 namespace {
 
-constexpr unsigned kFramedBits = 1;
+constexpr unsigned kFlagBits = 2;
 constexpr unsigned kMinSequenceBits = 10;
+constexpr unsigned kMaxSequenceBits = 24;
 constexpr unsigned kMinNumberBits = 6;
 constexpr unsigned kMaxNumberBits = 16;
-constexpr unsigned kMaxSequenceBits = 24;
-static_assert(kFramedBits + kMaxNumberBits + kMaxSequenceBits + TagFormat::kSlotBits < 64);
+constexpr unsigned kMinCheckBits = 4;
+constexpr unsigned kMaxCheckBits = 12;
+constexpr unsigned kMinFreeBits = kMinSequenceBits + kMinNumberBits + kMinCheckBits;
+static_assert(kFlagBits + kMaxSequenceBits + kMaxNumberBits + kMaxCheckBits + TagFormat::kSlotBits <= 64);
 
 }  // namespace
 
@@ -22,18 +25,22 @@ TagFormat::TagFormat(const Capabilities& capabilities, int job_size) {
   const auto width = static_cast<unsigned>(std::countr_one(capabilities.tag_mask));
   const auto rank_bits = static_cast<unsigned>(std::bit_width(static_cast<unsigned>(job_size - 1)));
   source_bits_ = capabilities.directed_receive ? 0 : rank_bits;
-  const unsigned fixed = kFramedBits + rank_bits + source_bits_ + kSlotBits;
-  if (width < fixed + kMinSequenceBits + kMinNumberBits)
+  const unsigned fixed = kFlagBits + rank_bits + source_bits_ + kSlotBits;
+  if (width < fixed + kMinFreeBits)
     throw Error(Errc::no_resources,
                 fmt::format("a tag of {} bits is too narrow for a job of {} ranks; {} bits are needed", width, job_size,
-                            fixed + kMinSequenceBits + kMinNumberBits));
+                            fixed + kMinFreeBits));
   const unsigned free = width - fixed;
-  number_bits_ = std::min(kMaxNumberBits, std::max(kMinNumberBits, free / 2));
-  sequence_bits_ = std::min(kMaxSequenceBits, free - number_bits_);
-  sequence_shift_ = kSlotBits + source_bits_;
+  check_bits_ = std::clamp(free / 4, kMinCheckBits, kMaxCheckBits);
+  number_bits_ = std::clamp((free - check_bits_) / 2, kMinNumberBits,
+                            std::min(kMaxNumberBits, free - check_bits_ - kMinSequenceBits));
+  sequence_bits_ = std::min(kMaxSequenceBits, free - check_bits_ - number_bits_);
+  source_shift_ = kSlotBits + check_bits_;
+  sequence_shift_ = source_shift_ + source_bits_;
   number_shift_ = sequence_shift_ + sequence_bits_;
   owner_shift_ = number_shift_ + number_bits_;
-  framed_ = 1ull << (owner_shift_ + rank_bits);
+  rest_ = 1ull << (owner_shift_ + rank_bits);
+  framed_ = rest_ << 1;
 }
 
 }  // namespace fab::core

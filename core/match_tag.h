@@ -19,13 +19,15 @@ struct ContextId {
 
 /// How the bits of a tag are used; a function of the provider and the size of the job, so equal on all ranks.
 ///
-///     high                                                                             low
-///     | framed 1 | owner r | number n | sequence q | source r (no directed receive) | slot 8 |
+///     high                                                                                         low
+///     | framed 1 | rest 1 | owner r | number n | sequence q | source r (no directed receive) | check c | slot 8 |
 ///
-/// r is just wide enough for the job's ranks; number and sequence share what is left. `framed` says that the message
-/// starts with a frame (core/frame.h). It is ignored in matching and compared on arrival, so that ranks that disagree
-/// about the sizes along an edge notice. A sequence number that wraps is harmless as long as fewer than half
-/// of all numbers are in flight on one communicator; starting more is refused (max_in_flight).
+/// r is just wide enough for the job's ranks; number, sequence and check share what is left. `framed` says that the
+/// message starts with a frame (core/frame.h). It is ignored in matching and compared on arrival, so that ranks that
+/// disagree about the sizes along an edge notice. `rest` marks the second part of a long message (core/plan.h); `check`
+/// is then a hash of the length, so that it only ever meets a receive of that length. A sequence number that wraps is
+/// harmless as long as fewer than half of all numbers are in flight on one communicator; starting more is refused
+/// (max_in_flight).
 class TagFormat {
  public:
   static constexpr unsigned kSlotBits = 8;
@@ -47,17 +49,24 @@ class TagFormat {
   }
   /// The part that tells the messages of one run apart; `source` is the sender's rank in the job.
   [[nodiscard]] std::uint64_t message(Rank source, std::uint32_t slot) const noexcept {
-    return (source_bits_ > 0 ? static_cast<std::uint64_t>(source) << kSlotBits : 0) | slot;
+    return (source_bits_ > 0 ? static_cast<std::uint64_t>(source) << source_shift_ : 0) | slot;
   }
   [[nodiscard]] std::uint64_t framed() const noexcept { return framed_; }
+  /// The mark of the second part of a message of so many bytes.
+  [[nodiscard]] std::uint64_t rest(std::uint64_t message_bytes) const noexcept {
+    return rest_ | (message_bytes * 0x9e3779b97f4a7c15ull) >> (64 - check_bits_) << kSlotBits;
+  }
 
  private:
+  unsigned check_bits_ = 0;
   unsigned source_bits_ = 0;
   unsigned sequence_bits_ = 0;
   unsigned number_bits_ = 0;
+  unsigned source_shift_ = 0;
   unsigned sequence_shift_ = 0;
   unsigned number_shift_ = 0;
   unsigned owner_shift_ = 0;
+  std::uint64_t rest_ = 0;
   std::uint64_t framed_ = 0;
 };
 

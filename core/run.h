@@ -20,7 +20,7 @@ struct Transfer : Completion {
   explicit Transfer(Run& owner) noexcept;
 
   Run* run;
-  const PreparedOperation* operation = nullptr;
+  const PlannedOperation* operation = nullptr;
   Transfer* next_refused = nullptr;  ///< the engine's list of refused posts
   State state = State::idle;
 };
@@ -62,22 +62,23 @@ class Run {
   friend struct Transfer;
 
   void run_rounds();
-  void execute(const PreparedOperation& operation);
-  void copy(const PreparedOperation& operation);
+  void execute(const PlannedOperation& operation);
+  void copy(const PlannedOperation& operation);
   [[nodiscard]] PostResult post(Transfer& transfer);
-  void stage_send(const PreparedOperation& operation);
-  [[nodiscard]] std::uint64_t tag_of(const PreparedOperation& operation) const noexcept;
+  void stage_send(const PlannedOperation& operation);
+  [[nodiscard]] std::uint64_t tag_of(const PlannedOperation& operation) const noexcept;
   [[nodiscard]] std::byte* address(BufferId buffer, std::int64_t offset) const noexcept;
 
-  void received(const PreparedOperation& operation, std::uint64_t bytes, std::uint64_t tag);
-  void compare_frame(const PreparedOperation& operation);
-  void unpack(const PreparedOperation& operation);
+  void received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag);
+  void compare(const PlannedOperation& operation, std::uint64_t bytes, bool framed);
+  void compare_frame(const PlannedOperation& operation);
+  void unpack(const PlannedOperation& operation);
   void settled(Transfer& transfer);
-  void fail(const PreparedOperation& operation, Errc code, const std::string& fault);
+  void fail(const PlannedOperation& operation, Errc code, const std::string& fault);
   void take_back(const Peer* peer);
   void finish() noexcept;
   void recycle() noexcept;
-  [[nodiscard]] std::string describe(const PreparedOperation& operation) const;
+  [[nodiscard]] std::string describe(const PlannedOperation& operation) const;
   [[nodiscard]] std::uint32_t sends_in_flight() const noexcept;
 
   Plan& plan_;
