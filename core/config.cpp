@@ -168,7 +168,7 @@ std::optional<std::string> process_environment(const std::string& name) {
 }
 
 Config read_config() {
-  const Config config = read_config(process_environment);
+  Config config = read_config(process_environment);
   const Log log(config.log, -1);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;

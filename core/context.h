@@ -7,6 +7,7 @@
 
 #include "core/bootstrap/store.h"
 #include "core/config.h"
+#include "core/discards.h"
 #include "core/engine.h"
 #include "core/log.h"
 #include "core/match_tag.h"
@@ -34,6 +35,7 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept { return provider_->capabilities(); }
   [[nodiscard]] const Provider& provider() const noexcept { return *provider_; }
+  [[nodiscard]] Discards& discards() noexcept { return discards_; }
   /// kHeadBytes of memory that receives may write to and nobody reads.
   [[nodiscard]] std::byte* surplus() noexcept { return surplus_.get(); }
 
@@ -59,6 +61,7 @@ class Context : public std::enable_shared_from_this<Context> {
   TagFormat tags_;
   Engine engine_;
   PeerTable peers_;
+  Discards discards_;
   std::unique_ptr<std::byte[]> surplus_;
   std::uint32_t next_number_ = 1;  ///< 0 is the world's, at rank 0
 };

@@ -11,8 +11,8 @@ FrameWord call_word(std::string_view name, bool check) noexcept {
   return word;
 }
 
-std::uint32_t frame_bytes(std::uint32_t blocks, bool check) noexcept {
-  return blocks > 1 || check ? static_cast<std::uint32_t>((1 + blocks) * sizeof(FrameWord)) : 0;
+std::uint32_t frame_bytes(std::uint32_t blocks) noexcept {
+  return static_cast<std::uint32_t>(FrameHead::kBytes + blocks * sizeof(FrameWord));
 }
 
 void write_frame(std::span<const BlockRecord> blocks, FrameWord call, std::byte* out) noexcept {
@@ -20,22 +20,31 @@ void write_frame(std::span<const BlockRecord> blocks, FrameWord call, std::byte*
     std::memcpy(out, &word, sizeof(word));
     out += sizeof(word);
   };
+  FrameWord bytes = frame_bytes(static_cast<std::uint32_t>(blocks.size()));
+  for (const BlockRecord& block : blocks) bytes += block.bytes;
   write(call);
+  write(bytes);
+  write(blocks.size());
   for (const BlockRecord& block : blocks) write(block.bytes);
 }
 
+FrameHead read_frame_head(const std::byte* frame) noexcept {
+  FrameWord words[3];
+  static_assert(sizeof(words) == FrameHead::kBytes);
+  std::memcpy(words, frame, sizeof(words));
+  return {words[0], words[1], words[2]};
+}
+
 FrameCheck check_frame(std::span<const BlockRecord> blocks, FrameWord call, const std::byte* frame) noexcept {
-  const auto word_at = [frame](std::size_t i) {
-    FrameWord word;
-    std::memcpy(&word, frame + i * sizeof(word), sizeof(word));
-    return word;
-  };
-  if (word_at(0) != call) return {FrameFault::other_call, 0, 0};
-  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-    const FrameWord sent = word_at(i + 1);
+  const FrameHead head = read_frame_head(frame);
+  if (head.call != call) return {FrameFault::other_call, 0, 0};
+  for (std::uint32_t i = 0; i < blocks.size() && i < head.blocks; ++i) {
+    FrameWord sent;
+    std::memcpy(&sent, frame + FrameHead::kBytes + i * sizeof(sent), sizeof(sent));
     if (sent == blocks[i].bytes) continue;
     return {sent > blocks[i].bytes ? FrameFault::too_long : FrameFault::too_short, i, sent};
   }
+  if (head.blocks != blocks.size()) return {FrameFault::other_blocks, 0, head.blocks};
   return {};
 }
 

@@ -1,5 +1,5 @@
 // The frame in front of a message that carries several blocks: how many bytes of each, so that the receiver can tell
-// where ranks disagree. In checked builds every message has one, with the kind of the call in front.
+// where ranks disagree. Messages of several blocks and long ones have one; with FAB_CHECK all have, with the call in front.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,31 @@
 
 namespace fab::core {
 
-/// One word for the call, then one for the bytes of each block.
+/// Words of a frame: the call, the bytes of the whole message (frame included), the number of blocks, then the bytes of
+/// each block.
 using FrameWord = std::uint64_t;
 
 /// A word for the name of a call; 0 where calls are not checked.
 [[nodiscard]] FrameWord call_word(std::string_view name, bool check) noexcept;
 
-/// Bytes of the frame of a message with so many blocks; 0: the message has none.
-[[nodiscard]] std::uint32_t frame_bytes(std::uint32_t blocks, bool check) noexcept;
+/// Bytes of a frame for so many blocks.
+[[nodiscard]] std::uint32_t frame_bytes(std::uint32_t blocks) noexcept;
 
 void write_frame(std::span<const BlockRecord> blocks, FrameWord call, std::byte* out) noexcept;
 
-/// Compares a received frame with what this rank expects.
-enum class FrameFault { none, other_call, too_long, too_short };
+/// What the head of a frame says of its message.
+struct FrameHead {
+  static constexpr std::size_t kBytes = 3 * sizeof(FrameWord);
+
+  FrameWord call = 0;
+  std::uint64_t message_bytes = 0;
+  std::uint64_t blocks = 0;
+};
+/// `frame` has at least FrameHead::kBytes.
+[[nodiscard]] FrameHead read_frame_head(const std::byte* frame) noexcept;
+
+/// Compares a received frame with what this rank expects. The frame has room for as many blocks as this rank expects.
+enum class FrameFault { none, other_call, other_blocks, too_long, too_short };
 struct FrameCheck {
   FrameFault fault = FrameFault::none;
   std::uint32_t block = 0;         ///< the first block that differs

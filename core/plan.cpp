@@ -88,7 +88,8 @@ void Plan::plan_message(PlannedOperation operation) {
   const OperationRecord& record = *operation.record;
   const Context& context = communicator_.context();
   operation.peer = peers_[record.peer];
-  operation.frame_bytes = frame_bytes(record.block_count, context.config().check || record.bytes > kHeadBytes);
+  const bool framed = record.block_count > 1 || record.bytes > kHeadBytes || context.config().check;
+  operation.frame_bytes = framed ? frame_bytes(record.block_count) : 0;
   operation.message_bytes = record.bytes + operation.frame_bytes;
   check_limits(operation);
   const Rank source = record.kind == OperationKind::send ? context.job().rank : operation.peer->world_rank;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -31,8 +32,7 @@ Transfer::Transfer(Run& its_run) noexcept
             Transfer& transfer = transfer_of(self);
             Run& active = *transfer.run;
             transfer.state = State::idle;
-            if (status.errc() != Errc::cancelled || active.status_.ok())
-              active.fail(*transfer.operation, status.errc(), status.message);
+            active.broken(*transfer.operation, status);
             active.settled(transfer);
           }),
       run(&its_run) {}
@@ -60,7 +60,7 @@ void Run::start(std::span<std::byte* const> bases, std::uint64_t sequence) {
   round_ = 0;
   used_transfers_ = 0;
   pending_ = 0;
-  sequence_tag_ = plan_.communicator().context().tags().sequence(sequence);
+  sequence_tag_ = tags().sequence(sequence);
   done_.store(false, std::memory_order_relaxed);
   plan_.communicator().engine().activated();
   if (may_begin())
@@ -131,8 +131,10 @@ PostResult Run::post(Transfer& transfer) {
   if (operation.record->kind == OperationKind::send)
     return provider.post_send(operation.peer->handle, memory, tag_of(operation), transfer);
   return provider.post_recv(operation.peer->handle, memory, tag_of(operation),
-                            plan_.communicator().context().tags().framed(), transfer);
+                            tags().framed(), transfer);
 }
+
+const TagFormat& Run::tags() const noexcept { return plan_.communicator().context().tags(); }
 
 std::uint64_t Run::tag_of(const PlannedOperation& operation) const noexcept {
   return plan_.communicator().context_tag() | sequence_tag_ | operation.message_tag;
@@ -201,44 +203,87 @@ void Run::copy(const PlannedOperation& operation) {
 }
 
 void Run::received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) {
+  using Part = PlannedOperation::Part;
   const PlannedOperation& operation = *transfer.operation;
-  compare(operation, bytes, (tag & plan_.communicator().context().tags().framed()) != 0);
+  const bool framed = (tag & tags().framed()) != 0 && bytes >= FrameHead::kBytes && operation.part != Part::rest;
+  const FrameHead frame = framed ? read_frame(operation) : FrameHead{0, bytes, 1};
+  compare(operation, bytes, framed ? &frame : nullptr);
   if (!status_.ok() || !operation.staged) return;
   // The parts of a long message stand side by side, and the later one to arrive unpacks both.
-  using Part = PlannedOperation::Part;
   const Transfer* other = operation.part == Part::whole ? nullptr : &transfer + (operation.part == Part::head ? 1 : -1);
   if (other == nullptr || other->state == Transfer::State::idle) unpack(operation);
 }
 
 // A part that is framed where none was expected, or the other way round, comes from a rank with other sizes.
-void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, bool framed) {
-  const bool expects_frame = operation.frame_bytes > 0 && operation.part != PlannedOperation::Part::rest;
-  if (framed && expects_frame && bytes >= operation.frame_bytes) {
+void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, const FrameHead* frame) {
+  const bool first_part = operation.part != PlannedOperation::Part::rest;
+  const bool expects_frame = operation.frame_bytes > 0 && first_part;
+  const Errc before = status_.errc();
+  const std::uint64_t sent_bytes = frame != nullptr ? frame->message_bytes : bytes;
+  const std::uint64_t expected_bytes = first_part ? operation.message_bytes : operation.bytes;
+  if (frame != nullptr && expects_frame) {
     compare_frame(operation);
-  } else if (framed == expects_frame && bytes == operation.bytes) {
+    if (sent_bytes == expected_bytes && status_.errc() == before) return;
+  } else if (frame == nullptr && !expects_frame && bytes == operation.bytes) {
     return;
   } else {
-    const bool longer = bytes > operation.bytes || (framed && !expects_frame && bytes == kHeadBytes);
-    fail(operation, longer ? Errc::truncated : Errc::mismatch,
+    fail(operation, sent_bytes > expected_bytes ? Errc::truncated : Errc::mismatch,
          fmt::format("{} bytes arrived where {} were declared; the two ends of an edge must agree about its size (and all "
                      "ranks about FAB_COMBINE_BYTES and FAB_CHECK)",
-                     longer && bytes == kHeadBytes ? fmt::format("{} or more", bytes) : fmt::to_string(bytes),
-                     operation.bytes));
+                     sent_bytes, expected_bytes));
   }
+  if (first_part) clear_up(operation, frame != nullptr ? *frame : FrameHead{0, bytes, 1});
 }
 
 void Run::compare_frame(const PlannedOperation& operation) {
   const auto blocks = plan_.schedule().blocks(*operation.record);
   const FrameCheck check = check_frame(blocks, plan_.communicator().call_word(plan_.schedule()),
                                        staging_.get() + operation.staging_offset);
-  if (check.fault == FrameFault::none) return;
-  if (check.fault == FrameFault::other_call) {
-    fail(operation, Errc::mismatch, "the sender is in another call");
-    return;
+  switch (check.fault) {
+    case FrameFault::none:
+      return;
+    case FrameFault::other_call:
+      return fail(operation, Errc::mismatch, "the sender is in another call");
+    case FrameFault::other_blocks:
+      return fail(operation, Errc::mismatch,
+                  fmt::format("the sender has {} edges to this rank where this rank has {}", check.sender_bytes,
+                              blocks.size()));
+    default:
+      return fail(operation, check.fault == FrameFault::too_long ? Errc::truncated : Errc::mismatch,
+                  fmt::format("the sender gave block {} of this message {} bytes where {} were declared", check.block,
+                              check.sender_bytes, blocks[check.block].bytes));
   }
-  fail(operation, check.fault == FrameFault::too_long ? Errc::truncated : Errc::mismatch,
-       fmt::format("the sender gave block {} of this message {} bytes where {} were declared", check.block,
-                   check.sender_bytes, blocks[check.block].bytes));
+}
+
+// The frame lies wherever the receive put it: in staging memory if one was expected, else in the user's block.
+FrameHead Run::read_frame(const PlannedOperation& operation) const {
+  std::array<std::byte, FrameHead::kBytes> frame{};
+  std::size_t filled = 0;
+  for (const PlannedPiece& piece : plan_.pieces(operation)) {
+    const std::size_t bytes = std::min<std::size_t>(piece.bytes, frame.size() - filled);
+    if (bytes > 0) std::memcpy(frame.data() + filled, address(piece.buffer, piece.offset), bytes);
+    filled += bytes;
+  }
+  return read_frame_head(frame.data());
+}
+
+// After a disagreement about sizes: throws away what the sender sends and this rank does not expect, which would hold up
+// later messages, and takes back what this rank expects and the sender does not send.
+void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
+  using Part = PlannedOperation::Part;
+  Discards& discards = plan_.communicator().context().discards();
+  const bool rest_meets = operation.part == Part::head && operation.message_bytes == sent.message_bytes;
+  if (sent.message_bytes > kHeadBytes && !rest_meets) discards.rest(*operation.peer, tag_of(operation), sent.message_bytes);
+  if (operation.part == Part::head && !rest_meets)
+    take_back([&](const Transfer& transfer) { return transfer.operation == &operation + 1; });
+  const auto blocks = plan_.schedule().blocks(*operation.record);
+  if (sent.blocks > blocks.size()) {
+    take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
+  } else if (sent.blocks < blocks.size()) {
+    for (const BlockRecord& block : blocks.subspan(static_cast<std::size_t>(sent.blocks)))
+      discards.message(*operation.peer, plan_.communicator().context_tag() | sequence_tag_ |
+                                            tags().message(operation.peer->world_rank, block.slot));
+  }
 }
 
 void Run::settled(Transfer& transfer) {
@@ -261,24 +306,30 @@ void Run::settled(Transfer& transfer) {
   run_rounds();
 }
 
-// The first failure is the run's. What the same peer still owes will not come as this rank expects it; other peers'
-// transfers end by themselves.
+// The provider could not do it: nothing more will come from, or go to, this peer.
+void Run::broken(const PlannedOperation& operation, const Status& status) {
+  if (status.errc() == Errc::cancelled && !status_.ok()) return;
+  fail(operation, status.errc(), status.message);
+  take_back([&operation](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
+}
+
+// The first failure is the run's. Other transfers end by themselves: their peers are in the same exchange.
 void Run::fail(const PlannedOperation& operation, Errc code, const std::string& fault) {
   if (!status_.ok()) return;
   status_ = {code, fmt::format("{}: {}: {}", plan_.schedule().name(), describe(operation), fault)};
-  if (operation.peer != nullptr) take_back(operation.peer);
 }
 
-// Takes back receives and refused posts, of one peer or (nullptr) of all. Cancelled receives settle by their handler.
-void Run::take_back(const Peer* peer) {
+// Takes back receives and refused posts. Cancelled receives settle by their handler.
+template <class Choose>
+void Run::take_back(Choose&& choose) {
   for (std::uint32_t i = 0; i < used_transfers_; ++i) {
     Transfer& transfer = transfers_[i];
-    if (peer != nullptr && transfer.operation->peer != peer) continue;
+    if (transfer.state == Transfer::State::idle || !choose(transfer)) continue;
     if (transfer.state == Transfer::State::refused) {
       plan_.communicator().engine().forget(transfer);
       transfer.state = Transfer::State::idle;
       --pending_;
-    } else if (transfer.state == Transfer::State::posted && transfer.operation->record->kind == OperationKind::recv) {
+    } else if (transfer.operation->record->kind == OperationKind::recv) {
       transfer.operation->peer->provider->cancel(transfer);
     }
   }
@@ -290,7 +341,7 @@ void Run::abandon(const Status& reason) {
   abandoned_ = true;
   plan_.communicator().engine().forget(*this);
   ++pending_;  // so that receives that settle inside cancel do not finish the run twice
-  take_back(nullptr);
+  take_back([](const Transfer&) { return true; });
   --pending_;
   if (!done() && pending_ == sends_in_flight()) finish();
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/frame.h"
+#include "core/match_tag.h"
 #include "core/plan.h"
 
 namespace fab::core {
@@ -66,16 +67,21 @@ class Run {
   void copy(const PlannedOperation& operation);
   [[nodiscard]] PostResult post(Transfer& transfer);
   void stage_send(const PlannedOperation& operation);
+  [[nodiscard]] const TagFormat& tags() const noexcept;
   [[nodiscard]] std::uint64_t tag_of(const PlannedOperation& operation) const noexcept;
   [[nodiscard]] std::byte* address(BufferId buffer, std::int64_t offset) const noexcept;
 
   void received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag);
-  void compare(const PlannedOperation& operation, std::uint64_t bytes, bool framed);
+  void compare(const PlannedOperation& operation, std::uint64_t bytes, const FrameHead* frame);
   void compare_frame(const PlannedOperation& operation);
+  [[nodiscard]] FrameHead read_frame(const PlannedOperation& operation) const;
+  void clear_up(const PlannedOperation& operation, const FrameHead& sent);
   void unpack(const PlannedOperation& operation);
   void settled(Transfer& transfer);
   void fail(const PlannedOperation& operation, Errc code, const std::string& fault);
-  void take_back(const Peer* peer);
+  void broken(const PlannedOperation& operation, const Status& status);
+  template <class Choose>
+  void take_back(Choose&& choose);
   void finish() noexcept;
   void recycle() noexcept;
   [[nodiscard]] std::string describe(const PlannedOperation& operation) const;

@@ -146,6 +146,7 @@ std::unique_ptr<Store> open_singleton_store() { return make_store(std::make_shar
 std::vector<std::unique_ptr<Store>> open_memory_stores(int size) {
   const auto shared = std::make_shared<MemoryJob>(size);
   std::vector<std::unique_ptr<Store>> stores;
+  stores.reserve(static_cast<std::size_t>(size));
   for (Rank rank = 0; rank < size; ++rank) stores.push_back(make_store(shared, rank, "in-process"));
   return stores;
 }

@@ -45,7 +45,7 @@ std::string get_host_name(const pmix_proc_t& self) {
 std::string get_node_list(const pmix_proc_t& self) {
   char* list = nullptr;
   const pmix_status_t status = PMIx_Resolve_nodes(self.nspace, &list);
-  const std::string nodes = status == PMIX_SUCCESS && list != nullptr ? list : "";
+  std::string nodes = status == PMIX_SUCCESS && list != nullptr ? list : "";
   std::free(list);
   return nodes;
 }

@@ -61,15 +61,15 @@ std::ptrdiff_t ScheduleBuilder::scratch(std::size_t bytes) {
 }
 
 void ScheduleBuilder::send(Rank to, std::uint32_t slot, Block block) {
-  rounds_.back().push_back({OperationKind::send, to, slot, {std::move(block)}});
+  rounds_.back().push_back({OperationKind::send, to, {slot}, {std::move(block)}});
 }
 
 void ScheduleBuilder::recv(Rank from, std::uint32_t slot, Block block) {
-  rounds_.back().push_back({OperationKind::recv, from, slot, {std::move(block)}});
+  rounds_.back().push_back({OperationKind::recv, from, {slot}, {std::move(block)}});
 }
 
 void ScheduleBuilder::copy(Block from, Block to) {
-  rounds_.back().push_back({OperationKind::copy, 0, 0, {std::move(from), std::move(to)}});
+  rounds_.back().push_back({OperationKind::copy, 0, {0, 0}, {std::move(from), std::move(to)}});
 }
 
 void ScheduleBuilder::round() { rounds_.emplace_back(); }
@@ -111,8 +111,8 @@ void ScheduleBuilder::validate() const {
       const std::string where = fmt::format("round {}, operation {} ({})", r, o, to_string(operation.kind));
       check(operation, where);
       if (operation.kind != OperationKind::copy &&
-          !messages.emplace(operation.kind, operation.peer, operation.slot).second)
-        refuse(name_, where, fmt::format("slot {} is used twice with peer {}", operation.slot, operation.peer));
+          !messages.emplace(operation.kind, operation.peer, operation.slots.front()).second)
+        refuse(name_, where, fmt::format("slot {} is used twice with peer {}", operation.slots.front(), operation.peer));
     }
   }
 }
@@ -136,14 +136,17 @@ ScheduleBuilder::Round ScheduleBuilder::combine(const Round& round, std::size_t 
     }
     auto& group = groups[{operation.kind, operation.peer}];
     if (group.empty()) continue;  // already part of an earlier message
-    if (group.size() == 1 || group_bytes(group) > combine_bytes) {
+    if (group.size() == 1 || combine_bytes == 0 || group_bytes(group) > combine_bytes) {
       result.push_back(operation);
       continue;
     }
-    std::sort(group.begin(), group.end(), [](const auto* a, const auto* b) { return a->slot < b->slot; });
-    Operation message{operation.kind, operation.peer, group.front()->slot, {}};
-    for (const Operation* part : group)
-      message.blocks.insert(message.blocks.end(), part->blocks.begin(), part->blocks.end());
+    std::sort(group.begin(), group.end(), [](const auto* a, const auto* b) { return a->slots.front() < b->slots.front();
+    });
+    Operation message{operation.kind, operation.peer, {}, {}};
+    for (const Operation* part : group) {
+      message.slots.push_back(part->slots.front());
+      message.blocks.push_back(part->blocks.front());
+    }
     result.push_back(std::move(message));
     group.clear();
   }
@@ -180,7 +183,7 @@ Schedule ScheduleBuilder::commit(const CommitOptions& options) const {
                      [&](const Operation& a, const Operation& b) { return order(a.kind) < order(b.kind); });
     freezer.open_round();
     for (const Operation& operation : ready)
-      freezer.add(operation.kind, operation.peer, operation.slot, operation.blocks);
+      freezer.add(operation.kind, operation.peer, operation.slots, operation.blocks);
   }
   return Schedule(freezer.freeze());
 }

@@ -26,30 +26,33 @@ std::uint32_t Freezer::peer_index(Rank peer) {
   return entry->second;
 }
 
-void Freezer::add(OperationKind kind, Rank peer, std::uint32_t slot, const std::vector<Block>& blocks) {
+void Freezer::add(OperationKind kind, Rank peer, const std::vector<std::uint32_t>& slots,
+                  const std::vector<Block>& blocks) {
   OperationRecord record;
   record.kind = kind;
-  record.slot = slot;
+  record.slot = slots.front();
   record.peer = kind == OperationKind::copy ? 0 : peer_index(peer);
   record.first_block = narrow(blocks_.size());
   record.block_count = narrow(blocks.size());
-  for (const Block& block : blocks) {
-    add(block);
-    record.bytes += block.layout.size();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    add(blocks[i], slots[i]);
+    record.bytes += blocks[i].layout.size();
   }
   if (kind == OperationKind::copy) record.bytes = blocks.front().layout.size();
   operations_.push_back(record);
   ++rounds_.back().operation_count;
 }
 
-void Freezer::add(const Block& block) {
+void Freezer::add(const Block& block, std::uint32_t slot) {
   BlockRecord record;
+  record.slot = slot;
   record.buffer = block.buffer;
   record.bytes = block.layout.size();
-  record.offset = block.offset;
   if (block.layout.is_contiguous()) {
-    if (record.bytes > 0) record.offset += block.layout.true_lower_bound();
+    // An empty block has offset 0, for the address of its buffer may be null.
+    if (record.bytes > 0) record.offset = block.offset + block.layout.true_lower_bound();
   } else {
+    record.offset = block.offset;
     record.first_node = narrow(nodes_.size());
     record.node_count = narrow(block.layout.nodes().size());
     nodes_.insert(nodes_.end(), block.layout.nodes().begin(), block.layout.nodes().end());

@@ -15,11 +15,12 @@ class Freezer {
   Freezer(std::string name, std::size_t scratch_bytes) : name_(std::move(name)), scratch_bytes_(scratch_bytes) {}
 
   void open_round();
-  void add(OperationKind kind, Rank peer, std::uint32_t slot, const std::vector<Block>& blocks);
+  /// `slots` has one entry a block.
+  void add(OperationKind kind, Rank peer, const std::vector<std::uint32_t>& slots, const std::vector<Block>& blocks);
   [[nodiscard]] std::shared_ptr<const std::vector<std::uint64_t>> freeze() const;
 
  private:
-  void add(const Block& block);
+  void add(const Block& block, std::uint32_t slot);
   [[nodiscard]] std::uint32_t peer_index(Rank peer);
 
   std::string name_;

@@ -39,7 +39,7 @@ struct BlockRecord {
   BufferId buffer = BufferId::send;
   std::uint32_t first_node = 0;
   std::uint32_t node_count = 0;
-  std::uint32_t unused = 0;
+  std::uint32_t slot = 0;  ///< its own; a combined message has that of its first block
 };
 
 /// One operation of a committed schedule. A send or receive moves its blocks, in order, as one message; a copy moves
@@ -96,6 +96,8 @@ class Schedule {
   template <class Record>
   [[nodiscard]] std::span<const Record> table(std::uint32_t offset, std::uint32_t count) const noexcept;
   void validate() const;
+  void validate_tables() const;
+  void validate_operation(const OperationRecord& operation) const;
 
   std::shared_ptr<const std::vector<std::uint64_t>> storage_;
 };
@@ -134,7 +136,7 @@ class ScheduleBuilder {
   struct Operation {
     OperationKind kind;
     Rank peer;
-    std::uint32_t slot;
+    std::vector<std::uint32_t> slots;  ///< one a block
     std::vector<Block> blocks;
   };
   using Round = std::vector<Operation>;

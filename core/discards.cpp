@@ -1,0 +1,58 @@
+#include "core/discards.h"
+
+#include <array>
+
+#include "core/plan.h"
+
+namespace fab::core {
+
+Discards::Discard::Discard(Discards& its_owner, const Peer& its_peer, std::uint64_t its_tag, std::uint64_t its_bytes,
+                           bool is_first_part)
+    : Completion(
+          [](Completion& self, std::uint64_t arrived_bytes, std::uint64_t arrived_tag) noexcept {
+            auto& discard = static_cast<Discard&>(self);
+            discard.owner.arrived(discard, arrived_bytes, arrived_tag);
+          },
+          [](Completion& self, const Status&) noexcept {
+            auto& discard = static_cast<Discard&>(self);
+            discard.owner.forget(discard);
+          }),
+      owner(its_owner),
+      peer(its_peer),
+      tag(its_tag),
+      bytes(its_bytes),
+      first_part(is_first_part),
+      memory(new std::byte[its_bytes]) {}
+
+void Discards::message(const Peer& peer, std::uint64_t tag) { start(peer, tag, kHeadBytes, true); }
+
+void Discards::rest(const Peer& peer, std::uint64_t tag, std::uint64_t message_bytes) {
+  const std::uint64_t first_part_tag = tag & ~tags_.framed();
+  start(peer, first_part_tag | tags_.rest(message_bytes), message_bytes - kHeadBytes, false);
+}
+
+void Discards::start(const Peer& peer, std::uint64_t tag, std::uint64_t bytes, bool first_part) {
+  post(discards_.emplace_back(*this, peer, tag, bytes, first_part));
+}
+
+// A refused post becomes a task of the engine, which tries it again.
+void Discards::post(Discard& discard) {
+  const std::array<iovec, 1> memory{{{discard.memory.get(), discard.bytes}}};
+  const PostResult result =
+      discard.peer.provider->post_recv(discard.peer.handle, memory, discard.tag, tags_.framed(), discard);
+  if (result == PostResult::again) engine_.enqueue([this, &discard] { post(discard); });
+}
+
+void Discards::arrived(Discard& discard, std::uint64_t bytes, std::uint64_t tag) {
+  if (discard.first_part && (tag & tags_.framed()) != 0 && bytes >= FrameHead::kBytes) {
+    const FrameHead head = read_frame_head(discard.memory.get());
+    if (head.message_bytes > kHeadBytes) rest(discard.peer, discard.tag, head.message_bytes);
+  }
+  forget(discard);
+}
+
+void Discards::forget(const Discard& discard) {
+  discards_.remove_if([&discard](const Discard& other) { return &other == &discard; });
+}
+
+}  // namespace fab::core

@@ -1,0 +1,46 @@
+// Receives that throw away what an erroneous peer sent, so that it does not block what comes after it.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+
+#include "core/frame.h"
+#include "core/match_tag.h"
+#include "core/peers.h"
+
+namespace fab::core {
+
+/// Guarded by the engine's lock. Used only after ranks were found to disagree, so it may allocate.
+class Discards {
+ public:
+  Discards(Engine& engine, const TagFormat& tags) : engine_(engine), tags_(tags) {}
+
+  /// Receives and drops a message (its first part and, as its frame says, its second). `tag` is that of the first part.
+  void message(const Peer& peer, std::uint64_t tag);
+  /// Receives and drops the second part of a message of so many bytes. `tag` is that of the first part.
+  void rest(const Peer& peer, std::uint64_t tag, std::uint64_t message_bytes);
+
+ private:
+  struct Discard : Completion {
+    Discard(Discards& owner, const Peer& peer, std::uint64_t tag, std::uint64_t bytes, bool first_part);
+
+    Discards& owner;
+    const Peer& peer;
+    std::uint64_t tag;
+    std::uint64_t bytes;
+    bool first_part;
+    std::unique_ptr<std::byte[]> memory;
+  };
+
+  void start(const Peer& peer, std::uint64_t tag, std::uint64_t bytes, bool first_part);
+  void post(Discard& discard);
+  void arrived(Discard& discard, std::uint64_t bytes, std::uint64_t tag);
+  void forget(const Discard& discard);
+
+  Engine& engine_;
+  const TagFormat& tags_;
+  std::list<Discard> discards_;
+};
+
+}  // namespace fab::core
