@@ -31,7 +31,7 @@ TagFormat::TagFormat(const Capabilities& capabilities, int job_size) {
                 fmt::format("a tag of {} bits is too narrow for a job of {} ranks; {} bits are needed", width, job_size,
                             fixed + kMinFreeBits));
   const unsigned free = width - fixed;
-  check_bits_ = std::clamp(free / 4, kMinCheckBits, kMaxCheckBits);
+  check_bits_ = std::clamp(free / 4, kMinCheckBits, std::min(kMaxCheckBits, free - kMinSequenceBits - kMinNumberBits));
   number_bits_ = std::clamp((free - check_bits_) / 2, kMinNumberBits,
                             std::min(kMaxNumberBits, free - check_bits_ - kMinSequenceBits));
   sequence_bits_ = std::min(kMaxSequenceBits, free - check_bits_ - number_bits_);
