@@ -1,0 +1,127 @@
+// A peer that dies, or never comes, ends a wait with an error that names it, and nothing hangs.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <numeric>
+
+#include "bindings/native/open_context.h"
+#include "core/communicator.h"
+#include "fab/fab.h"
+#include "process/forked_job.h"
+
+namespace fab::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr double kTimeoutS = 1;
+constexpr double kPatienceS = 30;
+
+/// Two ranks that are each other's only neighbour.
+class Pair {
+ public:
+  Pair(std::unique_ptr<Store> store, const std::string& provider) {
+    Config config = read_config([](const std::string&) { return std::nullopt; });
+    config.provider = provider;
+    config.wait_timeout_s = kTimeoutS;
+    context_ = open_context(config, std::move(store));
+    const auto core = context_->world();
+    const int other = 1 - core->rank();
+    core->set_topology(DistributedGraph({other}, {other}));
+    communicator_ = std::make_unique<Communicator>(core);
+  }
+
+  void exchange(std::size_t bytes) {
+    std::vector<char> out(bytes, 'o');
+    std::vector<char> in(bytes, 'i');
+    neighbor_xchg(*communicator_, out.data(), in.data(), Layout::contiguous(bytes));
+  }
+
+ private:
+  std::shared_ptr<core::Context> context_;
+  std::unique_ptr<Communicator> communicator_;
+};
+
+/// What an exchange that cannot succeed says.
+std::string failing_exchange(Pair& pair, std::size_t bytes) {
+  try {
+    pair.exchange(bytes);
+    return "no error";
+  } catch (const Error& error) {
+    return std::string(error.errc() == Errc::timed_out ? "timed out: " : "failed: ") + error.what();
+  }
+}
+
+class PeerLoss : public testing::TestWithParam<std::tuple<const char*, std::size_t>> {
+ protected:
+  static std::string provider() { return std::get<0>(GetParam()); }
+  static std::size_t bytes() { return std::get<1>(GetParam()); }
+};
+
+TEST_P(PeerLoss, PeerThatIsKilledWhileAnExchangeIsPending) {
+  const auto survivor = [](std::unique_ptr<Store> store) {
+    Pair pair(std::move(store), provider());
+    pair.exchange(bytes());
+    ForkedJob::mark();
+    return failing_exchange(pair, bytes());
+  };
+  const auto victim = [](std::unique_ptr<Store> store) {
+    Pair pair(std::move(store), provider());
+    pair.exchange(bytes());
+    ForkedJob::mark();
+    ::pause();
+    return std::string();
+  };
+  ForkedJob job({survivor, victim});
+  ASSERT_TRUE(job.wait_for_mark(0, kPatienceS));
+  ASSERT_TRUE(job.wait_for_mark(1, kPatienceS));
+  job.kill(1);
+  EXPECT_THAT(job.result(0, kPatienceS), AllOf(HasSubstr("neighbor_xchg"), HasSubstr("rank 1"), Not(HasSubstr("no error"))));
+}
+
+TEST_P(PeerLoss, PeerThatNeverStartsTheExchange) {
+  const auto waiting = [](std::unique_ptr<Store> store) {
+    Pair pair(std::move(store), provider());
+    pair.exchange(bytes());
+    return failing_exchange(pair, bytes());
+  };
+  const auto absent = [](std::unique_ptr<Store> store) {
+    Pair pair(std::move(store), provider());
+    pair.exchange(bytes());
+    ::pause();
+    return std::string();
+  };
+  ForkedJob job({waiting, absent});
+  EXPECT_THAT(job.result(0, kPatienceS),
+              AllOf(HasSubstr("timed out"), HasSubstr("neighbor_xchg"), HasSubstr("receive from rank 1"),
+                    HasSubstr("FAB_WAIT_TIMEOUT")));
+}
+
+TEST_P(PeerLoss, PeerThatNeverOpensFab) {
+  const auto waiting = [](std::unique_ptr<Store> store) {
+    Pair pair(std::move(store), provider());
+    return failing_exchange(pair, bytes());
+  };
+  const auto absent = [](std::unique_ptr<Store>) {
+    ::pause();
+    return std::string();
+  };
+  ForkedJob job({waiting, absent});
+  EXPECT_THAT(job.result(0, kPatienceS),
+              AllOf(HasSubstr("timed out"), HasSubstr("rank 1"), HasSubstr("has not published its address")));
+}
+
+std::string test_name(const testing::TestParamInfo<std::tuple<const char*, std::size_t>>& info) {
+  std::string name = std::get<0>(info.param);
+  for (char& character : name)
+    if (character == ';') character = '_';
+  return name + "_" + std::to_string(std::get<1>(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Providers, PeerLoss,
+                         testing::Combine(testing::Values("net", "tcp;ofi_rxm", "shm"), testing::Values(8, 1 << 20)),
+                         test_name);
+
+}  // namespace
+}  // namespace fab::test
