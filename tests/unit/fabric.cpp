@@ -1,0 +1,205 @@
+#include "unit/fabric.h"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "unit/iovec_bytes.h"
+
+namespace fab::test {
+
+class FabricProvider : public Provider {
+ public:
+  FabricProvider(Fabric& fabric, Rank rank, const FabricOptions& options)
+      : fabric_(fabric),
+        rank_(rank),
+        capabilities_{.inject_bytes = options.inject_bytes,
+                      .iov_limit = options.iov_limit,
+                      .max_message_bytes = 1ull << 30,
+                      .directed_receive = options.directed_receive,
+                      .tag_mask = options.tag_mask,
+                      .wait_fd = true},
+        address_(std::to_string(rank)) {}
+
+  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
+  [[nodiscard]] const std::string& name() const noexcept override { return name_; }
+  [[nodiscard]] const std::string& description() const noexcept override { return name_; }
+  [[nodiscard]] const std::string& address() const noexcept override { return address_; }
+
+  PeerHandle connect(std::string_view address) override { return std::stoull(std::string(address)); }
+  PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                       Completion& completion) override {
+    check(pieces, tag);
+    return fabric_.send(rank_, static_cast<Rank>(to), pieces, tag, completion);
+  }
+  PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
+                       Completion& completion) override {
+    check(pieces, tag);
+    return fabric_.receive(rank_, static_cast<Rank>(from), pieces, tag, ignore, completion);
+  }
+  void cancel(Completion& completion) override { fabric_.cancel(rank_, completion); }
+  std::size_t poll() override { return fabric_.poll(rank_); }
+  [[nodiscard]] int wait_fd() const noexcept override { return fabric_.port(rank_).wait_fd; }
+  [[nodiscard]] bool may_sleep() override { return fabric_.may_sleep(rank_); }
+
+ private:
+  void check(std::span<const iovec> pieces, std::uint64_t tag) const {
+    EXPECT_LE(pieces.size(), capabilities_.iov_limit);
+    EXPECT_EQ(tag & ~capabilities_.tag_mask, 0u) << "bits that do not travel";
+  }
+
+  Fabric& fabric_;
+  const Rank rank_;
+  const Capabilities capabilities_;
+  const std::string name_ = "fabric";
+  const std::string address_;
+};
+
+Fabric::Fabric(int ranks, const FabricOptions& options)
+    : options_(options), random_(options.seed), ports_(static_cast<std::size_t>(ranks)) {
+  for (Port& each : ports_) each.wait_fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+}
+
+Fabric::~Fabric() {
+  for (const Port& each : ports_) ::close(each.wait_fd);
+}
+
+std::unique_ptr<Provider> Fabric::open(Rank rank) { return std::make_unique<FabricProvider>(*this, rank, options_); }
+
+std::size_t Fabric::left_over() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t count = 0;
+  for (const Port& each : ports_) count += each.receives.size() + each.inbox.size() + each.events.size();
+  return count;
+}
+
+bool Fabric::refuses(Port& from) {
+  if (random_() % 100 >= options_.refused_percent) return false;
+  refusals_.fetch_add(1);
+  from.refused = true;
+  return true;
+}
+
+unsigned Fabric::delay() { return static_cast<unsigned>(random_() % (options_.longest_delay + 1)); }
+
+void Fabric::ring(const Port& to) {
+  const std::uint64_t one = 1;
+  EXPECT_EQ(::write(to.wait_fd, &one, sizeof(one)), static_cast<ssize_t>(sizeof(one)));
+}
+
+void Fabric::add(Port& to, Event event) {
+  event.delay = delay();
+  to.events.push_back(std::move(event));
+  ring(to);
+}
+
+PostResult Fabric::send(Rank from, Rank to, std::span<const iovec> pieces, std::uint64_t tag, Completion& completion) {
+  const std::lock_guard lock(mutex_);
+  if (refuses(port(from))) return PostResult::again;
+  messages_.fetch_add(1);
+  const bool injected = total_bytes(pieces) <= options_.inject_bytes;
+  Message message{from, tag, {pieces.begin(), pieces.end()}, {}, injected ? nullptr : &completion, delay()};
+  if (injected) {
+    message.injected = gather(pieces);
+    message.pieces = {{message.injected.data(), message.injected.size()}};
+  }
+  port(to).inbox.push_back(std::move(message));
+  ring(port(to));
+  return injected ? PostResult::done : PostResult::pending;
+}
+
+PostResult Fabric::receive(Rank to, Rank from, std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
+                           Completion& completion) {
+  const std::lock_guard lock(mutex_);
+  if (refuses(port(to))) return PostResult::again;
+  port(to).receives.push_back({from, tag, ignore, {pieces.begin(), pieces.end()}, &completion});
+  return PostResult::pending;
+}
+
+void Fabric::cancel(Rank rank, Completion& completion) {
+  const std::lock_guard lock(mutex_);
+  auto& receives = port(rank).receives;
+  const auto found = std::find_if(receives.begin(), receives.end(),
+                                  [&](const Receive& receive) { return receive.completion == &completion; });
+  if (found == receives.end()) return;
+  receives.erase(found);
+  add(port(rank), {&completion, 0, 0, {make_error_code(Errc::cancelled), "the receive was taken back"}, 0});
+}
+
+std::list<Fabric::Receive>::iterator Fabric::find_receive(Port& at, const Message& message) const {
+  return std::find_if(at.receives.begin(), at.receives.end(), [&](const Receive& receive) {
+    const bool source = !options_.directed_receive || receive.from == message.from;
+    return source && ((receive.tag ^ message.tag) & ~receive.ignore) == 0;
+  });
+}
+
+void Fabric::deliver(Port& to, std::list<Message>::iterator message, std::list<Receive>::iterator receive) {
+  const std::vector<std::byte> bytes = gather(message->pieces);
+  scatter(receive->pieces, bytes);
+  Status failure;
+  if (bytes.size() > total_bytes(receive->pieces))
+    failure = {make_error_code(Errc::truncated), "the message is longer than the receive"};
+  add(to, {receive->completion, bytes.size(), message->tag, failure, 0});
+  if (message->completion != nullptr) add(port(message->from), {message->completion, bytes.size(), 0, {}, 0});
+  to.receives.erase(receive);
+  to.inbox.erase(message);
+}
+
+void Fabric::deliver_some(Port& to) {
+  std::vector<std::list<Message>::iterator> order;
+  for (auto message = to.inbox.begin(); message != to.inbox.end(); ++message) order.push_back(message);
+  std::shuffle(order.begin(), order.end(), random_);
+  for (const auto& message : order) {
+    if (message->delay > 0) {
+      --message->delay;
+      continue;
+    }
+    const auto receive = find_receive(to, *message);
+    if (receive != to.receives.end()) deliver(to, message, receive);
+  }
+}
+
+std::list<Fabric::Event> Fabric::take_due(Port& at) {
+  std::list<Event> due;
+  for (auto next = at.events.begin(); next != at.events.end();) {
+    const auto event = next++;
+    if (event->delay > 0)
+      --event->delay;
+    else
+      due.splice(due.begin(), at.events, event);  // the newest first
+  }
+  return due;
+}
+
+std::size_t Fabric::poll(Rank rank) {
+  std::list<Event> due;
+  {
+    const std::lock_guard lock(mutex_);
+    port(rank).refused = false;
+    deliver_some(port(rank));
+    due = take_due(port(rank));
+  }
+  for (const Event& event : due) {
+    if (event.failure.ok())
+      event.completion->done(event.bytes, event.tag);
+    else
+      event.completion->fail(event.failure);
+  }
+  return due.size();
+}
+
+bool Fabric::may_sleep(Rank rank) {
+  const std::lock_guard lock(mutex_);
+  Port& at = port(rank);
+  const bool deliverable = std::any_of(at.inbox.begin(), at.inbox.end(), [&](const Message& message) {
+    return message.delay > 0 || find_receive(at, message) != at.receives.end();
+  });
+  if (at.refused || deliverable || !at.events.empty()) return false;
+  std::uint64_t rings = 0;
+  [[maybe_unused]] const auto bytes = ::read(at.wait_fd, &rings, sizeof(rings));  // perhaps none
+  return true;
+}
+
+}  // namespace fab::test

@@ -1,0 +1,54 @@
+#include "unit/in_process_job.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/wait.h"
+
+namespace fab::test {
+
+InProcessJob::InProcessJob(int ranks, const Config& config, const FabricOptions& options)
+    : InProcessJob(std::vector<Config>(static_cast<std::size_t>(ranks), config), options) {}
+
+InProcessJob::InProcessJob(const std::vector<Config>& configs, const FabricOptions& options)
+    : fabric_(static_cast<int>(configs.size()), options) {
+  std::vector<std::unique_ptr<Store>> stores = open_memory_stores(static_cast<int>(configs.size()));
+  for (std::size_t i = 0; i < configs.size(); ++i)
+    contexts_.push_back(
+        core::Context::open(configs[i], std::move(stores[i]),
+                            [&](const Config&, const JobInfo& job, const Log&) { return fabric_.open(job.rank); }));
+}
+
+InProcessJob::Communicators InProcessJob::communicators(const std::function<std::optional<Topology>(Rank)>& topology) {
+  const core::ContextId id = contexts_.front()->new_context_id();
+  Communicators result;
+  for (Rank rank = 0; rank < size(); ++rank) {
+    result.push_back(std::make_shared<core::Communicator>(contexts_[static_cast<std::size_t>(rank)],
+                                                          core::Group::range(0, size()), rank, id));
+    if (std::optional<Topology> its = topology(rank)) result.back()->set_topology(std::move(*its));
+  }
+  return result;
+}
+
+void InProcessJob::finish(std::span<core::Run* const> runs) {
+  constexpr int kTurns = 100'000;
+  const auto all_done = [&] {
+    return std::all_of(runs.begin(), runs.end(), [](const auto* run) { return run->done(); });
+  };
+  for (int turn = 0; turn < kTurns && !all_done(); ++turn)
+    for (core::Run* run : runs) core::test(*run);
+  for (core::Run* run : runs) {
+    const core::Lock lock(run->plan().communicator().engine().mutex);
+    ASSERT_TRUE(run->done()) << "rank " << run->plan().communicator().rank() << ": " << run->describe_pending();
+  }
+}
+
+Status release(core::Run& run) {
+  const core::Lock lock(run.plan().communicator().engine().mutex);
+  Status status = run.status();
+  run.let_go();
+  return status;
+}
+
+}  // namespace fab::test

@@ -1,0 +1,115 @@
+// A provider that does nothing on its own: it writes down what is posted, and the test says what becomes of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/provider.h"
+#include "fab/schedule.h"
+
+namespace fab::test {
+
+/// What an accepted post asked for.
+struct Post {
+  OperationKind kind = OperationKind::send;
+  PeerHandle peer = 0;
+  std::uint64_t tag = 0;
+  std::uint64_t ignore = 0;
+  std::vector<iovec> pieces;
+  std::vector<std::byte> message{};  ///< of a send: the bytes when it was posted
+  Completion* completion = nullptr;
+  bool settled = false;  ///< the test has said what becomes of it
+  bool cancel_asked = false;
+
+  [[nodiscard]] std::size_t bytes() const;
+};
+
+/// When the handler of a cancelled receive is called.
+enum class Cancelling { in_cancel, in_next_poll, never };
+
+/// A peer's handle is the number that its address spells. The test's side may be used from any thread.
+class RecordingProvider : public Provider {
+ public:
+  explicit RecordingProvider(const Capabilities& capabilities, std::string address = "0");
+  ~RecordingProvider() override;
+
+  static Capabilities default_capabilities();
+
+  // The test's side: before a post.
+  void refuse(std::size_t posts);                   ///< the next posts are refused, whatever they are
+  void refuse_peer(PeerHandle peer, bool refused);  ///< all posts to one peer
+  void fail_in_post(PeerHandle peer, OperationKind kind, std::string fault);  ///< from now on
+  void refuse_connections(std::string fault);                                 ///< connect throws Error(unreachable)
+  void set_cancelling(Cancelling cancelling);
+
+  // What was posted, in the order of acceptance.
+  [[nodiscard]] std::vector<Post> posts() const;
+  [[nodiscard]] std::size_t count(OperationKind kind) const;
+  /// The n-th accepted post of a kind to or from a peer; fails the test when there is none.
+  [[nodiscard]] std::size_t find(OperationKind kind, PeerHandle peer, std::size_t n = 0) const;
+  [[nodiscard]] std::size_t refusals() const noexcept { return refusals_.load(); }
+  [[nodiscard]] std::size_t polls() const noexcept { return polls_.load(); }
+
+  // What becomes of post number `post`, in the next poll.
+  void complete_send(std::size_t post);
+  /// A message arrives, with the tag that the receive asked for; `tag_change` flips bits of it.
+  void deliver(std::size_t post, std::vector<std::byte> message, std::uint64_t tag_change = 0);
+  void fail(std::size_t post, Errc code, std::string fault);
+  /// Completes every send that was not settled yet, and fills every such receive with `bytes` zeros.
+  void settle_all(std::size_t bytes);
+
+  // Provider.
+  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
+  [[nodiscard]] const std::string& name() const noexcept override { return name_; }
+  [[nodiscard]] const std::string& description() const noexcept override { return description_; }
+  [[nodiscard]] const std::string& address() const noexcept override { return address_; }
+  PeerHandle connect(std::string_view address) override;
+  [[nodiscard]] PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                     Completion& completion) override;
+  [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
+                                     std::uint64_t ignore, Completion& completion) override;
+  void cancel(Completion& completion) override;
+  std::size_t poll() override;
+  [[nodiscard]] int wait_fd() const noexcept override;
+  [[nodiscard]] bool may_sleep() override;
+
+ private:
+  struct Event {
+    Completion* completion = nullptr;
+    std::uint64_t bytes = 0;
+    std::uint64_t tag = 0;
+    Status failure{};
+  };
+  struct Fault {
+    PeerHandle peer;
+    OperationKind kind;
+    std::string text;
+  };
+
+  PostResult accept(Post post);
+  bool refuses(PeerHandle peer);
+  void settle(std::size_t post, Event event);
+  void push(Event event);
+  static void call(const Event& event);
+
+  const Capabilities capabilities_;
+  const std::string name_ = "recording";
+  const std::string description_ = "recording";
+  const std::string address_;
+  const int wait_fd_;
+  mutable std::mutex mutex_;
+  std::vector<Post> posts_;
+  std::vector<Event> events_;
+  std::size_t refuse_next_ = 0;
+  std::vector<PeerHandle> refused_peers_;
+  std::vector<Fault> faults_;
+  std::string connection_fault_;
+  Cancelling cancelling_ = Cancelling::in_cancel;
+  std::atomic<std::size_t> refusals_{0};
+  std::atomic<std::size_t> polls_{0};
+};
+
+}  // namespace fab::test
