@@ -38,9 +38,8 @@ class StoreCheck : public testing::Test {
   static Rank next() { return (rank() + 1) % size(); }
   static Rank previous() { return (rank() + size() - 1) % size(); }
 
-  static std::unique_ptr<Store> store_;
+  inline static std::unique_ptr<Store> store_;
 };
-std::unique_ptr<Store> StoreCheck::store_;
 
 TEST_F(StoreCheck, JobIsTheLaunchersJob) {
   const JobInfo& job = store().job();
@@ -93,6 +92,7 @@ TEST_F(StoreCheck, ValuesAreAnyBytes) {
 TEST_F(StoreCheck, EveryRankSeesEveryOther) {
   store().publish("all", std::to_string(rank()));
   std::vector<std::future<Answer>> answers;
+  answers.reserve(static_cast<std::size_t>(size()));
   for (Rank peer = 0; peer < size(); ++peer) answers.push_back(fetch(store(), peer, "all"));
   for (Rank peer = 0; peer < size(); ++peer) {
     EXPECT_EQ(wait_for(answers[static_cast<std::size_t>(peer)]), std::to_string(peer));

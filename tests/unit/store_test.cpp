@@ -29,6 +29,7 @@ constexpr double kForever_s = std::numeric_limits<double>::infinity();
 template <class Body>
 void for_each_rank_in_a_thread(std::vector<std::unique_ptr<Store>>& stores, Body body) {
   std::vector<std::thread> threads;
+  threads.reserve(stores.size());
   for (const std::unique_ptr<Store>& store : stores) threads.emplace_back([&body, &store] { body(*store); });
   for (std::thread& thread : threads) thread.join();
 }
@@ -70,6 +71,7 @@ TEST(MemoryStore, FetchWaitsForExactlyItsKey) {
 TEST(MemoryStore, EveryWaitingRankIsAnswered) {
   const auto stores = open_memory_stores(4);
   std::vector<std::future<Answer>> answers;
+  answers.reserve(stores.size());
   for (const auto& store : stores) answers.push_back(fetch(*store, 2, "a"));
   stores[2]->publish("a", "x");
   for (std::future<Answer>& answer : answers) EXPECT_EQ(answer.get().value, "x");
