@@ -32,16 +32,17 @@ void free_group(Attachment& attachment) noexcept {
   if (PMPI_Group_free(&attachment.group) != MPI_SUCCESS) log_error("MPI_Comm_free", "cannot free a group");
 }
 
+std::shared_ptr<Attachment> leave(void* key) {
+  const std::lock_guard lock(registry().mutex);
+  const auto node = registry().attachments.extract(key);
+  return node.empty() ? nullptr : node.mapped();
+}
+
 // The core communicator is dropped here or by the last exchange in flight, never under the engine's lock.
 int delete_attachment(MPI_Comm, int, void* value, void*) noexcept {
-  std::shared_ptr<Attachment> attachment;
-  {
-    const std::lock_guard lock(registry().mutex);
-    const auto found = registry().attachments.find(value);
-    if (found == registry().attachments.end()) return MPI_SUCCESS;
-    attachment = std::move(found->second);
-    registry().attachments.erase(found);
-  }
+  const std::shared_ptr<Attachment> attachment = leave(value);
+  if (attachment == nullptr) return MPI_SUCCESS;
+  if (attachment->core != nullptr) finish_naming(*attachment->core);
   attachment->comm.store(MPI_COMM_NULL);
   free_group(*attachment);
   return MPI_SUCCESS;

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <list>
 #include <mutex>
@@ -53,6 +54,26 @@ void conclude(const Naming& naming, int code) {
     communicator.set_context_id({naming.owner, static_cast<std::uint32_t>(naming.number)});
 }
 
+bool is_pending(const core::Communicator& communicator) {
+  if (!naming_is_pending()) return false;
+  const std::lock_guard lock(pending().mutex);
+  return std::ranges::any_of(pending().namings,
+                             [&](const Naming& naming) { return naming.communicator.get() == &communicator; });
+}
+
+template <class Unfinished>
+void finish_while(core::Engine& engine, Unfinished&& is_unfinished) {
+  for (bool unfinished = true; unfinished;) {
+    advance_naming();
+    unfinished = is_unfinished();
+    {
+      const core::Lock lock(engine.mutex);  // the ids take effect in a progress
+      engine.progress();
+    }
+    if (unfinished) ::sched_yield();
+  }
+}
+
 }  // namespace
 
 void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_Comm comm) {
@@ -83,16 +104,10 @@ void advance_naming() {
   });
 }
 
-void finish_naming(core::Engine& engine) {
-  for (bool unfinished = true; unfinished;) {
-    advance_naming();
-    unfinished = naming_is_pending();
-    {
-      const core::Lock lock(engine.mutex);  // the ids take effect in a progress
-      engine.progress();
-    }
-    if (unfinished) ::sched_yield();
-  }
+void finish_naming(core::Engine& engine) { finish_while(engine, naming_is_pending); }
+
+void finish_naming(const core::Communicator& communicator) {
+  finish_while(communicator.engine(), [&communicator] { return is_pending(communicator); });
 }
 
 }  // namespace fab::mpi

@@ -19,5 +19,8 @@ void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_C
 void advance_naming();
 /// Returns when none is pending.
 void finish_naming(core::Engine& engine);
+/// Returns when this communicator's is not pending. For MPI_Comm_free, before which every rank has begun it: Open
+/// MPI 4.1 forgets its communicator under a broadcast that is still going on.
+void finish_naming(const core::Communicator& communicator);
 
 }  // namespace fab::mpi
