@@ -29,8 +29,11 @@ int launcher_number(const char* name) {
 
 class StoreCheck : public testing::Test {
  protected:
-  static void SetUpTestSuite() { store_ = open_store(); }
-  static void TearDownTestSuite() { store_.reset(); }
+  static void SetUpTestSuite() { open(); }
+  static void TearDownTestSuite() { close(); }
+
+  static void open() { store_ = open_store(); }
+  static void close() { store_.reset(); }
 
   static Store& store() { return *store_; }
   static Rank rank() { return store_->job().rank; }
@@ -38,6 +41,7 @@ class StoreCheck : public testing::Test {
   static Rank next() { return (rank() + 1) % size(); }
   static Rank previous() { return (rank() + size() - 1) % size(); }
 
+ private:
   inline static std::unique_ptr<Store> store_;
 };
 
@@ -130,13 +134,13 @@ TEST_F(StoreCheck, StoreMayBeClosedWithOpenFetchesAndOpenedAgain) {
   std::future<Answer> first = fetch(store(), next(), "never");
   std::future<Answer> second = fetch(store(), next(), "never either");
   const JobInfo before = store().job();
-  store_.reset();
+  close();
   for (std::future<Answer>* answer : {&first, &second}) {
     const Answer got = answer->get();
     EXPECT_EQ(got.value, std::nullopt);
     EXPECT_EQ(got.reason, "the store was closed");
   }
-  store_ = open_store();
+  open();
   EXPECT_EQ(store().job().rank, before.rank);
   EXPECT_EQ(store().job().size, before.size);
   EXPECT_EQ(store().job().local_size, before.local_size);
