@@ -57,6 +57,7 @@ void Run::start(std::span<std::byte* const> bases, std::uint64_t sequence) {
   held_ = true;
   abandoned_ = false;
   status_ = {};
+  broken_peers_.clear();
   round_ = 0;
   used_transfers_ = 0;
   pending_ = 0;
@@ -100,6 +101,7 @@ void Run::execute(const PlannedOperation& operation) {
     copy(operation);
     return;
   }
+  if (std::find(broken_peers_.begin(), broken_peers_.end(), operation.peer) != broken_peers_.end()) return;
   Transfer& transfer = transfers_[used_transfers_++];
   transfer.operation = &operation;
   ++pending_;
@@ -310,6 +312,7 @@ void Run::settled(Transfer& transfer) {
 void Run::broken(const PlannedOperation& operation, const Status& status) {
   if (status.errc() == Errc::cancelled && !status_.ok()) return;
   fail(operation, status.errc(), status.message);
+  broken_peers_.push_back(operation.peer);
   take_back([&operation](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
 }
 

@@ -102,6 +102,7 @@ class Run {
   bool abandoned_ = false;
   std::atomic<std::uint64_t> settled_count_{0};
   Status status_;
+  std::vector<const Peer*> broken_peers_;  ///< of this run; nothing more is posted to or from them
   std::atomic<bool> done_{true};
 };
 
