@@ -28,10 +28,12 @@ void RecordingProvider::refuse(std::size_t posts) {
   refuse_next_ = posts;
 }
 
-void RecordingProvider::refuse_peer(PeerHandle peer, bool refused) {
+void RecordingProvider::refuse_peer(PeerHandle peer, OperationKind kind, bool refused) {
   const std::lock_guard lock(mutex_);
-  std::erase(refused_peers_, peer);
-  if (refused) refused_peers_.push_back(peer);
+  if (refused)
+    refused_peers_.emplace(peer, kind);
+  else
+    refused_peers_.erase({peer, kind});
 }
 
 void RecordingProvider::fail_in_post(PeerHandle peer, OperationKind kind, std::string fault) {
@@ -118,8 +120,8 @@ PeerHandle RecordingProvider::connect(std::string_view address) {
   return std::stoull(std::string(address));
 }
 
-bool RecordingProvider::refuses(PeerHandle peer) {
-  const bool peer_refused = std::find(refused_peers_.begin(), refused_peers_.end(), peer) != refused_peers_.end();
+bool RecordingProvider::refuses(const Post& post) {
+  const bool peer_refused = refused_peers_.contains({post.peer, post.kind});
   if (!peer_refused && refuse_next_ == 0) return false;
   if (!peer_refused) --refuse_next_;
   refusals_.fetch_add(1);
@@ -131,20 +133,23 @@ PostResult RecordingProvider::accept(Post post) {
   EXPECT_LE(post.bytes(), capabilities_.max_message_bytes);
   EXPECT_EQ(post.tag & ~capabilities_.tag_mask, 0u);
   const bool injected = post.kind == OperationKind::send && post.bytes() <= capabilities_.inject_bytes;
-  const Status* failure = nullptr;
   Status fault;
   Completion& completion = *post.completion;
   {
     const std::lock_guard lock(mutex_);
-    if (refuses(post.peer)) return PostResult::again;
-    for (const Fault& f : faults_)
-      if (f.peer == post.peer && f.kind == post.kind) fault = {make_error_code(Errc::transport), f.text};
-    if (!fault.ok()) failure = &fault;
-    post.settled = injected || failure != nullptr;
+    if (refuses(post)) return PostResult::again;
+    const auto found = std::find_if(faults_.begin(), faults_.end(), [&post](const Fault& each) {
+      return each.peer == post.peer && each.kind == post.kind;
+    });
+    if (found != faults_.end()) {
+      fault = {make_error_code(Errc::transport), found->text};
+      faults_.erase(found);
+    }
+    post.settled = injected || !fault.ok();
     posts_.push_back(std::move(post));
   }
-  if (failure != nullptr) completion.fail(*failure);
-  return injected && failure == nullptr ? PostResult::done : PostResult::pending;
+  if (!fault.ok()) completion.fail(fault);
+  return injected && fault.ok() ? PostResult::done : PostResult::pending;
 }
 
 PostResult RecordingProvider::post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
@@ -197,6 +202,7 @@ void RecordingProvider::call(const Event& event) {
 // The events that were there at the beginning, in the order in which the test made them.
 std::size_t RecordingProvider::poll() {
   polls_.fetch_add(1);
+  if (std::this_thread::get_id() != maker_) background_polls_.fetch_add(1);
   std::vector<Event> events;
   {
     const std::lock_guard lock(mutex_);

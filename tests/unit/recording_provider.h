@@ -4,7 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/provider.h"
@@ -39,10 +42,11 @@ class RecordingProvider : public Provider {
   static Capabilities default_capabilities();
 
   // The test's side: before a post.
-  void refuse(std::size_t posts);                   ///< the next posts are refused, whatever they are
-  void refuse_peer(PeerHandle peer, bool refused);  ///< all posts to one peer
-  void fail_in_post(PeerHandle peer, OperationKind kind, std::string fault);  ///< from now on
-  void refuse_connections(std::string fault);                                 ///< connect throws Error(unreachable)
+  void refuse(std::size_t posts);  ///< the next posts are refused, whatever they are
+  void refuse_peer(PeerHandle peer, OperationKind kind, bool refused);  ///< all posts of a kind to or from one peer
+  /// The next post of this kind to or from this peer fails before it returns.
+  void fail_in_post(PeerHandle peer, OperationKind kind, std::string fault);
+  void refuse_connections(std::string fault);  ///< connect throws Error(unreachable)
   void set_cancelling(Cancelling cancelling);
 
   // What was posted, in the order of acceptance.
@@ -52,6 +56,8 @@ class RecordingProvider : public Provider {
   [[nodiscard]] std::size_t find(OperationKind kind, PeerHandle peer, std::size_t n = 0) const;
   [[nodiscard]] std::size_t refusals() const noexcept { return refusals_.load(); }
   [[nodiscard]] std::size_t polls() const noexcept { return polls_.load(); }
+  /// Those by other threads than the one that made the provider.
+  [[nodiscard]] std::size_t background_polls() const noexcept { return background_polls_.load(); }
 
   // What becomes of post number `post`, in the next poll.
   void complete_send(std::size_t post);
@@ -90,7 +96,7 @@ class RecordingProvider : public Provider {
   };
 
   PostResult accept(Post post);
-  bool refuses(PeerHandle peer);
+  bool refuses(const Post& post);
   void settle(std::size_t post, Event event);
   void push(Event event);
   static void call(const Event& event);
@@ -104,12 +110,14 @@ class RecordingProvider : public Provider {
   std::vector<Post> posts_;
   std::vector<Event> events_;
   std::size_t refuse_next_ = 0;
-  std::vector<PeerHandle> refused_peers_;
+  std::set<std::pair<PeerHandle, OperationKind>> refused_peers_;
   std::vector<Fault> faults_;
   std::string connection_fault_;
   Cancelling cancelling_ = Cancelling::in_cancel;
   std::atomic<std::size_t> refusals_{0};
   std::atomic<std::size_t> polls_{0};
+  std::atomic<std::size_t> background_polls_{0};
+  const std::thread::id maker_ = std::this_thread::get_id();
 };
 
 }  // namespace fab::test

@@ -1,5 +1,6 @@
 #include "unit/recording_rig.h"
 
+#include <algorithm>
 #include <array>
 
 namespace fab::test {
@@ -10,17 +11,52 @@ Config caller_config() {
   return config;
 }
 
+namespace {
+
+/// A store in which nothing can be found.
+class BarrenStore : public Store {
+ public:
+  BarrenStore(const JobInfo& job, std::string reason) : job_(job), reason_(std::move(reason)) {}
+  [[nodiscard]] const JobInfo& job() const noexcept override { return job_; }
+  void publish(const std::string&, std::string_view) override {}
+  void fetch(Rank, const std::string&, Fetched done) override { done(std::nullopt, reason_); }
+  [[nodiscard]] bool fence(double, const std::function<void()>&) override { return true; }
+
+ private:
+  const JobInfo job_;
+  const std::string reason_;
+};
+
+}  // namespace
+
+Schedule exchange_with(const std::vector<Rank>& peers, std::size_t bytes, std::uint32_t slots) {
+  ScheduleBuilder builder("test", 1 + *std::max_element(peers.begin(), peers.end()));
+  std::ptrdiff_t offset = 0;
+  for (const Rank peer : peers)
+    for (std::uint32_t slot = 0; slot < slots; ++slot, offset += static_cast<std::ptrdiff_t>(bytes)) {
+      builder.recv(peer, slot, {BufferId::recv, offset, Layout::contiguous(bytes)});
+      builder.send(peer, slot, {BufferId::send, offset, Layout::contiguous(bytes)});
+    }
+  return builder.commit();
+}
+
+std::vector<std::byte> bytes_of(std::size_t count, unsigned value) {
+  return std::vector<std::byte>(count, static_cast<std::byte>(value));
+}
+
 RecordingRig::RecordingRig(const Options& options) : others_(open_memory_stores(options.ranks)) {
   std::unique_ptr<Store> own = std::move(others_.front());
   others_.erase(others_.begin());
+  if (!options.lookup_fault.empty()) own = std::make_unique<BarrenStore>(own->job(), options.lookup_fault);
   context_ = core::Context::open(options.config, std::move(own), [&](const Config&, const JobInfo&, const Log&) {
     auto provider = std::make_unique<RecordingProvider>(options.capabilities);
     provider_ = provider.get();
     return provider;
   });
   world_ = context_->world();
-  if (!options.published) return;
+  if (!options.known) return;
   for (Rank rank = 1; rank < options.ranks; ++rank) publish(rank);
+  meet_everybody();
 }
 
 std::shared_ptr<core::Communicator> RecordingRig::communicator(std::optional<core::ContextId> id) {
@@ -29,6 +65,12 @@ std::shared_ptr<core::Communicator> RecordingRig::communicator(std::optional<cor
 
 void RecordingRig::publish(Rank rank) {
   others_.at(static_cast<std::size_t>(rank - 1))->publish("fab.address", std::to_string(rank));
+}
+
+void RecordingRig::meet_everybody() {
+  const core::Lock lock(engine().mutex);
+  for (Rank rank = 1; rank < context_->job().size; ++rank) (void)context_->peers().find(rank);
+  engine().progress();
 }
 
 std::shared_ptr<core::Plan> RecordingRig::plan(const Schedule& schedule) {
@@ -41,14 +83,12 @@ core::Run& RecordingRig::start(core::Plan& plan, std::span<std::byte* const> bas
   return plan.communicator().start(plan, bases);
 }
 
-core::Run& RecordingRig::start(core::Plan& plan, std::vector<std::byte>& send, std::vector<std::byte>& recv) {
-  const std::array<std::byte*, 2> bases{send.data(), recv.data()};
+core::Run& RecordingRig::start(core::Plan& plan, Buffers& buffers) {
+  const std::array<std::byte*, 2> bases{buffers.send.data(), buffers.recv.data()};
   return start(plan, bases);
 }
 
-core::Run& RecordingRig::start(const Schedule& schedule, std::vector<std::byte>& send, std::vector<std::byte>& recv) {
-  return start(*plan(schedule), send, recv);
-}
+core::Run& RecordingRig::start(const Schedule& schedule, Buffers& buffers) { return start(*plan(schedule), buffers); }
 
 void RecordingRig::let_go(core::Run& run) {
   const core::Lock lock(engine().mutex);

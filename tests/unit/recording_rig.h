@@ -15,13 +15,27 @@ namespace fab::test {
 /// Every variable at its default, the progress thread off.
 [[nodiscard]] Config caller_config();
 
+/// A schedule of one round: receives `bytes` bytes from each peer and sends it as many, once for each slot. Message k
+/// lies at k * bytes in both buffers, peer by peer.
+[[nodiscard]] Schedule exchange_with(const std::vector<Rank>& peers, std::size_t bytes, std::uint32_t slots = 1);
+
+/// Two buffers of one exchange.
+struct Buffers {
+  explicit Buffers(std::size_t bytes) : send(bytes, std::byte{1}), recv(bytes, std::byte{2}) {}
+  std::vector<std::byte> send;
+  std::vector<std::byte> recv;
+};
+
+[[nodiscard]] std::vector<std::byte> bytes_of(std::size_t count, unsigned value);
+
 class RecordingRig {
  public:
   struct Options {
     int ranks = 4;
     Config config = caller_config();
     Capabilities capabilities = RecordingProvider::default_capabilities();
-    bool published = true;  ///< the other ranks' addresses are there from the start
+    bool known = true;         ///< the other ranks are found from the start, so runs post when they start
+    std::string lookup_fault;  ///< not empty: no address can be had, for this reason
   };
   RecordingRig() : RecordingRig(Options{}) {}
   explicit RecordingRig(const Options& options);
@@ -33,20 +47,21 @@ class RecordingRig {
   [[nodiscard]] std::shared_ptr<core::Communicator> communicator(std::optional<core::ContextId> id);
 
   void publish(Rank rank);
-  void close_stores() { others_.clear(); }
   /// Gives up the rig's own hold on the world communicator.
   void drop_world() { world_.reset(); }
 
   [[nodiscard]] std::shared_ptr<core::Plan> plan(const Schedule& schedule);
   core::Run& start(core::Plan& plan, std::span<std::byte* const> bases);
-  core::Run& start(core::Plan& plan, std::vector<std::byte>& send, std::vector<std::byte>& recv);
+  core::Run& start(core::Plan& plan, Buffers& buffers);
   /// Starts a run, with a plan of its own.
-  core::Run& start(const Schedule& schedule, std::vector<std::byte>& send, std::vector<std::byte>& recv);
+  core::Run& start(const Schedule& schedule, Buffers& buffers);
   void let_go(core::Run& run);
   void abandon(core::Run& run, const Status& reason);
   void poll();
 
  private:
+  void meet_everybody();
+
   RecordingProvider* provider_ = nullptr;
   std::vector<std::unique_ptr<Store>> others_;
   std::shared_ptr<core::Context> context_;
