@@ -32,17 +32,20 @@ class StoreCheck : public testing::Test {
   static void SetUpTestSuite() { open(); }
   static void TearDownTestSuite() { close(); }
 
-  static void open() { store_ = open_store(); }
-  static void close() { store_.reset(); }
+  static void open() { opened() = open_store(); }
+  static void close() { opened().reset(); }
 
-  static Store& store() { return *store_; }
-  static Rank rank() { return store_->job().rank; }
-  static int size() { return store_->job().size; }
+  static Store& store() { return *opened(); }
+  static Rank rank() { return opened()->job().rank; }
+  static int size() { return opened()->job().size; }
   static Rank next() { return (rank() + 1) % size(); }
   static Rank previous() { return (rank() + size() - 1) % size(); }
 
  private:
-  inline static std::unique_ptr<Store> store_;
+  static std::unique_ptr<Store>& opened() {
+    static std::unique_ptr<Store> store;
+    return store;
+  }
 };
 
 TEST_F(StoreCheck, JobIsTheLaunchersJob) {
