@@ -180,6 +180,7 @@ class Benchmark {
 void run(const Options& options, int rank, int ranks) {
   const bench::FabTransport transport;
   nlohmann::json rows = nlohmann::json::array();
+  if (rank == 0) bench::write_rows(options.json, rows);  // a file that cannot be written is found before the work
   for (const Mode mode : {Mode::blocking, Mode::nonblocking}) {
     if (options.mode != Mode::both && options.mode != mode) continue;
     Benchmark(options, mode, transport, rank, ranks).run(rows);
