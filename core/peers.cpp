@@ -28,6 +28,7 @@ Peer& PeerTable::find(Rank world_rank) {
 }
 
 std::vector<Rank> PeerTable::reached(Rank self) const {
+  engine_.mutex.assert_held();
   std::vector<Rank> ranks;
   for (const auto& [rank, peer] : peers_)
     if (rank != self && peer->state == Peer::State::ready) ranks.push_back(rank);

@@ -33,8 +33,8 @@ class PeerTable {
   /// The peer with that rank of the job. The first call starts the look-up of its address, which ends some time later
   /// in a progress of the engine. The reference stays valid.
   Peer& find(Rank world_rank) FAB_REQUIRES(engine_.mutex);
-  /// The other processes whose addresses are known.
-  [[nodiscard]] std::vector<Rank> reached(Rank self) const FAB_REQUIRES(engine_.mutex);
+  /// The other processes whose addresses are known. Under the engine's lock.
+  [[nodiscard]] std::vector<Rank> reached(Rank self) const;
 
  private:
   void arrived(Peer& peer, const std::optional<std::string>& address, const std::string& reason)
