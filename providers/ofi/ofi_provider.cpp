@@ -40,6 +40,11 @@ Errc code_of(int error) {
   }
 }
 
+/// libfabric's own TCP endpoint signals its queue's descriptor with every completion, and fi_trywait does not clear it (seen
+/// with 1.17): after the first completion every sleep would end at once. A wait set does the same job, and fi_wait with
+/// no time-out clears it.
+bool never_clears_descriptor(const std::string& provider) { return provider == "net" || provider == "tcp"; }
+
 std::size_t total(std::span<const iovec> pieces) {
   std::size_t bytes = 0;
   for (const iovec& piece : pieces) bytes += piece.iov_len;
@@ -78,6 +83,7 @@ void OfiProvider::open(const fi_info& info) {
 
 void OfiProvider::open_domain(const fi_info& info, fi_progress progress) {
   queue_.reset();
+  wait_set_.reset();
   domain_.reset();
   fabric_.reset();
   info_.reset(fi_dupinfo(&info));
@@ -121,25 +127,41 @@ void OfiProvider::learn_capabilities() {
 
 // One queue for sends and receives: one place reads it. Without a descriptor to sleep on (shm) it can only be polled.
 void OfiProvider::open_queue() {
-  const auto unsupported = [](int result) { return result == -FI_ENOSYS || result == -FI_EOPNOTSUPP; };
+  wait_fd_ = -1;
+  if (never_clears_descriptor(name_) && open_queue(FI_WAIT_SET)) return;
+  if (open_queue(FI_WAIT_FD)) return;
+  open_queue(FI_WAIT_NONE);
+}
+
+bool OfiProvider::open_queue(fi_wait_obj wait_obj) {
+  const auto unsupported = [](int result) {
+    return result == -FI_ENOSYS || result == -FI_EOPNOTSUPP || result == -FI_EINVAL;
+  };
+  queue_.reset();
+  wait_set_.reset();
   fi_cq_attr attr{};
   attr.size = std::max(kQueueEntries, info_->tx_attr->size + info_->rx_attr->size);
   attr.format = FI_CQ_FORMAT_TAGGED;
-  wait_fd_ = -1;
-  for (const fi_wait_obj wait_obj : {FI_WAIT_FD, FI_WAIT_NONE}) {
-    attr.wait_obj = wait_obj;
-    fid_cq* queue = nullptr;
-    const int opened = fi_cq_open(domain_.get(), &attr, &queue, nullptr);
-    if (wait_obj == FI_WAIT_FD && unsupported(opened)) continue;
-    check(opened, "fi_cq_open", name_);
-    queue_.reset(queue);
-    if (wait_obj == FI_WAIT_NONE) return;
-    const int got = fi_control(&queue->fid, FI_GETWAIT, &wait_fd_);
-    if (got == 0) return;
-    if (!unsupported(got)) check(got, "fi_control (FI_GETWAIT)", name_);
-    wait_fd_ = -1;
-    queue_.reset();
+  attr.wait_obj = wait_obj;
+  if (wait_obj == FI_WAIT_SET) {
+    fi_wait_attr wait_attr{};
+    wait_attr.wait_obj = FI_WAIT_FD;
+    fid_wait* wait_set = nullptr;
+    if (fi_wait_open(fabric_.get(), &wait_attr, &wait_set) != 0) return false;
+    wait_set_.reset(wait_set);
+    attr.wait_set = wait_set;
   }
+  fid_cq* queue = nullptr;
+  const int opened = fi_cq_open(domain_.get(), &attr, &queue, nullptr);
+  if (wait_obj != FI_WAIT_NONE && unsupported(opened)) return false;
+  check(opened, "fi_cq_open", name_);
+  queue_.reset(queue);
+  if (wait_obj == FI_WAIT_NONE) return true;
+  const int got = fi_control(wait_set_ ? &wait_set_->fid : &queue->fid, FI_GETWAIT, &wait_fd_);
+  if (got == 0) return true;
+  wait_fd_ = -1;
+  if (!unsupported(got)) check(got, "fi_control (FI_GETWAIT)", name_);
+  return false;
 }
 
 void OfiProvider::learn_own_address() {
@@ -297,6 +319,7 @@ std::size_t OfiProvider::read_error() {
 }
 
 bool OfiProvider::may_sleep() {
+  if (wait_set_) return fi_wait(wait_set_.get(), 0) == -FI_ETIMEDOUT;
   if (wait_fd_ < 0) return false;
   std::array<fid*, 1> fids{&queue_->fid};
   return fi_trywait(fabric_.get(), fids.data(), static_cast<int>(fids.size())) == FI_SUCCESS;

@@ -48,6 +48,7 @@ class OfiProvider final : public Provider {
   void open(const fi_info& info);
   void open_domain(const fi_info& info, fi_progress progress);
   void open_queue();
+  bool open_queue(fi_wait_obj wait_obj);
   void open_endpoint();
   void learn_capabilities();
   void learn_own_address();
@@ -67,6 +68,7 @@ class OfiProvider final : public Provider {
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;
   Handle<fid_av> addresses_;
+  Handle<fid_wait> wait_set_;
   Handle<fid_cq> queue_;
   Handle<fid_ep> endpoint_;
   int wait_fd_ = -1;
