@@ -88,7 +88,13 @@ core::Run& RecordingRig::start(core::Plan& plan, Buffers& buffers) {
   return start(plan, bases);
 }
 
-core::Run& RecordingRig::start(const Schedule& schedule, Buffers& buffers) { return start(*plan(schedule), buffers); }
+core::Run& RecordingRig::start(const Schedule& schedule, Buffers& buffers) { return start(schedule, buffers, *world_); }
+
+core::Run& RecordingRig::start(const Schedule& schedule, Buffers& buffers, core::Communicator& communicator) {
+  const std::array<std::byte*, 2> bases{buffers.send.data(), buffers.recv.data()};
+  const core::Lock lock(engine().mutex);
+  return communicator.start(*std::make_shared<core::Plan>(communicator, schedule), bases);
+}
 
 void RecordingRig::let_go(core::Run& run) {
   const core::Lock lock(engine().mutex);

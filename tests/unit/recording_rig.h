@@ -55,6 +55,7 @@ class RecordingRig {
   core::Run& start(core::Plan& plan, Buffers& buffers);
   /// Starts a run, with a plan of its own.
   core::Run& start(const Schedule& schedule, Buffers& buffers);
+  core::Run& start(const Schedule& schedule, Buffers& buffers, core::Communicator& communicator);
   void let_go(core::Run& run);
   void abandon(core::Run& run, const Status& reason);
   void poll();

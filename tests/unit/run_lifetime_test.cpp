@@ -1,0 +1,208 @@
+// Who keeps what alive while something is in flight; sequence numbers; memory.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "collectives/neighbor_xchg.h"
+#include "core/wait.h"
+#include "unit/allocation_count.h"
+#include "unit/exchange.h"
+#include "unit/expect_error.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+constexpr auto kSend = OperationKind::send;
+constexpr auto kRecv = OperationKind::recv;
+
+TEST(RunLifetime, LettingGoInFlightIsLegal) {
+  RecordingRig rig;
+  Buffers buffers(8);
+  auto plan = rig.plan(exchange_with({1}, 8));
+  core::Run& run = rig.start(*plan, buffers);
+  rig.let_go(run);
+  const std::weak_ptr<core::Plan> watched = plan;
+  plan.reset();
+  EXPECT_FALSE(watched.expired());
+  rig.provider().settle_all(8);
+  rig.poll();
+  EXPECT_TRUE(watched.expired());
+  EXPECT_EQ(buffers.recv, bytes_of(8, 0));
+  EXPECT_EQ(rig.engine().active(), 0);
+}
+
+TEST(RunLifetime, DroppingTheCommunicatorInFlightIsLegal) {
+  RecordingRig rig;
+  Buffers buffers(8);
+  auto communicator = rig.communicator(core::ContextId{0, 1});
+  core::Run& run = rig.start(exchange_with({1}, 8), buffers, *communicator);
+  const std::weak_ptr<core::Communicator> watched = communicator;
+  communicator.reset();
+  rig.let_go(run);
+  EXPECT_FALSE(watched.expired());
+  rig.provider().settle_all(8);
+  rig.poll();
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST(RunLifetime, AFailureEndsALetGoRunToo) {
+  RecordingRig rig;
+  Buffers buffers(16);
+  auto plan = rig.plan(exchange_with({1}, 8, 2));
+  rig.let_go(rig.start(*plan, buffers));
+  const std::weak_ptr<core::Plan> watched = plan;
+  plan.reset();
+  rig.provider().fail(rig.provider().find(kRecv, 1, 0), Errc::transport, "x");
+  rig.poll();
+  for (const std::size_t n : {0u, 1u}) rig.provider().complete_send(rig.provider().find(kSend, 1, n));
+  rig.poll();
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST(RunLifetime, ClosingWaitsForWhatIsInFlight) {
+  RecordingRig rig;
+  Buffers buffers(8);
+  rig.let_go(rig.start(exchange_with({1}, 8), buffers));
+  rig.provider().settle_all(8);
+  EXPECT_FALSE(rig.context().close(0.05)) << "the other ranks never come";
+  EXPECT_EQ(rig.engine().active(), 0);
+  EXPECT_EQ(buffers.recv, bytes_of(8, 0));
+}
+
+TEST(RunLifetime, ClosingGivesUpAfterItsTime) {
+  RecordingRig rig;
+  Buffers buffers(8);
+  core::Run& run = rig.start(exchange_with({1}, 8), buffers);
+  EXPECT_FALSE(rig.context().close(0.05));
+  EXPECT_FALSE(run.done());
+  rig.provider().settle_all(8);
+  rig.poll();
+  rig.let_go(run);
+}
+
+/// A job whose tags hold few sequence numbers.
+RecordingRig::Options narrow_tags() {
+  RecordingRig::Options options;
+  options.capabilities.tag_mask = (1ull << 34) - 1;
+  return options;
+}
+
+TEST(Sequence, TooManyCallsInFlightAreRefused) {
+  RecordingRig rig(narrow_tags());
+  const std::uint64_t limit = rig.context().tags().max_in_flight();
+  ASSERT_LE(limit, 4096u);
+  Buffers buffers(8);
+  const auto plan = rig.plan(exchange_with({1}, 8));
+  std::vector<core::Run*> runs;
+  for (std::uint64_t i = 0; i < limit; ++i) runs.push_back(&rig.start(*plan, buffers));
+  const std::string count = std::to_string(limit) + " calls are in flight";
+  expect_error(Errc::no_resources, {"test: ", count.c_str(), "complete some first"},
+               [&] { rig.start(*plan, buffers); });
+  rig.provider().deliver(0, bytes_of(8, 0));
+  rig.provider().complete_send(1);
+  rig.poll();
+  runs.push_back(&rig.start(*plan, buffers));
+  rig.provider().settle_all(8);
+  rig.poll();
+  for (core::Run* run : runs) {
+    EXPECT_TRUE(run->done() && run->status().ok());
+    rig.let_go(*run);
+  }
+}
+
+TEST(Sequence, NumbersThatWrapStayApart) {
+  RecordingRig::Options options = narrow_tags();
+  options.config.sequence_start = ~0ull - 20;
+  RecordingRig rig(options);
+  Buffers buffers(8);
+  const auto plan = rig.plan(exchange_with({1}, 8));
+  std::vector<core::Run*> runs;
+  for (int i = 0; i < 100; ++i) runs.push_back(&rig.start(*plan, buffers));
+  std::set<std::uint64_t> tags;
+  for (const Post& post : rig.provider().posts())
+    if (post.kind == kRecv) tags.insert(post.tag);
+  EXPECT_EQ(tags.size(), 100u);
+  rig.provider().settle_all(8);
+  rig.poll();
+  for (core::Run* run : runs) rig.let_go(*run);
+}
+
+TEST(Sequence, ExchangesGoOnAcrossTheWrap) {
+  for (const bool directed_receive : {false, true}) {
+    Config config = caller_config();
+    config.sequence_start = (1ull << 24) - 5;
+    InProcessJob job(4, config, {.seed = 9, .directed_receive = directed_receive});
+    const auto communicators = job.communicators([](Rank) { return Cartesian({4}, {true}); });
+    std::vector<std::unique_ptr<Exchange>> exchanges;
+    std::vector<core::Run*> runs;
+    for (std::uint32_t i = 0; i < 12; ++i) {
+      exchanges.push_back(std::make_unique<Exchange>(communicators, ExchangeOptions{.longest_bytes = 60}));
+      exchanges.back()->reset(i);
+      for (Rank rank = 0; rank < 4; ++rank) runs.push_back(&exchanges.back()->start(rank));
+    }
+    job.finish(runs);
+    for (core::Run* run : runs) EXPECT_TRUE(release(*run).ok());
+    for (const auto& exchange : exchanges)
+      for (Rank rank = 0; rank < 4; ++rank) exchange->check(rank);
+  }
+}
+
+/// Starts an exchange on a communicator with two neighbours, as a binding does.
+class CachedExchange : public testing::Test {
+ protected:
+  CachedExchange() {
+    communicator_ = rig_.communicator(core::ContextId{0, 1});
+    communicator_->set_topology(Cartesian({4}, {true}));
+  }
+
+  core::Run& start() {
+    const core::Lock lock(rig_.engine().mutex);
+    return collectives::start_neighbor_xchg(
+        *communicator_, buffers_.send.data(), buffers_.recv.data(),
+        {.send = collectives::BlockList::regular(block_, 1, 2), .recv = collectives::BlockList::regular(block_, 1, 2)});
+  }
+  void settle() {
+    const PausedCount paused;
+    rig_.provider().settle_all(block_.size());
+  }
+
+  RecordingRig rig_;
+  std::shared_ptr<core::Communicator> communicator_;
+  Layout block_ = Layout::vector(4, 1, 8, Layout::contiguous(4));
+  Buffers buffers_{100};
+};
+
+TEST_F(CachedExchange, AllocatesNothingTheSecondTime) {
+  std::size_t allocations[3] = {};
+  for (std::size_t& count : allocations) {
+    const std::size_t before = allocation_count();
+    core::Run& run = start();
+    settle();
+    core::wait(run);
+    EXPECT_TRUE(run.status().ok());
+    rig_.let_go(run);
+    count = allocation_count() - before;
+  }
+  EXPECT_GT(allocations[0], 0u) << "the count does not count";
+  EXPECT_EQ(allocations[1], 0u);
+  EXPECT_EQ(allocations[2], 0u);
+}
+
+TEST_F(CachedExchange, AllocatesNothingWhenPostsAreRefused) {
+  for (const bool counted : {false, true}) {
+    rig_.provider().refuse(5);
+    const std::size_t before = allocation_count();
+    core::Run& run = start();
+    for (int i = 0; i < 5; ++i) rig_.poll();
+    settle();
+    core::wait(run);
+    rig_.let_go(run);
+    if (counted) {
+      EXPECT_EQ(allocation_count(), before);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fab::test

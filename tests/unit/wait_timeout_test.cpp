@@ -1,0 +1,165 @@
+// FAB_WAIT_TIMEOUT: waiting ends, with the names of those that were waited for.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <thread>
+
+#include "core/wait.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr auto kSend = OperationKind::send;
+constexpr auto kRecv = OperationKind::recv;
+
+RecordingRig::Options with_timeout(double seconds, bool known = true) {
+  RecordingRig::Options options;
+  options.config.wait_timeout_s = seconds;
+  options.known = known;
+  return options;
+}
+
+class WaitTimeout : public testing::TestWithParam<Cancelling> {
+ protected:
+  WaitTimeout() { rig_.provider().set_cancelling(GetParam()); }
+  RecordingProvider& provider() { return rig_.provider(); }
+
+  RecordingRig rig_{with_timeout(0.05)};
+  Buffers buffers_{240};
+};
+
+INSTANTIATE_TEST_SUITE_P(Cancelling, WaitTimeout, testing::Values(Cancelling::in_cancel, Cancelling::in_next_poll));
+
+TEST_P(WaitTimeout, NamesWhatIsPendingAndTakesReceivesBack) {
+  core::Run& run = rig_.start(exchange_with({1, 2, 3}, 8), buffers_);
+  provider().deliver(provider().find(kRecv, 1), bytes_of(8, 0));
+  provider().complete_send(provider().find(kSend, 1));
+  provider().complete_send(provider().find(kSend, 2));
+  const auto begin = std::chrono::steady_clock::now();
+  core::wait(run);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(50));
+  ASSERT_TRUE(run.done());
+  EXPECT_EQ(run.status().errc(), Errc::timed_out);
+  EXPECT_EQ(run.status().message,
+            "test: nothing happened for 0.05 s (FAB_WAIT_TIMEOUT); still pending: "
+            "receive from rank 2 (8 B, slot 0, through recording); "
+            "receive from rank 3 (8 B, slot 0, through recording); "
+            "send to rank 3 (8 B, slot 0, through recording)");
+  for (const PeerHandle peer : {2u, 3u}) EXPECT_TRUE(provider().posts()[provider().find(kRecv, peer)].cancel_asked);
+  provider().complete_send(provider().find(kSend, 3));
+  rig_.poll();
+  rig_.let_go(run);
+}
+
+TEST_P(WaitTimeout, ForgetsRefusedPosts) {
+  for (const OperationKind kind : {kRecv, kSend}) provider().refuse_peer(1, kind, true);
+  core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
+  core::wait(run);
+  EXPECT_EQ(run.status().errc(), Errc::timed_out);
+  EXPECT_THAT(run.status().message, AllOf(HasSubstr("receive from rank 1"), HasSubstr("send to rank 1")));
+  for (const OperationKind kind : {kRecv, kSend}) provider().refuse_peer(1, kind, false);
+  rig_.poll();
+  EXPECT_TRUE(provider().posts().empty());
+  rig_.let_go(run);
+}
+
+// The provider still reads the buffers of sends in flight, so their plan and run must stay until it is done with them.
+TEST_P(WaitTimeout, SendsInFlightKeepTheirMemory) {
+  auto plan = rig_.plan(exchange_with({1}, 8));
+  core::Run& run = rig_.start(*plan, buffers_);
+  core::wait(run);
+  ASSERT_EQ(run.status().errc(), Errc::timed_out);
+  const std::weak_ptr<core::Plan> watched = plan;
+  plan.reset();
+  rig_.let_go(run);
+  EXPECT_FALSE(watched.expired());
+  provider().complete_send(provider().find(kSend, 1));
+  rig_.poll();
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST_P(WaitTimeout, ALateFailureOfAnAbandonedSendChangesNothing) {
+  core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
+  core::wait(run);
+  provider().fail(provider().find(kSend, 1), Errc::transport, "too late");
+  rig_.poll();
+  EXPECT_EQ(run.status().errc(), Errc::timed_out);
+  rig_.let_go(run);
+}
+
+TEST_P(WaitTimeout, AnAbandonedRunIsUsedAgainOnlyWhenItsSendsAreDone) {
+  const auto plan = rig_.plan(exchange_with({1}, 8));
+  core::Run& abandoned = rig_.start(*plan, buffers_);
+  core::wait(abandoned);
+  rig_.let_go(abandoned);
+  core::Run& second = rig_.start(*plan, buffers_);
+  EXPECT_NE(&second, &abandoned);
+  provider().settle_all(8);
+  rig_.poll();
+  EXPECT_TRUE(second.done() && second.status().ok()) << second.status().message;
+  rig_.let_go(second);
+}
+
+TEST_P(WaitTimeout, WaitAnyEndsToo) {
+  core::Run& first = rig_.start(exchange_with({1}, 8), buffers_);
+  core::Run& second = rig_.start(exchange_with({2}, 8), buffers_);
+  core::Run* const runs[] = {&first, &second};
+  EXPECT_EQ(core::wait_any(runs), 0u);
+  EXPECT_EQ(first.status().errc(), Errc::timed_out);
+  provider().settle_all(8);
+  rig_.poll();
+  core::wait(second);
+  rig_.let_go(first);
+  rig_.let_go(second);
+}
+
+TEST(WaitTimeoutClock, StartsAnewWithEveryCompletion) {
+  RecordingRig rig(with_timeout(2));
+  Buffers buffers(80);
+  core::Run& run = rig.start(exchange_with({1}, 8, 10), buffers);
+  std::thread slow_network([&] {
+    for (std::size_t i = 0; i < 10; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
+      rig.provider().deliver(rig.provider().find(kRecv, 1, i), bytes_of(8, 0));
+      rig.provider().complete_send(rig.provider().find(kSend, 1, i));
+    }
+  });
+  core::wait(run);
+  slow_network.join();
+  EXPECT_TRUE(run.status().ok()) << run.status().message;
+  rig.let_go(run);
+}
+
+TEST(WaitTimeoutLookUp, NamesRanksWithoutAddress) {
+  RecordingRig rig(with_timeout(0.05, false));
+  Buffers buffers(24);
+  rig.publish(1);
+  core::Run& run = rig.start(exchange_with({1, 3}, 8), buffers);
+  core::wait(run);
+  EXPECT_EQ(run.status().errc(), Errc::timed_out);
+  EXPECT_THAT(run.status().message,
+              AllOf(HasSubstr("rank 3 (number 3 of the job) has not published its address"), Not(HasSubstr("rank 1"))));
+  rig.publish(3);
+  rig.poll();
+  EXPECT_TRUE(rig.provider().posts().empty()) << "the run is over";
+  rig.let_go(run);
+}
+
+TEST(WaitTimeoutLookUp, NamesAMissingContextId) {
+  RecordingRig rig(with_timeout(0.05));
+  const auto communicator = rig.communicator(std::nullopt);
+  Buffers buffers(8);
+  core::Run& run = rig.start(exchange_with({1}, 8), buffers, *communicator);
+  core::wait(run);
+  EXPECT_EQ(run.status().errc(), Errc::timed_out);
+  EXPECT_THAT(run.status().message, HasSubstr("the communicator has no context id yet"));
+  rig.let_go(run);
+}
+
+}  // namespace
+}  // namespace fab::test
