@@ -147,7 +147,7 @@ void Plan::add_parts(const PlannedOperation& operation, const Pieces& pieces) {
   part.part = operation.message_bytes > kHeadBytes ? Part::head : Part::whole;
   if (operation.frame_bytes > 0) part.message_tag |= tags.framed();
   Pieces head = cut(pieces, 0, kHeadBytes);
-  if (operation.record->kind == OperationKind::recv && part.bytes < kHeadBytes && max_pieces() > 1)
+  if (operation.record->kind == OperationKind::recv && part.bytes < kHeadBytes && head.size() < max_pieces())
     head.push_back({surplus(), 0, kHeadBytes - part.bytes});
   add(part, head);
   if (part.part == Part::whole) return;
