@@ -245,7 +245,7 @@ void Run::compare_frame(const PlannedOperation& operation) {
     case FrameFault::none:
       return;
     case FrameFault::other_call:
-      return fail(operation, Errc::mismatch, "the sender is in another call");
+      return fail(operation, Errc::mismatch, "the sender is in another call (or FAB_CHECK differs)");
     case FrameFault::other_blocks:
       return fail(operation, Errc::mismatch,
                   fmt::format("the sender has {} edges to this rank where this rank has {}", check.sender_bytes,
