@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/wait.h"
 
 namespace fab::test {
 
@@ -37,10 +36,17 @@ void InProcessJob::finish(std::span<core::Run* const> runs) {
     return std::all_of(runs.begin(), runs.end(), [](const auto* run) { return run->done(); });
   };
   for (int turn = 0; turn < kTurns && !all_done(); ++turn)
-    for (core::Run* run : runs) core::test(*run);
+    progress();
   for (core::Run* run : runs) {
     const core::Lock lock(run->plan().communicator().engine().mutex);
     ASSERT_TRUE(run->done()) << "rank " << run->plan().communicator().rank() << ": " << run->describe_pending();
+  }
+}
+
+void InProcessJob::progress() {
+  for (const auto& context : contexts_) {
+    const core::Lock lock(context->engine().mutex);
+    context->engine().progress();
   }
 }
 

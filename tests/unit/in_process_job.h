@@ -29,6 +29,8 @@ class InProcessJob {
 
   /// Drives all ranks in turn until all runs are done; fails the test when that does not happen.
   void finish(std::span<core::Run* const> runs);
+  /// Drives every rank once.
+  void progress();
 
  private:
   Fabric fabric_;

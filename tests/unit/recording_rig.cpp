@@ -101,11 +101,6 @@ void RecordingRig::let_go(core::Run& run) {
   run.let_go();
 }
 
-void RecordingRig::abandon(core::Run& run, const Status& reason) {
-  const core::Lock lock(engine().mutex);
-  run.abandon(reason);
-}
-
 void RecordingRig::poll() {
   const core::Lock lock(engine().mutex);
   engine().progress();

@@ -47,8 +47,6 @@ class RecordingRig {
   [[nodiscard]] std::shared_ptr<core::Communicator> communicator(std::optional<core::ContextId> id);
 
   void publish(Rank rank);
-  /// Gives up the rig's own hold on the world communicator.
-  void drop_world() { world_.reset(); }
 
   [[nodiscard]] std::shared_ptr<core::Plan> plan(const Schedule& schedule);
   core::Run& start(core::Plan& plan, std::span<std::byte* const> bases);
@@ -57,7 +55,6 @@ class RecordingRig {
   core::Run& start(const Schedule& schedule, Buffers& buffers);
   core::Run& start(const Schedule& schedule, Buffers& buffers, core::Communicator& communicator);
   void let_go(core::Run& run);
-  void abandon(core::Run& run, const Status& reason);
   void poll();
 
  private:

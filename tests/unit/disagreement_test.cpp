@@ -1,0 +1,189 @@
+// Ranks that disagree about sizes, combining or the call: errors, no hang, nothing written beyond a block, and the next
+// exchange works.
+#include <gmock/gmock.h>
+
+#include "collectives/bcast_binomial.h"
+#include "collectives/cart_shift_xchg.h"
+#include "collectives/neighbor_xchg.h"
+#include "core/wait.h"
+#include "unit/in_process_job.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+using collectives::BlockList;
+using testing::HasSubstr;
+
+/// Two ranks joined by several edges.
+class Disagreement : public testing::TestWithParam<bool> {
+ protected:
+  void make_job(const Config& first, const Config& second, std::size_t iov_limit = 4) {
+    job_ = std::make_unique<InProcessJob>(
+        std::vector<Config>{first, second},
+        FabricOptions{.seed = 17, .directed_receive = GetParam(), .iov_limit = iov_limit, .inject_bytes = 16});
+  }
+  void make_job() { make_job(caller_config(), caller_config()); }
+
+  /// Rank 0 sends blocks of the sizes sent, rank 1 expects the sizes expected; nothing the other way.
+  struct Ends {
+    std::vector<std::size_t> sent;
+    std::vector<std::size_t> expected;
+  };
+
+  static DistributedGraph edges_of(Rank rank, const Ends& ends) {
+    if (rank == 0) return {{}, std::vector<int>(ends.sent.size(), 1)};
+    return {std::vector<int>(ends.expected.size(), 0), {}};
+  }
+  static std::vector<BlockShape> shapes_of(const std::vector<std::size_t>& sizes) {
+    std::vector<BlockShape> shapes;
+    std::ptrdiff_t offset = 0;
+    for (const std::size_t bytes : sizes) {
+      shapes.push_back({offset, Layout::contiguous(bytes)});
+      offset += static_cast<std::ptrdiff_t>(bytes);
+    }
+    return shapes;
+  }
+  static std::size_t sum(const std::vector<std::size_t>& sizes) {
+    std::size_t bytes = 0;
+    for (const std::size_t size : sizes) bytes += size;
+    return bytes;
+  }
+
+  /// Returns how rank 0 and rank 1 ended.
+  std::array<Status, 2> exchange(const Ends& ends) {
+    const auto communicators = job_->communicators([&](Rank rank) { return edges_of(rank, ends); });
+    std::vector<std::byte> send(sum(ends.sent), std::byte{5});
+    std::vector<std::byte> recv(sum(ends.expected) + kGuard, std::byte{9});
+    std::vector<core::Run*> runs;
+    for (const auto& communicator : communicators) {
+      const bool sends = communicator->rank() == 0;
+      const auto shapes = shapes_of(sends ? ends.sent : ends.expected);
+      runs.push_back(&start_locked(*communicator, [&](core::Communicator& its) -> core::Run& {
+        return collectives::start_neighbor_xchg(
+            its, send.data(), recv.data(),
+            {.send = BlockList::general(sends ? shapes : std::vector<BlockShape>{}),
+             .recv = BlockList::general(sends ? std::vector<BlockShape>{} : shapes)});
+      }));
+    }
+    job_->finish(runs);
+    for (int i = 0; i < 50; ++i) job_->progress();  // what is thrown away arrives
+    EXPECT_EQ(std::count(recv.end() - kGuard, recv.end(), std::byte{9}), kGuard) << "written beyond the last block";
+    return {release(*runs[0]), release(*runs[1])};
+  }
+  void expect_clean() {
+    EXPECT_EQ(job_->fabric().left_over(), 0u) << "something of the exchange that failed is still around";
+    const auto statuses = exchange({{8, 50000, 3}, {8, 50000, 3}});
+    EXPECT_TRUE(statuses[0].ok()) << statuses[0].message;
+    EXPECT_TRUE(statuses[1].ok()) << statuses[1].message;
+  }
+
+  static constexpr std::ptrdiff_t kGuard = 64;
+  std::unique_ptr<InProcessJob> job_;
+};
+
+INSTANTIATE_TEST_SUITE_P(DirectedReceive, Disagreement, testing::Bool());
+
+TEST_P(Disagreement, AboutTheSizeOfOneBlock) {
+  for (const std::size_t iov_limit : {1u, 4u}) {
+    make_job(caller_config(), caller_config(), iov_limit);
+    constexpr std::size_t kSizes[] = {0, 1, 8, 24, 100, 5000, 32768, 32769, 40000, 100000};
+    for (const std::size_t sent : kSizes)
+      for (const std::size_t expected : kSizes) {
+        SCOPED_TRACE(testing::Message() << sent << " bytes to " << expected << ", iov limit " << iov_limit);
+        const auto statuses = exchange({{sent}, {expected}});
+        EXPECT_TRUE(statuses[0].ok()) << "the sender has done nothing wrong: " << statuses[0].message;
+        if (sent == expected) {
+          EXPECT_TRUE(statuses[1].ok()) << statuses[1].message;
+          continue;
+        }
+        EXPECT_EQ(statuses[1].errc(), sent > expected ? Errc::truncated : Errc::mismatch) << statuses[1].message;
+        EXPECT_THAT(statuses[1].message, HasSubstr("neighbor_xchg: receive from rank 0 ("));
+      }
+    expect_clean();
+  }
+}
+
+TEST_P(Disagreement, AboutOneOfSeveralCombinedBlocks) {
+  make_job();
+  const auto longer = exchange({{8, 9, 8}, {8, 8, 8}});
+  EXPECT_EQ(longer[1].errc(), Errc::truncated);
+  EXPECT_THAT(longer[1].message, HasSubstr("block 1 of this message 9 bytes where 8 were declared"));
+  const auto shorter = exchange({{8, 8, 0}, {8, 8, 8}});
+  EXPECT_EQ(shorter[1].errc(), Errc::mismatch);
+  EXPECT_THAT(shorter[1].message, HasSubstr("block 2 of this message 0 bytes where 8 were declared"));
+  const auto shifted = exchange({{7, 9}, {8, 8}});
+  EXPECT_EQ(shifted[1].errc(), Errc::mismatch) << "the first block that differs is too short";
+  expect_clean();
+}
+
+// As long as both combine: who expects more messages than come waits for them, as for every message that never comes.
+TEST_P(Disagreement, AboutTheNumberOfEdges) {
+  make_job();
+  for (const auto& [sent, expected] : {std::pair<std::size_t, std::size_t>{1, 2}, {2, 1}, {3, 2}, {2, 5}}) {
+    SCOPED_TRACE(testing::Message() << sent << " blocks to " << expected);
+    const auto statuses = exchange({std::vector<std::size_t>(sent, 8), std::vector<std::size_t>(expected, 8)});
+    EXPECT_FALSE(statuses[1].ok());
+  }
+}
+
+TEST_P(Disagreement, WhereOneRankCombinesAndTheOtherDoesNot) {
+  Config combining = caller_config();
+  combining.combine_bytes = 16384;
+  Config separate = caller_config();
+  separate.combine_bytes = 0;
+  for (const bool sender_combines : {false, true}) {
+    make_job(sender_combines ? combining : separate, sender_combines ? separate : combining);
+    for (const std::size_t bytes : {0u, 4u, 8u, 30u, 1000u}) {
+      SCOPED_TRACE(testing::Message() << "sender combines " << sender_combines << ", " << bytes << " bytes");
+      const auto statuses = exchange({{bytes, bytes, bytes}, {bytes, bytes, bytes}});
+      EXPECT_FALSE(statuses[1].ok());
+      EXPECT_THAT(statuses[1].message, HasSubstr("receive from rank 0"));
+    }
+    const auto statuses = exchange({{8}, {8}});
+    EXPECT_TRUE(statuses[1].ok()) << "a single block is combined by nobody: " << statuses[1].message;
+    EXPECT_EQ(job_->fabric().left_over(), 0u);
+  }
+}
+
+TEST_P(Disagreement, WhetherCallsAreChecked) {
+  Config checking = caller_config();
+  checking.check = true;
+  for (const bool sender_checks : {false, true}) {
+    make_job(sender_checks ? checking : caller_config(), sender_checks ? caller_config() : checking);
+    for (const std::size_t bytes : {0u, 8u, 40000u}) {
+      const auto statuses = exchange({{bytes}, {bytes}});
+      EXPECT_FALSE(statuses[1].ok());
+      EXPECT_THAT(statuses[1].message, HasSubstr("FAB_CHECK"));
+    }
+    EXPECT_EQ(job_->fabric().left_over(), 0u);
+  }
+}
+
+TEST_P(Disagreement, AboutTheCallIsNoticedWhereCallsAreChecked) {
+  Config checking = caller_config();
+  checking.check = true;
+  make_job(checking, checking);
+  const auto communicators = job_->communicators([](Rank) { return Cartesian({2}, {false}); });
+  const Layout block = Layout::contiguous(8);
+  std::vector<std::byte> buffer(64);
+  // A shift by one and a broadcast use the same slot for a message of the same size.
+  std::vector<core::Run*> runs;
+  runs.push_back(&start_locked(*communicators[0], [&](core::Communicator& its) -> core::Run& {
+    return collectives::start_bcast(its, buffer.data(), 8, 0);
+  }));
+  runs.push_back(&start_locked(*communicators[1], [&](core::Communicator& its) -> core::Run& {
+    return collectives::start_cart_shift_xchg(
+        its, buffer.data() + 16, buffer.data() + 32,
+        {.send = {0, 1, &block}, .recv = {0, 1, &block}, .dimension = 0, .displacement = 1});
+  }));
+  job_->finish(runs);
+  EXPECT_TRUE(release(*runs[0]).ok());
+  const Status status = release(*runs[1]);
+  EXPECT_EQ(status.errc(), Errc::mismatch);
+  EXPECT_THAT(status.message, HasSubstr("cart_shift_xchg: receive from rank 0 (8 B, slot 0, through fabric): "
+                                        "the sender is in another call (or FAB_CHECK differs)"));
+}
+
+}  // namespace
+}  // namespace fab::test
