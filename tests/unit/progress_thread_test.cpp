@@ -1,0 +1,339 @@
+// Who drives: the progress thread while nobody waits, the waiting callers otherwise; and nobody while nothing is
+// active.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "core/wait.h"
+#include "unit/exchange.h"
+#include "unit/random_topologies.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kSend = OperationKind::send;
+constexpr auto kRecv = OperationKind::recv;
+
+RecordingRig::Options with_thread(bool wait_fd = true) {
+  RecordingRig::Options options;
+  options.config.progress = ProgressMode::thread;
+  options.capabilities.wait_fd = wait_fd;
+  return options;
+}
+
+/// Waits without a call into fab; false after ten seconds.
+template <class Condition>
+[[nodiscard]] bool comes_true(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(200us);
+  }
+  return true;
+}
+
+Schedule two_rounds() {
+  ScheduleBuilder builder("test", 3);
+  builder.recv(1, 0, {BufferId::recv, 0, Layout::contiguous(8)});
+  builder.round();
+  builder.send(2, 0, {BufferId::recv, 0, Layout::contiguous(8)});
+  return builder.commit();
+}
+
+class ProgressThread : public testing::TestWithParam<bool> {
+ protected:
+  RecordingProvider& provider() { return rig_.provider(); }
+  [[nodiscard]] bool is_posted(OperationKind kind, PeerHandle peer, std::size_t n = 0) {
+    try {
+      (void)provider().find(kind, peer, n);
+      return true;
+    } catch (const std::out_of_range&) {
+      return false;
+    }
+  }
+
+  RecordingRig rig_{with_thread(GetParam())};
+  Buffers buffers_{80};
+};
+
+INSTANTIATE_TEST_SUITE_P(WaitFd, ProgressThread, testing::Bool());
+
+TEST_P(ProgressThread, FinishesWhatNobodyWaitsFor) {
+  core::Run& run = rig_.start(two_rounds(), buffers_);
+  rig_.engine().unpark();
+  provider().deliver(provider().find(kRecv, 1), bytes_of(8, 3));
+  ASSERT_TRUE(comes_true([&] { return is_posted(kSend, 2); })) << "the second round";
+  EXPECT_FALSE(run.done());
+  provider().complete_send(provider().find(kSend, 2));
+  ASSERT_TRUE(comes_true([&] { return run.done(); }));
+  EXPECT_TRUE(run.status().ok());
+  rig_.let_go(run);
+}
+
+TEST_P(ProgressThread, RepeatsRefusedPosts) {
+  provider().refuse(7);
+  core::Run& run = rig_.start(exchange_with({1, 2}, 8), buffers_);
+  rig_.engine().unpark();
+  ASSERT_TRUE(comes_true([&] { return provider().posts().size() == 4; }));
+  provider().settle_all(8);
+  ASSERT_TRUE(comes_true([&] { return run.done(); }));
+  EXPECT_TRUE(run.status().ok());
+  rig_.let_go(run);
+}
+
+TEST_P(ProgressThread, FinishesWhatWasLetGo) {
+  const auto plan = rig_.plan(exchange_with({1}, 8));
+  for (int i = 0; i < 100; ++i) {
+    rig_.let_go(rig_.start(*plan, buffers_));
+    rig_.engine().unpark();
+    provider().settle_all(8);
+  }
+  EXPECT_TRUE(comes_true([&] { return rig_.engine().active() == 0; }));
+}
+
+TEST_P(ProgressThread, TakesOverFromACallerThatLeaves) {
+  core::Run& waited = rig_.start(exchange_with({1}, 8), buffers_);
+  core::Run& other = rig_.start(exchange_with({2}, 8), buffers_);
+  std::thread peer([&] {
+    std::this_thread::sleep_for(20ms);
+    provider().deliver(provider().find(kRecv, 1), bytes_of(8, 0));
+    provider().complete_send(provider().find(kSend, 1));
+  });
+  core::wait(waited);
+  peer.join();
+  EXPECT_FALSE(other.done());
+  provider().settle_all(8);
+  EXPECT_TRUE(comes_true([&] { return other.done(); })) << "nobody has called unpark";
+  rig_.let_go(waited);
+  rig_.let_go(other);
+}
+
+TEST_P(ProgressThread, DoesNothingWhileNothingIsActive) {
+  core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
+  rig_.engine().unpark();
+  provider().settle_all(8);
+  ASSERT_TRUE(comes_true([&] { return run.done(); }));
+  rig_.let_go(run);
+  std::this_thread::sleep_for(150ms);  // longer than the longest sleep
+  const std::size_t polls = provider().polls();
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(provider().polls(), polls);
+}
+
+TEST_P(ProgressThread, MeetsNoBlockingCall) {
+  const auto plan = rig_.plan(exchange_with({1}, 8));
+  std::this_thread::sleep_for(50ms);
+  const std::size_t before = provider().background_polls();
+  for (int i = 0; i < 200; ++i) {
+    core::Run& run = rig_.start(*plan, buffers_);
+    provider().settle_all(8);
+    core::wait(run);
+    rig_.let_go(run);
+  }
+  EXPECT_EQ(provider().background_polls(), before);
+}
+
+TEST(ProgressThreadSleep, CostsAFewWakeUpsASecondWhileAReceiveIsPending) {
+  RecordingRig rig(with_thread());
+  Buffers buffers(8);
+  core::Run& run = rig.start(exchange_with({1}, 8), buffers);
+  rig.engine().unpark();
+  std::this_thread::sleep_for(100ms);
+  const std::size_t polls = rig.provider().polls();
+  std::this_thread::sleep_for(500ms);
+  EXPECT_LE(rig.provider().polls() - polls, 7u) << "one each 100 ms, against lost wake-ups";
+  rig.provider().settle_all(8);
+  EXPECT_TRUE(comes_true([&] { return run.done(); }));
+  rig.let_go(run);
+}
+
+TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
+  RecordingRig::Options options = with_thread();
+  options.known = false;
+  RecordingRig rig(options);
+  Buffers buffers(8);
+  core::Run& run = rig.start(exchange_with({1}, 8), buffers);
+  rig.engine().unpark();
+  std::this_thread::sleep_for(20ms);
+  const auto begin = std::chrono::steady_clock::now();
+  rig.publish(1);
+  ASSERT_TRUE(comes_true([&] { return rig.provider().posts().size() == 2; }));
+  RecordProperty("milliseconds", static_cast<int>((std::chrono::steady_clock::now() - begin) / 1ms));
+  rig.provider().settle_all(8);
+  ASSERT_TRUE(comes_true([&] { return run.done(); }));
+  rig.let_go(run);
+}
+
+TEST(ProgressMode, DecidesWhetherThereIsAThread) {
+  const auto has_thread = [](ProgressMode mode, bool wait_fd) {
+    RecordingRig::Options options;
+    options.config.progress = mode;
+    options.capabilities.wait_fd = wait_fd;
+    return RecordingRig(options).engine().has_thread();
+  };
+  EXPECT_TRUE(has_thread(ProgressMode::automatic, true));
+  EXPECT_FALSE(has_thread(ProgressMode::automatic, false)) << "it could only spin";
+  EXPECT_TRUE(has_thread(ProgressMode::thread, true));
+  EXPECT_TRUE(has_thread(ProgressMode::thread, false));
+  EXPECT_FALSE(has_thread(ProgressMode::caller, true));
+}
+
+struct WaitersCase {
+  ProgressMode progress;
+  bool wait_fd;
+};
+
+class Waiters : public testing::TestWithParam<WaitersCase> {};
+
+INSTANTIATE_TEST_SUITE_P(Modes, Waiters,
+                         testing::Values(WaitersCase{ProgressMode::caller, true},
+                                         WaitersCase{ProgressMode::caller, false},
+                                         WaitersCase{ProgressMode::thread, true}));
+
+// One leads and polls, the others follow: each must return as soon as its own run is done, in whatever order that is.
+TEST_P(Waiters, AllReturn) {
+  constexpr std::size_t kThreads = 5;
+  RecordingRig::Options options;
+  options.config.progress = GetParam().progress;
+  options.capabilities.wait_fd = GetParam().wait_fd;
+  RecordingRig rig(options);
+  const auto plan = rig.plan(exchange_with({1}, 8));
+  std::mt19937 random(4);
+  for (int repetition = 0; repetition < 20; ++repetition) {
+    const std::size_t first = rig.provider().posts().size();
+    std::vector<Buffers> buffers(kThreads, Buffers(8));
+    std::vector<core::Run*> runs;
+    for (Buffers& each : buffers) runs.push_back(&rig.start(*plan, each));
+    std::atomic<std::size_t> returned = 0;
+    std::vector<std::thread> threads;
+    for (core::Run* run : runs)
+      threads.emplace_back([run, &returned] {
+        core::wait(*run);
+        ++returned;
+      });
+    std::vector<std::size_t> order(kThreads);
+    std::iota(order.begin(), order.end(), 0u);
+    std::shuffle(order.begin(), order.end(), random);
+    for (std::size_t n = 0; n < kThreads; ++n) {
+      rig.provider().deliver(first + 2 * order[n], bytes_of(8, 0));
+      rig.provider().complete_send(first + 2 * order[n] + 1);
+      EXPECT_TRUE(comes_true([&] { return returned == n + 1; })) << "one more should have returned";
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (core::Run* run : runs) {
+      EXPECT_TRUE(run->status().ok());
+      rig.let_go(*run);
+    }
+  }
+}
+
+TEST_P(Waiters, WaitAnyAmongOthers) {
+  RecordingRig::Options options;
+  options.config.progress = GetParam().progress;
+  options.capabilities.wait_fd = GetParam().wait_fd;
+  RecordingRig rig(options);
+  const auto plan = rig.plan(exchange_with({1}, 8));
+  Buffers buffers(8);
+  core::Run& first = rig.start(*plan, buffers);
+  core::Run& second = rig.start(*plan, buffers);
+  core::Run& third = rig.start(*plan, buffers);
+  std::thread waiter([&] { core::wait(first); });
+  std::size_t found = 99;
+  std::thread any([&] {
+    core::Run* const runs[] = {&second, &third};
+    found = core::wait_any(runs);
+  });
+  rig.provider().deliver(4, bytes_of(8, 0));
+  rig.provider().complete_send(5);
+  any.join();
+  EXPECT_EQ(found, 1u);
+  EXPECT_FALSE(first.done());
+  rig.provider().settle_all(8);
+  waiter.join();
+  core::wait(second);
+  for (core::Run* run : {&first, &second, &third}) rig.let_go(*run);
+}
+
+/// Every rank in a thread of its own.
+class RanksAsThreads : public testing::TestWithParam<ProgressMode> {
+ protected:
+  static constexpr int kRanks = 4;
+
+  RanksAsThreads() {
+    Config config = caller_config();
+    config.progress = GetParam();
+    job_ = std::make_unique<InProcessJob>(kRanks, config, FabricOptions{.seed = 8});
+  }
+  template <class Body>
+  static void on_every_rank(Body body) {
+    std::vector<std::thread> threads;
+    for (Rank rank = 0; rank < kRanks; ++rank) threads.emplace_back([rank, &body] { body(rank); });
+    for (std::thread& thread : threads) thread.join();
+  }
+  [[nodiscard]] std::unique_ptr<Exchange> exchange(std::uint32_t seed) {
+    const Graph graph = random_graph(kRanks, seed);
+    return std::make_unique<Exchange>(job_->communicators([&](Rank) { return graph; }),
+                                      ExchangeOptions{.seed = seed, .longest_bytes = 40000, .most_pieces = 3});
+  }
+
+  std::unique_ptr<InProcessJob> job_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Progress, RanksAsThreads, testing::Values(ProgressMode::caller, ProgressMode::thread));
+
+TEST_P(RanksAsThreads, BlockingExchanges) {
+  const auto its = exchange(3);
+  on_every_rank([&](Rank rank) {
+    for (int i = 0; i < 20; ++i) {
+      core::Run& run = its->start(rank);
+      core::wait(run);
+      const Status status = release(run);
+      EXPECT_TRUE(status.ok()) << status.message;
+    }
+  });
+  for (Rank rank = 0; rank < kRanks; ++rank) its->check(rank);
+}
+
+TEST_P(RanksAsThreads, SeveralThreadsOfARankOnDifferentCommunicators) {
+  std::vector<std::unique_ptr<Exchange>> exchanges;
+  for (std::uint32_t seed = 1; seed <= 3; ++seed) exchanges.push_back(exchange(seed));
+  on_every_rank([&](Rank rank) {
+    std::vector<std::thread> threads;
+    for (const auto& each : exchanges)
+      threads.emplace_back([&each, rank] {
+        for (int i = 0; i < 10; ++i) {
+          core::Run& run = each->start(rank);
+          core::wait(run);
+          EXPECT_TRUE(release(run).ok());
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+  });
+  for (const auto& each : exchanges)
+    for (Rank rank = 0; rank < kRanks; ++rank) each->check(rank);
+}
+
+TEST_P(RanksAsThreads, ExchangesInTheBackground) {
+  const auto its = exchange(5);
+  std::vector<core::Run*> runs;
+  for (Rank rank = 0; rank < kRanks; ++rank) {
+    runs.push_back(&its->start(rank));
+    job_->context(rank).engine().unpark();
+  }
+  if (GetParam() == ProgressMode::caller) job_->finish(runs);  // otherwise nobody drives
+  for (core::Run* run : runs) EXPECT_TRUE(comes_true([run] { return run->done(); }));
+  for (Rank rank = 0; rank < kRanks; ++rank) {
+    EXPECT_TRUE(release(*runs[static_cast<std::size_t>(rank)]).ok());
+    its->check(rank);
+  }
+}
+
+}  // namespace
+}  // namespace fab::test
