@@ -56,8 +56,8 @@ class Contestant {
       for (int i = 0; i < count; ++i) bench::wait(start_());
     });
     constexpr int kTrials = 5;
-    std::vector<double> trials_us;
-    for (int trial = 0; trial < kTrials; ++trial) trials_us.push_back(time_pure());
+    std::vector<double> trials_us(kTrials);
+    for (double& trial_us : trials_us) trial_us = time_pure();
     bench::average_over_ranks(trials_us);
     pure_us_ = median(trials_us);
   }
@@ -72,7 +72,7 @@ class Contestant {
     double wait_s = 0;
     times_.overall.push_back(mean_us([&] {
       const double begin = MPI_Wtime();
-      const MPI_Request request = start_();
+      MPI_Request request = start_();
       const double started = MPI_Wtime();
       computation_.run(rounds_);
       const double computed = MPI_Wtime();

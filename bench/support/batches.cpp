@@ -43,6 +43,7 @@ int calls_per_batch(const BatchPlan& plan, const Calls& calls) {
 
 std::vector<std::vector<double>> time_in_turns(const BatchPlan& plan, const std::vector<Calls>& contestants) {
   std::vector<int> counts;
+  counts.reserve(contestants.size());
   for (const Calls& calls : contestants) counts.push_back(calls_per_batch(plan, calls));
   std::vector<std::vector<double>> times_us(contestants.size());
   for (int batch = 0; batch < plan.batches; ++batch) {

@@ -136,6 +136,9 @@ void Exchange::check(Order order, const char* what) const {
   }
 }
 
-void wait(MPI_Request request) { check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait"); }
+void wait(MPI_Request request) {
+  // Made elsewhere, out of the analyzer's sight.
+  check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker)
+}
 
 }  // namespace bench
