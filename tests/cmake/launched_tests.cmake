@@ -2,7 +2,7 @@
 # fab_add_native_test(the same)
 #   One executable, and one ctest test per number of ranks and provider: NAME.<provider>.<ranks>, labelled with the
 #   provider. GoogleTest's main() comes from tests/mpi/support or tests/native/support. PROVIDERS are libfabric's
-#   names with "+" for ";". TIME_LIMIT_S (default 60) is for each test.
+#   names with "+" for ";". TIME_LIMIT_S (default 120) is for each test.
 
 set(fab_test_ranks 1 2 3 4 5 8)
 set(fab_test_providers net tcp+ofi_rxm shm)
@@ -25,7 +25,7 @@ endfunction()
 function(_fab_add_launched_test name kind)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIME_LIMIT_S" "SOURCES;RANKS;PROVIDERS;ARGUMENTS;ENVIRONMENT")
   if(NOT arg_TIME_LIMIT_S)
-    set(arg_TIME_LIMIT_S 60)
+    set(arg_TIME_LIMIT_S 120)
   endif()
   if(NOT arg_RANKS OR FAB_SANITIZE)
     set(arg_RANKS ${fab_test_ranks})
