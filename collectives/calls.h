@@ -5,6 +5,12 @@
 
 namespace fab::collectives {
 
-enum class Call : std::uint64_t { neighbor_xchg = 1, neighbor_xchg_in_place, cart_shift_xchg, cart_shift_xchg_in_place, bcast };
+enum class Call : std::uint64_t {
+  neighbor_xchg = 1,
+  neighbor_xchg_in_place,
+  cart_shift_xchg,
+  cart_shift_xchg_in_place,
+  bcast
+};
 
 }  // namespace fab::collectives

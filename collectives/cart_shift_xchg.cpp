@@ -41,7 +41,7 @@ Schedule build_cart_shift_xchg(const Cartesian& grid, Rank self, const CartShift
   ScheduleBuilder builder(kName, grid.size());
   const Block target = call.recv.in(BufferId::recv);
   if (shift.destination == self && call.in_place) return builder.commit(options);
-  const Block source = !call.in_place ? call.send.in(BufferId::send)
+  const Block source = !call.in_place      ? call.send.in(BufferId::send)
                        : shift.destination ? aside(builder, target)
                                            : Block{};
   if (shift.destination == self) {
@@ -58,8 +58,8 @@ core::Run& start_cart_shift_xchg(core::Communicator& communicator, const void* s
   const Topology* topology = communicator.topology();
   const Cartesian* grid = topology == nullptr ? nullptr : std::get_if<Cartesian>(topology);
   if (grid == nullptr)
-    throw Error(Errc::invalid_topology, fmt::format("{}: the communicator has {}; a Cartesian topology is needed", kName,
-                                                    topology == nullptr ? "no topology" : to_string(*topology)));
+    throw Error(Errc::invalid_topology, fmt::format("{}: the communicator has {}; a Cartesian topology is needed",
+                                                    kName, topology == nullptr ? "no topology" : to_string(*topology)));
   const Call id = call.in_place ? Call::cart_shift_xchg_in_place : Call::cart_shift_xchg;
   core::CallShape& shape = communicator.shape_for(static_cast<std::uint64_t>(id));
   shape.add(static_cast<std::int64_t>(call.dimension));

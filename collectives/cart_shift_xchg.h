@@ -8,7 +8,7 @@
 namespace fab::collectives {
 
 struct CartShiftXchg {
-  BlockView send;         ///< ignored when in place
+  BlockView send;  ///< ignored when in place
   BlockView recv;
   int dimension = 0;
   int displacement = 0;   ///< any integer

@@ -27,8 +27,8 @@ std::size_t self_source(const Neighborhood& neighborhood, Rank self, std::uint32
   const auto& sources = neighborhood.sources;
   const auto found = std::find(sources.begin(), sources.end(), Edge{self, slot});
   if (found == sources.end())
-    throw Error(Errc::invalid_topology, fmt::format("{}: rank {} sends to itself more often than it receives from itself",
-                                                    kName, self));
+    throw Error(Errc::invalid_topology,
+                fmt::format("{}: rank {} sends to itself more often than it receives from itself", kName, self));
   return static_cast<std::size_t>(found - sources.begin());
 }
 

@@ -8,7 +8,7 @@
 namespace fab::collectives {
 
 struct NeighborXchg {
-  BlockList send;         ///< ignored when in place
+  BlockList send;  ///< ignored when in place
   BlockList recv;
   bool in_place = false;  ///< the receive blocks are sent and replaced
 };

@@ -42,9 +42,10 @@ FrameWord Communicator::call_word(const Schedule& schedule) const noexcept {
 Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases) {
   const std::uint64_t limit = context_->tags().max_in_flight();
   if (in_flight_ >= limit)
-    throw Error(Errc::no_resources, fmt::format("{}: {} calls are in flight on this communicator; at most {} can be told "
-                                                "apart: complete some first",
-                                                plan.schedule().name(), in_flight_, limit));
+    throw Error(Errc::no_resources,
+                fmt::format("{}: {} calls are in flight on this communicator; at most {} can be told "
+                            "apart: complete some first",
+                            plan.schedule().name(), in_flight_, limit));
   Run& run = plan.acquire();
   ++in_flight_;
   run.start(bases, next_sequence_++);

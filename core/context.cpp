@@ -34,7 +34,8 @@ Context::Context(const Config& config, std::unique_ptr<Store> store, const Provi
   engine_.add(*provider_);
 }
 
-std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Store> store, const ProviderFactory& make) {
+std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Store> store,
+                                       const ProviderFactory& make) {
   const std::shared_ptr<Context> context(new Context(config, std::move(store), make));
   context->log_.write(LogLevel::info, "rank {} of {} ({}), {}", context->job().rank, context->job().size,
                       context->job().origin, context->provider_->description());

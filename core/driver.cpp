@@ -9,8 +9,8 @@ namespace fab::core {
 
 namespace {
 
-constexpr std::int64_t kSpinNs = 50'000;   // a few round trips of a fast network
-constexpr int kIdleHookPeriodMs = 1;       // another library's progress is called at least this often
+constexpr std::int64_t kSpinNs = 50'000;  // a few round trips of a fast network
+constexpr int kIdleHookPeriodMs = 1;      // another library's progress is called at least this often
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())

@@ -33,9 +33,9 @@ class Engine {
  public:
   struct Options {
     ProgressMode progress = ProgressMode::automatic;
-    int progress_cpu = -1;          ///< processor of the progress thread; -1: any
-    bool caller_may_spin = false;   ///< every rank of the node has a processor to itself
-    bool thread_may_spin = false;   ///< and there is one more for the thread
+    int progress_cpu = -1;         ///< processor of the progress thread; -1: any
+    bool caller_may_spin = false;  ///< every rank of the node has a processor to itself
+    bool thread_may_spin = false;  ///< and there is one more for the thread
   };
 
   Engine(const Options& options, const Log& log);

@@ -1,5 +1,6 @@
 // The frame in front of a message that carries several blocks: how many bytes of each, so that the receiver can tell
-// where ranks disagree. Messages of several blocks and long ones have one; with FAB_CHECK all have, with the call in front.
+// where ranks disagree. Messages of several blocks and long ones have one; with FAB_CHECK all have, with the call in
+// front.
 #pragma once
 
 #include <cstdint>

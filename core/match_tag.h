@@ -42,7 +42,8 @@ class TagFormat {
 
   /// The part that all messages of one communicator share.
   [[nodiscard]] std::uint64_t context(ContextId id) const noexcept {
-    return static_cast<std::uint64_t>(id.owner) << owner_shift_ | static_cast<std::uint64_t>(id.number) << number_shift_;
+    return static_cast<std::uint64_t>(id.owner) << owner_shift_ | static_cast<std::uint64_t>(id.number)
+                                                                      << number_shift_;
   }
   [[nodiscard]] std::uint64_t sequence(std::uint64_t sequence) const noexcept {
     return (sequence & (sequences() - 1)) << sequence_shift_;

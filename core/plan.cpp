@@ -35,7 +35,8 @@ std::vector<PlannedPiece> cut(std::span<const PlannedPiece> pieces, std::uint64_
 
 }  // namespace
 
-Plan::Plan(Communicator& communicator, Schedule schedule) : communicator_(communicator), schedule_(std::move(schedule)) {
+Plan::Plan(Communicator& communicator, Schedule schedule)
+    : communicator_(communicator), schedule_(std::move(schedule)) {
   Engine& engine = communicator.engine();
   engine.mutex.assert_held();
   for (const Rank rank : schedule_.peers())
@@ -75,8 +76,9 @@ void Plan::check_limits(const PlannedOperation& operation) const {
   const Context& context = communicator_.context();
   const Rank rank = schedule_.peers()[record.peer];
   if (record.slot >= context.tags().slots())
-    throw Error(Errc::no_resources, fmt::format("{}: {} messages between this rank and rank {}; at most {} are possible",
-                                                schedule_.name(), record.slot + 1, rank, context.tags().slots()));
+    throw Error(Errc::no_resources,
+                fmt::format("{}: {} messages between this rank and rank {}; at most {} are possible", schedule_.name(),
+                            record.slot + 1, rank, context.tags().slots()));
   if (operation.message_bytes > context.capabilities().max_message_bytes)
     throw Error(Errc::no_resources,
                 fmt::format("{}: a message of {} bytes to or from rank {}; the provider carries at most {}",

@@ -14,10 +14,10 @@ namespace fab::core {
 class Communicator;
 class Run;
 
-/// The longest message that travels in one part. Receives of one-part messages are posted with room for this many bytes,
-/// the surplus in memory that nobody reads, and the second part of a longer message only ever meets a receive of its
-/// length (TagFormat::rest). So no provider sees a message that is longer than its receive: not all of them survive one
-/// (libfabric's TCP providers drop the connection). It is fab that compares sizes.
+/// The longest message that travels in one part. Receives of one-part messages are posted with room for this many
+/// bytes, the surplus in memory that nobody reads, and the second part of a longer message only ever meets a receive of
+/// its length (TagFormat::rest). So no provider sees a message that is longer than its receive: not all of them survive
+/// one (libfabric's TCP providers drop the connection). It is fab that compares sizes.
 constexpr std::uint64_t kHeadBytes = 32 * 1024;
 
 /// Pieces of memory in one post, whatever the provider could take.
@@ -35,9 +35,9 @@ struct PlannedOperation {
   std::uint64_t staging_offset = 0;  ///< where the frame, or the staged message, begins
   std::uint32_t first_piece = 0;     ///< in the plan's pieces
   std::uint32_t piece_count = 0;
-  std::uint32_t frame_bytes = 0;     ///< 0: no frame
+  std::uint32_t frame_bytes = 0;  ///< 0: no frame
   Part part = Part::whole;
-  bool staged = false;               ///< packed to (unpacked from) the run's staging memory; otherwise in place
+  bool staged = false;  ///< packed to (unpacked from) the run's staging memory; otherwise in place
 };
 
 /// A piece of memory of a run. Buffers beyond the schedule's are the run's own: see Plan::staging and Plan::surplus.

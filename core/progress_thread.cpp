@@ -28,8 +28,9 @@ void pin(std::thread& thread, int cpu, const Log& log) {
 void Engine::start_thread() {
   if (options_.progress == ProgressMode::caller) return;
   if (options_.progress == ProgressMode::automatic && !all_have_wait_fd_) {
-    log_.write(LogLevel::info,
-               "no progress thread: a provider has no descriptor to sleep on; FAB_PROGRESS=thread makes one that polls");
+    log_.write(
+        LogLevel::info,
+        "no progress thread: a provider has no descriptor to sleep on; FAB_PROGRESS=thread makes one that polls");
     return;
   }
   // Signals belong to the application's threads.

@@ -45,12 +45,12 @@ class Completion {
 using PeerHandle = std::uint64_t;
 
 struct Capabilities {
-  std::size_t inject_bytes = 0;       ///< sends up to this size leave the buffer free at once
-  std::size_t iov_limit = 1;          ///< pieces of memory in one post
+  std::size_t inject_bytes = 0;  ///< sends up to this size leave the buffer free at once
+  std::size_t iov_limit = 1;     ///< pieces of memory in one post
   std::uint64_t max_message_bytes = 0;
-  bool directed_receive = false;      ///< post_recv matches by source; otherwise the tag must name the source
-  std::uint64_t tag_mask = ~0ull;     ///< the bits of a tag that travel
-  bool wait_fd = false;               ///< wait_fd() and may_sleep() work
+  bool directed_receive = false;   ///< post_recv matches by source; otherwise the tag must name the source
+  std::uint64_t tag_mask = ~0ull;  ///< the bits of a tag that travel
+  bool wait_fd = false;            ///< wait_fd() and may_sleep() work
 };
 
 /// All calls are made under one lock (the engine's), except capabilities, name, description and address, which are

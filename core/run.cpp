@@ -132,8 +132,7 @@ PostResult Run::post(Transfer& transfer) {
   Provider& provider = *operation.peer->provider;
   if (operation.record->kind == OperationKind::send)
     return provider.post_send(operation.peer->handle, memory, tag_of(operation), transfer);
-  return provider.post_recv(operation.peer->handle, memory, tag_of(operation),
-                            tags().framed(), transfer);
+  return provider.post_recv(operation.peer->handle, memory, tag_of(operation), tags().framed(), transfer);
 }
 
 const TagFormat& Run::tags() const noexcept { return plan_.communicator().context().tags(); }
@@ -230,17 +229,18 @@ void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, const 
     return;
   } else {
     fail(operation, sent_bytes > expected_bytes ? Errc::truncated : Errc::mismatch,
-         fmt::format("{} bytes arrived where {} were declared; the two ends of an edge must agree about its size (and all "
-                     "ranks about FAB_COMBINE_BYTES and FAB_CHECK)",
-                     sent_bytes, expected_bytes));
+         fmt::format(
+             "{} bytes arrived where {} were declared; the two ends of an edge must agree about its size (and all "
+             "ranks about FAB_COMBINE_BYTES and FAB_CHECK)",
+             sent_bytes, expected_bytes));
   }
   if (first_part) clear_up(operation, frame != nullptr ? *frame : FrameHead{0, bytes, 1});
 }
 
 void Run::compare_frame(const PlannedOperation& operation) {
   const auto blocks = plan_.schedule().blocks(*operation.record);
-  const FrameCheck check = check_frame(blocks, plan_.communicator().call_word(plan_.schedule()),
-                                       staging_.get() + operation.staging_offset);
+  const FrameCheck check =
+      check_frame(blocks, plan_.communicator().call_word(plan_.schedule()), staging_.get() + operation.staging_offset);
   switch (check.fault) {
     case FrameFault::none:
       return;
@@ -269,13 +269,14 @@ FrameHead Run::read_frame(const PlannedOperation& operation) const {
   return read_frame_head(frame.data());
 }
 
-// After a disagreement about sizes: throws away what the sender sends and this rank does not expect, which would hold up
-// later messages, and takes back what this rank expects and the sender does not send.
+// After a disagreement about sizes: throws away what the sender sends and this rank does not expect, which would hold
+// up later messages, and takes back what this rank expects and the sender does not send.
 void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
   using Part = PlannedOperation::Part;
   Discards& discards = plan_.communicator().context().discards();
   const bool rest_meets = operation.part == Part::head && operation.message_bytes == sent.message_bytes;
-  if (sent.message_bytes > kHeadBytes && !rest_meets) discards.rest(*operation.peer, tag_of(operation), sent.message_bytes);
+  if (sent.message_bytes > kHeadBytes && !rest_meets)
+    discards.rest(*operation.peer, tag_of(operation), sent.message_bytes);
   if (operation.part == Part::head && !rest_meets)
     take_back([&](const Transfer& transfer) { return transfer.operation == &operation + 1; });
   const auto blocks = plan_.schedule().blocks(*operation.record);

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "collectives/bcast_binomial.h"
+#include "collectives/bcast_binary.h"
 #include "core/context.h"
 #include "core/wait.h"
 #include "fab/error.h"
@@ -19,7 +19,8 @@ namespace {
 void check_ranks(std::span<const Rank> ranks, int size, const char* call) {
   for (const Rank rank : ranks)
     if (rank < 0 || rank >= size)
-      throw Error(Errc::invalid_rank, fmt::format("{}: rank {}; the communicator has ranks 0 to {}", call, rank, size - 1));
+      throw Error(Errc::invalid_rank,
+                  fmt::format("{}: rank {}; the communicator has ranks 0 to {}", call, rank, size - 1));
 }
 
 /// Rank 0 names the new communicator, the others learn the name.
@@ -45,8 +46,7 @@ int Communicator::size() const noexcept { return core_->size(); }
 const Topology* Communicator::topology() const noexcept { return core_->topology(); }
 
 const Neighborhood& Communicator::neighborhood() const {
-  if (topology() == nullptr)
-    throw Error(Errc::invalid_topology, "neighborhood: the communicator has no topology");
+  if (topology() == nullptr) throw Error(Errc::invalid_topology, "neighborhood: the communicator has no topology");
   return core_->neighborhood();
 }
 
@@ -57,17 +57,16 @@ std::optional<Communicator> Communicator::derive(std::span<const Rank> ranks, st
   std::vector<Rank> world_ranks;
   std::transform(ranks.begin(), ranks.end(), std::back_inserter(world_ranks),
                  [this](Rank rank) { return core_->world_rank(rank); });
-  auto derived =
-      std::make_shared<core::Communicator>(core_->context().shared_from_this(), core::Group::of(world_ranks),
-                                           static_cast<Rank>(found - ranks.begin()), id);
+  auto derived = std::make_shared<core::Communicator>(core_->context().shared_from_this(), core::Group::of(world_ranks),
+                                                      static_cast<Rank>(found - ranks.begin()), id);
   if (topology) derived->set_topology(std::move(*topology));
   return Communicator(std::move(derived));
 }
 
 std::optional<Communicator> Communicator::derive_first(int count, Topology topology, const char* call) const {
   if (count > size())
-    throw Error(Errc::invalid_topology,
-                fmt::format("{}: {} has {} places; the communicator has {} ranks", call, to_string(topology), count, size()));
+    throw Error(Errc::invalid_topology, fmt::format("{}: {} has {} places; the communicator has {} ranks", call,
+                                                    to_string(topology), count, size()));
   std::vector<Rank> first(static_cast<std::size_t>(count));
   std::iota(first.begin(), first.end(), 0);
   return derive(first, std::move(topology));

@@ -57,7 +57,10 @@ ordered_json describe_variables(const fab::Config& config) {
 void print_providers(const ordered_json& rows) {
   fmt::print("\nlibfabric providers, best first\n");
   for (const ordered_json& row : rows)
-    fmt::print("  {} {:<14} {:<10} {:<16} {}\n", row["chosen"] ? "*" : row["usable"] ? "+" : "-",
+    fmt::print("  {} {:<14} {:<10} {:<16} {}\n",
+               row["chosen"]   ? "*"
+               : row["usable"] ? "+"
+                               : "-",
                row["provider"].get<std::string>(), row["domain"].get<std::string>(), row["address"].get<std::string>(),
                row["reason"].get<std::string>());
   fmt::print("  * chosen   + usable   - not usable here\n");
@@ -67,9 +70,10 @@ void print_variables(const ordered_json& rows) {
   fmt::print("\nvariables\n");
   for (const ordered_json& row : rows) {
     const auto text = [&row](const char* field) { return row[field].get<std::string>(); };
-    fmt::print("  {}={}{}\n      {}\n", text("name"), text("value"),
-               row["set"] ? fmt::format("   (set; default {})", text("default").empty() ? "empty" : text("default")) : "",
-               text("help"));
+    fmt::print(
+        "  {}={}{}\n      {}\n", text("name"), text("value"),
+        row["set"] ? fmt::format("   (set; default {})", text("default").empty() ? "empty" : text("default")) : "",
+        text("help"));
   }
 }
 

@@ -112,7 +112,8 @@ void ScheduleBuilder::validate() const {
       check(operation, where);
       if (operation.kind != OperationKind::copy &&
           !messages.emplace(operation.kind, operation.peer, operation.slots.front()).second)
-        refuse(name_, where, fmt::format("slot {} is used twice with peer {}", operation.slots.front(), operation.peer));
+        refuse(name_, where,
+               fmt::format("slot {} is used twice with peer {}", operation.slots.front(), operation.peer));
     }
   }
 }
@@ -140,8 +141,8 @@ ScheduleBuilder::Round ScheduleBuilder::combine(const Round& round, std::size_t 
       result.push_back(operation);
       continue;
     }
-    std::sort(group.begin(), group.end(), [](const auto* a, const auto* b) { return a->slots.front() < b->slots.front();
-    });
+    std::sort(group.begin(), group.end(),
+              [](const auto* a, const auto* b) { return a->slots.front() < b->slots.front(); });
     Operation message{operation.kind, operation.peer, {}, {}};
     for (const Operation* part : group) {
       message.slots.push_back(part->slots.front());

@@ -7,9 +7,7 @@
 
 namespace fab {
 
-const Schedule::Header& Schedule::header() const noexcept {
-  return *reinterpret_cast<const Header*>(storage_->data());
-}
+const Schedule::Header& Schedule::header() const noexcept { return *reinterpret_cast<const Header*>(storage_->data()); }
 
 template <class Record>
 std::span<const Record> Schedule::table(std::uint32_t offset, std::uint32_t count) const noexcept {

@@ -30,8 +30,7 @@ using InfoHandle = std::unique_ptr<fi_info, FreeInfo>;
 
 /// Throws Error(code) unless the libfabric call succeeded.
 inline void check(long result, const char* call, const std::string& provider, Errc code = Errc::transport) {
-  if (result < 0)
-    throw Error(code, fmt::format("{} ({}): {}", call, provider, fi_strerror(static_cast<int>(-result))));
+  if (result < 0) throw Error(code, fmt::format("{} ({}): {}", call, provider, fi_strerror(static_cast<int>(-result))));
 }
 
 }  // namespace fab::ofi

@@ -40,9 +40,9 @@ Errc code_of(int error) {
   }
 }
 
-/// libfabric's own TCP endpoint signals its queue's descriptor with every completion, and fi_trywait does not clear it (seen
-/// with 1.17): after the first completion every sleep would end at once. A wait set does the same job, and fi_wait with
-/// no time-out clears it.
+/// libfabric's own TCP endpoint signals its queue's descriptor with every completion, and fi_trywait does not clear it
+/// (seen with 1.17): after the first completion every sleep would end at once. A wait set does the same job, and
+/// fi_wait with no time-out clears it.
 bool never_clears_descriptor(const std::string& provider) { return provider == "net" || provider == "tcp"; }
 
 std::size_t total(std::span<const iovec> pieces) {
@@ -200,7 +200,8 @@ PostResult OfiProvider::posted(ssize_t result, const char* call, Completion& com
   if (result == 0) return PostResult::pending;
   if (result == -FI_EAGAIN) return PostResult::again;
   const int error = static_cast<int>(-result);
-  completion.fail({make_error_code(code_of(error)), fmt::format("{} ({}): {}", call, description_, fi_strerror(error))});
+  completion.fail(
+      {make_error_code(code_of(error)), fmt::format("{} ({}): {}", call, description_, fi_strerror(error))});
   return PostResult::pending;
 }
 

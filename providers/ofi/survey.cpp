@@ -70,8 +70,8 @@ Survey::Survey(const Config& config, const JobInfo& job) : config_(config), job_
   for (Candidate& candidate : candidates_) judge(candidate);
   std::stable_sort(candidates_.begin(), candidates_.end(), [this](const Candidate& a, const Candidate& b) {
     const auto key = [this](const Candidate& c) {
-      return std::tuple(!c.usable, rank_of(c), c.interface != wanted_interface_,
-                        is_link_local(source_address(*c.info)), c.info->addr_format == FI_SOCKADDR_IN6);
+      return std::tuple(!c.usable, rank_of(c), c.interface != wanted_interface_, is_link_local(source_address(*c.info)),
+                        c.info->addr_format == FI_SOCKADDR_IN6);
     };
     return key(a) < key(b);
   });
@@ -142,8 +142,8 @@ const Candidate& Survey::best() const {
   throw Error(Errc::unreachable,
               fmt::format("no libfabric provider fits (FAB_PROVIDER={}, interface {}, {}); there are:{}",
                           config_.provider.empty() ? "any" : config_.provider,
-                          wanted_interface_.empty() ? "any" : wanted_interface_,
-                          wanted_because_, offers.empty() ? " none" : offers));
+                          wanted_interface_.empty() ? "any" : wanted_interface_, wanted_because_,
+                          offers.empty() ? " none" : offers));
 }
 
 std::string library_version() {

@@ -2,7 +2,7 @@
 // exchange works.
 #include <gmock/gmock.h>
 
-#include "collectives/bcast_binomial.h"
+#include "collectives/bcast_binary.h"
 #include "collectives/cart_shift_xchg.h"
 #include "collectives/neighbor_xchg.h"
 #include "core/wait.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 namespace fab::test {
 
 InProcessJob::InProcessJob(int ranks, const Config& config, const FabricOptions& options)
@@ -35,8 +34,7 @@ void InProcessJob::finish(std::span<core::Run* const> runs) {
   const auto all_done = [&] {
     return std::all_of(runs.begin(), runs.end(), [](const auto* run) { return run->done(); });
   };
-  for (int turn = 0; turn < kTurns && !all_done(); ++turn)
-    progress();
+  for (int turn = 0; turn < kTurns && !all_done(); ++turn) progress();
   for (core::Run* run : runs) {
     const core::Lock lock(run->plan().communicator().engine().mutex);
     ASSERT_TRUE(run->done()) << "rank " << run->plan().communicator().rank() << ": " << run->describe_pending();

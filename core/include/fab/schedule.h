@@ -52,7 +52,7 @@ struct OperationRecord {
   std::uint32_t first_block = 0;  ///< index in the block table
   std::uint32_t block_count = 0;
   std::uint32_t unused2 = 0;
-  std::uint64_t bytes = 0;        ///< payload
+  std::uint64_t bytes = 0;  ///< payload
 };
 
 /// Operations [first_operation, first_operation + operation_count) may be in flight together; the next round starts

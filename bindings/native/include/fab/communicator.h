@@ -14,8 +14,8 @@ namespace core {
 class Communicator;
 }
 
-/// A group of ranks whose exchanges never meet those of another communicator. Cheap to copy (shared). All ranks start the
-/// exchanges of one communicator in the same order; exchanges of different communicators may start in any order.
+/// A group of ranks whose exchanges never meet those of another communicator. Cheap to copy (shared). All ranks start
+/// the exchanges of one communicator in the same order; exchanges of different communicators may start in any order.
 /// Making a communicator is collective over the one it is made from, and waits for its rank 0.
 class Communicator {
  public:

@@ -52,7 +52,7 @@ void cart_shift_xchg(const Communicator& communicator, void* buffer, const Layou
 
 /// Arrays of trivially copyable elements, as many per neighbour on both sides.
 template <class T>
-  requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
 [[nodiscard]] Request ineighbor_xchg(const Communicator& communicator, std::span<const T> send, std::span<T> recv) {
   const Neighborhood& edges = communicator.neighborhood();
   const auto per_block = [](std::size_t elements, std::size_t blocks, const char* side) {
@@ -70,7 +70,7 @@ template <class T>
   return ineighbor_xchg(communicator, send.data(), recv.data(), Layout::contiguous(elements * sizeof(T)));
 }
 template <class T>
-  requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
 void neighbor_xchg(const Communicator& communicator, std::span<const T> send, std::span<T> recv) {
   ineighbor_xchg(communicator, send, recv).wait();
 }

@@ -31,8 +31,8 @@ class Request {
   /// False for a default-constructed, moved-from, waited-for or detached request.
   [[nodiscard]] bool active() const noexcept { return run_ != nullptr; }
 
-  /// Returns when the exchange is complete; at once if the request is not active. Throws fab::Error when it failed: truncated,
-  /// mismatch, unreachable, transport, or timed_out after FAB_WAIT_TIMEOUT seconds without progress.
+  /// Returns when the exchange is complete; at once if the request is not active. Throws fab::Error when it failed:
+  /// truncated, mismatch, unreachable, transport, or timed_out after FAB_WAIT_TIMEOUT seconds without progress.
   void wait();
   /// The same without exceptions.
   [[nodiscard]] Status wait_status();

@@ -1,5 +1,5 @@
-// Broadcast along a binomial tree. Rank counts: any. Step k (k = 0, 1, ...): relative ranks below 2^k send to relative
-// rank + 2^k; ceil(log2 P) steps.
+// Broadcast along a binary tree. Rank counts: any. Relative rank i receives from (i - 1) / 2, then sends to 2i + 1 and
+// 2i + 2; floor(log2 P) steps. Every rank has at most three peers, whatever the size of the job.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace fab::collectives {
 
 /// `bytes` bytes of the receive buffer go from `root` to all ranks.
-[[nodiscard]] Schedule build_bcast_binomial(Rank self, int ranks, Rank root, std::size_t bytes);
+[[nodiscard]] Schedule build_bcast_binary(Rank self, int ranks, Rank root, std::size_t bytes);
 
 /// Starts the broadcast. Under the engine's lock.
 core::Run& start_bcast(core::Communicator& communicator, void* buffer, std::size_t bytes, Rank root);
