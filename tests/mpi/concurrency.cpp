@@ -97,8 +97,12 @@ TEST(ConcurrencyTest, ExchangeKeepsMpiGoing) {
   const bool receives = rank % 2 == 0 && rank + 1 < world_size();
   std::vector<int> large(kLarge, rank);
   MPI_Request request = MPI_REQUEST_NULL;
-  if (receives) ASSERT_EQ(MPI_Irecv(large.data(), kLarge, MPI_INT, rank + 1, 5, MPI_COMM_WORLD, &request), MPI_SUCCESS);
-  if (rank % 2 == 1) ASSERT_EQ(MPI_Send(large.data(), kLarge, MPI_INT, rank - 1, 5, MPI_COMM_WORLD), MPI_SUCCESS);
+  if (receives) {
+    ASSERT_EQ(MPI_Irecv(large.data(), kLarge, MPI_INT, rank + 1, 5, MPI_COMM_WORLD, &request), MPI_SUCCESS);
+  }
+  if (rank % 2 == 1) {
+    ASSERT_EQ(MPI_Send(large.data(), kLarge, MPI_INT, rank - 1, 5, MPI_COMM_WORLD), MPI_SUCCESS);
+  }
   exchange(comm, 3);
   ASSERT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
   const int expected = receives ? rank + 1 : rank;
