@@ -179,7 +179,8 @@ TEST_F(Exchange, ErrorsNameCallArgumentAndValue) {
               testing::HasSubstr("no topology"));
   EXPECT_THAT(message([&] { neighbor_xchg(grid, std::span<const int>(data), std::span<int>(data)); }),
               testing::HasSubstr("3 elements in the send buffer for 2 neighbours"));
-  EXPECT_THAT(message([&] { cart_shift_xchg(grid, data.data(), Layout::contiguous(4), 7, 1); }), testing::HasSubstr("7"));
+  EXPECT_THAT(message([&] { cart_shift_xchg(grid, data.data(), Layout::contiguous(4), 7, 1); }),
+              testing::HasSubstr("7"));
   const std::vector<Rank> bad{0, size()};
   EXPECT_THAT(message([&] { static_cast<void>(world().subset(bad)); }),
               testing::AllOf(testing::HasSubstr("subset"), testing::HasSubstr("rank " + std::to_string(size()))));

@@ -72,7 +72,8 @@ class SharedStore final : public Store {
   void fetch(Rank rank, const std::string&, Fetched done) override {
     fetches_.emplace_back([this, rank, done = std::move(done)] {
       const auto& slot = shared_.slots[static_cast<std::size_t>(rank)];
-      while (!stop_.load() && !slot.published.load(std::memory_order_acquire)) std::this_thread::sleep_for(kPollInterval);
+      while (!stop_.load() && !slot.published.load(std::memory_order_acquire))
+        std::this_thread::sleep_for(kPollInterval);
       if (stop_.load()) return;
       done(std::string(slot.address, slot.bytes), {});
     });
@@ -87,7 +88,8 @@ class SharedStore final : public Store {
   std::vector<std::thread> fetches_;
 };
 
-[[noreturn]] void run_child(const ForkedJob::Body& body, ForkedJob::Shared& shared, Rank rank, int size, int result_fd) {
+[[noreturn]] void run_child(const ForkedJob::Body& body, ForkedJob::Shared& shared, Rank rank, int size,
+                            int result_fd) {
   current_job = &shared;
   current_rank = rank;
   std::string text;

@@ -77,7 +77,8 @@ TEST_P(PeerLoss, PeerThatIsKilledWhileAnExchangeIsPending) {
   ASSERT_TRUE(job.wait_for_mark(0, kPatienceS));
   ASSERT_TRUE(job.wait_for_mark(1, kPatienceS));
   job.kill(1);
-  EXPECT_THAT(job.result(0, kPatienceS), AllOf(HasSubstr("neighbor_xchg"), HasSubstr("rank 1"), Not(HasSubstr("no error"))));
+  EXPECT_THAT(job.result(0, kPatienceS),
+              AllOf(HasSubstr("neighbor_xchg"), HasSubstr("rank 1"), Not(HasSubstr("no error"))));
 }
 
 TEST_P(PeerLoss, PeerThatNeverStartsTheExchange) {
@@ -93,9 +94,8 @@ TEST_P(PeerLoss, PeerThatNeverStartsTheExchange) {
     return std::string();
   };
   ForkedJob job({waiting, absent});
-  EXPECT_THAT(job.result(0, kPatienceS),
-              AllOf(HasSubstr("timed out"), HasSubstr("neighbor_xchg"), HasSubstr("receive from rank 1"),
-                    HasSubstr("FAB_WAIT_TIMEOUT")));
+  EXPECT_THAT(job.result(0, kPatienceS), AllOf(HasSubstr("timed out"), HasSubstr("neighbor_xchg"),
+                                               HasSubstr("receive from rank 1"), HasSubstr("FAB_WAIT_TIMEOUT")));
 }
 
 TEST_P(PeerLoss, PeerThatNeverOpensFab) {
