@@ -8,25 +8,39 @@ namespace {
 thread_local std::size_t count = 0;
 thread_local int pauses = 0;
 
-void* allocate(std::size_t bytes, std::size_t alignment) {
+void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
   if (pauses == 0) ++count;
-  void* memory = alignment == 0 ? std::malloc(bytes)
-                                : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  bytes = bytes == 0 ? 1 : bytes;
+  if (alignment == 0) return std::malloc(bytes);
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  void* memory = try_allocate(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
 }  // namespace
 
-// The array and nothrow forms of the standard library end in these.
-void* operator new(std::size_t bytes) { return allocate(bytes == 0 ? 1 : bytes, 0); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes == 0 ? 1 : bytes, static_cast<std::size_t>(alignment));
-}
+// Every form, for sanitizers have their own of each and insist on pairs.
+using Alignment = std::align_val_t;
+void* operator new(std::size_t bytes) { return allocate(bytes, 0); }
+void* operator new[](std::size_t bytes) { return allocate(bytes, 0); }
+void* operator new(std::size_t bytes, Alignment alignment) { return allocate(bytes, std::size_t(alignment)); }
+void* operator new[](std::size_t bytes, Alignment alignment) { return allocate(bytes, std::size_t(alignment)); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return try_allocate(bytes, 0); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return try_allocate(bytes, 0); }
 void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, Alignment) noexcept { std::free(memory); }
+void operator delete[](void* memory, Alignment) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, Alignment) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, Alignment) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 namespace fab::test {
 
