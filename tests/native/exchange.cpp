@@ -12,7 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Sanitizers make the ten wake-ups a second of a pending receive many times dearer; spinning would still take a whole 1.
+// Sanitizers make the ten wake-ups a second of a pending receive many times dearer; spinning would still take a
+// whole 1.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double kIdleShareOfProcessor = 0.02;
 #else
