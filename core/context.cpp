@@ -28,10 +28,11 @@ Context::Context(const Config& config, std::unique_ptr<Store> store, const Provi
       provider_(make(config_, store_->job(), log_)),
       tags_(provider_->capabilities(), store_->job().size),
       engine_(engine_options(config_, store_->job()), log_),
-      peers_(engine_, *store_, *provider_),
+      inbox_(provider_->capabilities().early_messages_block ? new Inbox(engine_, *provider_, tags_) : nullptr),
+      peers_(engine_, *store_, *provider_, inbox_.get()),
       discards_(engine_, tags_),
       surplus_(new std::byte[kHeadBytes]) {
-  engine_.add(*provider_);
+  engine_.add(*provider_, inbox_.get());
 }
 
 std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Store> store,
@@ -73,7 +74,7 @@ bool Context::close(double timeout_s) {
   try {
     all_came = store_->fence(timeout_s, [this] {
       const Lock lock(engine_.mutex);
-      engine_.progress();
+      engine_.progress_without_rest();
     });
     if (!all_came) log_.write(LogLevel::warn, "closing: not all ranks came within {} s", timeout_s);
   } catch (const Error& error) {

@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/discards.h"
 #include "core/engine.h"
+#include "core/inbox.h"
 #include "core/log.h"
 #include "core/match_tag.h"
 #include "core/peers.h"
@@ -60,6 +61,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unique_ptr<Provider> provider_;
   TagFormat tags_;
   Engine engine_;
+  std::unique_ptr<Inbox> inbox_;  ///< where the provider needs one
   PeerTable peers_;
   Discards discards_;
   std::unique_ptr<std::byte[]> surplus_;

@@ -38,8 +38,7 @@ void Discards::start(const Peer& peer, std::uint64_t tag, std::uint64_t bytes, b
 // A refused post becomes a task of the engine, which tries it again.
 void Discards::post(Discard& discard) {
   const std::array<iovec, 1> memory{{{discard.memory.get(), discard.bytes}}};
-  const PostResult result =
-      discard.peer.provider->post_recv(discard.peer.handle, memory, discard.tag, tags_.framed(), discard);
+  const PostResult result = discard.peer.post_recv(memory, discard.tag, tags_, discard);
   if (result == PostResult::again) engine_.enqueue([this, &discard] { post(discard); });
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/inbox.h"
 #include "core/run.h"
 
 namespace fab::core {
@@ -30,8 +31,9 @@ Engine::~Engine() {
   ::close(descriptors_.front().fd);
 }
 
-void Engine::add(Provider& provider) {
+void Engine::add(Provider& provider, Inbox* inbox) {
   providers_.push_back(&provider);
+  if (inbox != nullptr) inboxes_.push_back(inbox);
   if (descriptors_.size() == kMaxDescriptors)
     throw Error(Errc::no_resources, "more providers than the engine has places for descriptors");
   if (provider.capabilities().wait_fd)
@@ -46,6 +48,11 @@ std::size_t Engine::progress() {
   if (refused_head_ != nullptr) events += retry_refused();
   if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks() + begin_deferred();
   return events;
+}
+
+void Engine::progress_without_rest() {
+  if (progress() > 0) return;
+  for (Inbox* inbox : inboxes_) inbox->look_sometimes();
 }
 
 void Engine::deactivated() noexcept {
@@ -116,15 +123,23 @@ std::size_t Engine::begin_deferred() {
 
 bool Engine::may_sleep() {
   if (has_tasks_.load(std::memory_order_acquire)) return false;
+  const bool quiet = quiet_.exchange(false);
+  bool due = false;
+  for (Inbox* inbox : inboxes_) {
+    if (inbox->look_before_sleep(quiet)) return false;
+    due = due || inbox->due();
+  }
+  nap_.store(due);
   return std::all_of(providers_.begin(), providers_.end(), [](Provider* provider) { return provider->may_sleep(); });
 }
 
 // Several threads may sleep here at once, so each has its own copy. A wake-up is only a hint: the caller polls
 // everything again whatever poll() said.
-void Engine::sleep(int timeout_ms) const {
+void Engine::sleep(int timeout_ms) {
   std::array<pollfd, kMaxDescriptors> descriptors;
   std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin());
-  ::poll(descriptors.data(), descriptors_.size(), timeout_ms);
+  const int timeout = nap_.load() ? std::min(timeout_ms, kNapMs) : timeout_ms;
+  quiet_.store(::poll(descriptors.data(), descriptors_.size(), timeout) == 0);
 }
 
 void Engine::wake() noexcept {

@@ -19,6 +19,7 @@
 
 namespace fab::core {
 
+class Inbox;
 class Run;
 struct Transfer;
 
@@ -44,8 +45,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Adds a provider, which must outlive the engine's use. Before start_thread.
-  void add(Provider& provider);
+  /// Adds a provider, and its inbox if it needs one, which must outlive the engine's use. Before start_thread.
+  void add(Provider& provider, Inbox* inbox = nullptr);
   /// Starts the progress thread where the options and the providers' capabilities allow one.
   void start_thread();
   [[nodiscard]] bool has_thread() const noexcept { return thread_.joinable(); }
@@ -54,6 +55,8 @@ class Engine {
 
   /// Polls everything once; returns how many things happened.
   std::size_t progress() FAB_REQUIRES(mutex);
+  /// For callers that come again without having slept: progress, and if nothing happened what precedes a sleep.
+  void progress_without_rest() FAB_REQUIRES(mutex);
 
   /// A run became active. Call unpark() once the lock is released if the caller will not wait.
   void activated() noexcept FAB_REQUIRES(mutex) { active_.fetch_add(1); }
@@ -78,12 +81,13 @@ class Engine {
   friend class Driver;
   static constexpr std::size_t kMaxDescriptors = 8;
   static constexpr int kSafetyTimeoutMs = 100;  ///< bounds every sleep, against lost wake-ups
+  static constexpr int kNapMs = 1;
 
   std::size_t retry_refused() FAB_REQUIRES(mutex);
   std::size_t run_tasks() FAB_REQUIRES(mutex);
   std::size_t begin_deferred() FAB_REQUIRES(mutex);
   [[nodiscard]] bool may_sleep() FAB_REQUIRES(mutex);
-  void sleep(int timeout_ms) const;
+  void sleep(int timeout_ms);
   void wake() noexcept;
   void drain_wake_fd() noexcept;
 
@@ -100,6 +104,9 @@ class Engine {
   Options options_;
   Log log_;
   std::vector<Provider*> providers_;
+  std::vector<Inbox*> inboxes_;
+  std::atomic<bool> quiet_{false};   ///< the last sleep ended without anything coming
+  std::atomic<bool> nap_{false};     ///< the next sleep must be short, because an inbox wants to look afterwards
   std::vector<pollfd> descriptors_;  ///< the wake descriptor first, then one per provider
   bool all_have_wait_fd_ = true;
 

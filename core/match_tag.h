@@ -53,6 +53,8 @@ class TagFormat {
     return (source_bits_ > 0 ? static_cast<std::uint64_t>(source) << source_shift_ : 0) | slot;
   }
   [[nodiscard]] std::uint64_t framed() const noexcept { return framed_; }
+  /// The bit that only second parts have.
+  [[nodiscard]] std::uint64_t rest_mark() const noexcept { return rest_; }
   /// The mark of the second part of a message of so many bytes.
   [[nodiscard]] std::uint64_t rest(std::uint64_t message_bytes) const noexcept {
     return rest_ | (message_bytes * 0x9e3779b97f4a7c15ull) >> (64 - check_bits_) << kSlotBits;

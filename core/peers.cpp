@@ -10,6 +10,12 @@ const std::string kAddressKey = "fab.address";
 
 }  // namespace
 
+PostResult Peer::post_recv(std::span<const iovec> pieces, std::uint64_t tag, const TagFormat& tags,
+                           Completion& completion) const {
+  if (inbox != nullptr) return inbox->post_recv(handle, pieces, tag, completion);
+  return provider->post_recv(handle, pieces, tag, tags.framed(), completion);
+}
+
 void PeerTable::publish() { store_.publish(kAddressKey, provider_.address()); }
 
 Peer& PeerTable::find(Rank world_rank) {
@@ -41,6 +47,7 @@ void PeerTable::arrived(Peer& peer, const std::optional<std::string>& address, c
       throw Error(Errc::unreachable, fmt::format("the address of rank {} cannot be had: {}", peer.world_rank, reason));
     peer.handle = provider_.connect(*address);
     peer.provider = &provider_;
+    peer.inbox = inbox_;
     peer.state = Peer::State::ready;
     engine_.log().write(LogLevel::debug, "rank {} is reached through {}", peer.world_rank, provider_.name());
   } catch (const Error& error) {

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "core/bootstrap/store.h"
 #include "core/engine.h"
+#include "core/inbox.h"
+#include "core/match_tag.h"
 #include "core/provider.h"
 
 namespace fab::core {
@@ -19,14 +22,21 @@ struct Peer {
   Rank world_rank = 0;
   State state = State::looking_up;
   Provider* provider = nullptr;  ///< once ready
+  Inbox* inbox = nullptr;        ///< once ready, where the provider needs one
   PeerHandle handle = 0;         ///< once ready
   Status failure{};              ///< once failed
+
+  /// Posts a receive of a message from this peer whose tag equals `tag`, framed or not.
+  [[nodiscard]] PostResult post_recv(std::span<const iovec> pieces, std::uint64_t tag, const TagFormat& tags,
+                                     Completion& completion) const;
 };
 
 /// Guarded by the engine's lock.
 class PeerTable {
  public:
-  PeerTable(Engine& engine, Store& store, Provider& provider) : engine_(engine), store_(store), provider_(provider) {}
+  /// `inbox` is the provider's; null where it needs none.
+  PeerTable(Engine& engine, Store& store, Provider& provider, Inbox* inbox)
+      : engine_(engine), store_(store), provider_(provider), inbox_(inbox) {}
 
   /// Publishes this rank's own address.
   void publish();
@@ -43,6 +53,7 @@ class PeerTable {
   Engine& engine_;
   Store& store_;
   Provider& provider_;
+  Inbox* inbox_;
   std::unordered_map<Rank, std::unique_ptr<Peer>> peers_ FAB_GUARDED_BY(engine_.mutex);
 };
 

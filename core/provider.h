@@ -48,9 +48,10 @@ struct Capabilities {
   std::size_t inject_bytes = 0;  ///< sends up to this size leave the buffer free at once
   std::size_t iov_limit = 1;     ///< pieces of memory in one post
   std::uint64_t max_message_bytes = 0;
-  bool directed_receive = false;   ///< post_recv matches by source; otherwise the tag must name the source
-  std::uint64_t tag_mask = ~0ull;  ///< the bits of a tag that travel
-  bool wait_fd = false;            ///< wait_fd() and may_sleep() work
+  bool directed_receive = false;      ///< post_recv matches by source; otherwise the tag must name the source
+  std::uint64_t tag_mask = ~0ull;     ///< the bits of a tag that travel
+  bool wait_fd = false;               ///< wait_fd() and may_sleep() work
+  bool early_messages_block = false;  ///< a message that no receive waits for may hold up its sender's later ones
 };
 
 /// All calls are made under one lock (the engine's), except capabilities, name, description and address, which are
@@ -75,7 +76,8 @@ class Provider {
   [[nodiscard]] virtual PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                              Completion& completion) = 0;
   /// Receives one message whose tag equals `tag` in all bits that `ignore` does not name, scattered to the pieces.
-  /// A longer message fails with Errc::truncated and writes nothing beyond the pieces. Never `done`.
+  /// A longer message fails with Errc::truncated and writes nothing beyond the pieces. Never `done`. With
+  /// Capabilities::early_messages_block a message that has come in already is matched inside the call.
   [[nodiscard]] virtual PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                              std::uint64_t ignore, Completion& completion) = 0;
   /// Asks for an end of a posted receive; its handler is called in any case, with Errc::cancelled if that worked.

@@ -129,10 +129,12 @@ PostResult Run::post(Transfer& transfer) {
   for (const PlannedPiece& piece : plan_.pieces(operation))
     pieces[count++] = {address(piece.buffer, piece.offset), piece.bytes};
   const std::span<const iovec> memory(pieces.data(), count);
-  Provider& provider = *operation.peer->provider;
-  if (operation.record->kind == OperationKind::send)
-    return provider.post_send(operation.peer->handle, memory, tag_of(operation), transfer);
-  return provider.post_recv(operation.peer->handle, memory, tag_of(operation), tags().framed(), transfer);
+  const Peer& peer = *operation.peer;
+  // A second part never overtakes its first part: an inbox that takes in a first part expects the second.
+  if (operation.part == PlannedOperation::Part::rest && (&transfer - 1)->state == Transfer::State::refused)
+    return PostResult::again;
+  if (operation.record->kind == OperationKind::recv) return peer.post_recv(memory, tag_of(operation), tags(), transfer);
+  return peer.provider->post_send(peer.handle, memory, tag_of(operation), transfer);
 }
 
 const TagFormat& Run::tags() const noexcept { return plan_.communicator().context().tags(); }

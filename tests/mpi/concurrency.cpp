@@ -1,5 +1,6 @@
 // Several communicators and threads at once, and MPI's own progress while fab waits.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <thread>
 
@@ -60,6 +61,33 @@ TEST(ConcurrencyTest, BlockingCallMeetsANonBlockingOneBehindAnother) {
   ASSERT_EQ(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE), MPI_SUCCESS);
   EXPECT_EQ(recv_first, from_neighbors(1));
   EXPECT_EQ(recv_second, from_neighbors(2));
+}
+
+// Odd ranks wait for the first exchange only after they started the second; the messages of both are on their way to
+// ranks that do not expect all of them yet, on connections that some providers let block.
+TEST(ConcurrencyTest, LongMessagesComeBeforeTheirReceives) {
+  for (const int count : {100, 3000, 100'000}) {
+    std::array<Comm, 3> comms{ring(), ring(), ring()};
+    const std::vector<int> send(2 * static_cast<std::size_t>(count), world_rank());
+    std::array<std::vector<int>, 3> recv;
+    recv.fill(std::vector<int>(send.size(), -1));
+    if (world_rank() % 2 == 0) {
+      for (std::size_t i = 0; i < comms.size(); ++i)
+        ASSERT_EQ(MPI_Neighbor_xchg(send.data(), count, MPI_INT, recv[i].data(), count, MPI_INT, comms[i]),
+                  MPI_SUCCESS);
+    } else {
+      std::array<MPI_Request, 3> requests;
+      for (const std::size_t i : {2u, 0u, 1u})
+        ASSERT_EQ(
+            MPI_Ineighbor_xchg(send.data(), count, MPI_INT, recv[i].data(), count, MPI_INT, comms[i], &requests[i]),
+            MPI_SUCCESS);
+      ASSERT_EQ(MPI_Waitall(3, requests.data(), MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    }
+    for (const std::vector<int>& got : recv) {
+      EXPECT_EQ(got.front(), right_of(world_rank()));
+      EXPECT_EQ(got.back(), left_of(world_rank()));
+    }
+  }
 }
 
 TEST(ConcurrencyTest, ThreadsUseDifferentCommunicators) {

@@ -20,7 +20,8 @@ class FabricProvider : public Provider {
                       .max_message_bytes = 1ull << 30,
                       .directed_receive = options.directed_receive,
                       .tag_mask = options.tag_mask,
-                      .wait_fd = true},
+                      .wait_fd = true,
+                      .early_messages_block = options.early_messages_block},
         address_(std::to_string(rank)) {}
 
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
@@ -115,6 +116,7 @@ PostResult Fabric::receive(Rank to, Rank from, std::span<const iovec> pieces, st
   const std::lock_guard lock(mutex_);
   if (refuses(port(to))) return PostResult::again;
   port(to).receives.push_back({from, tag, ignore, {pieces.begin(), pieces.end()}, &completion});
+  if (options_.early_messages_block) deliver_some(port(to));
   return PostResult::pending;
 }
 
@@ -148,14 +150,17 @@ void Fabric::deliver(Port& to, std::list<Message>::iterator message, std::list<R
 void Fabric::deliver_some(Port& to) {
   std::vector<std::list<Message>::iterator> order;
   for (auto message = to.inbox.begin(); message != to.inbox.end(); ++message) order.push_back(message);
-  std::shuffle(order.begin(), order.end(), random_);
+  if (!options_.early_messages_block) std::shuffle(order.begin(), order.end(), random_);
+  std::vector<Rank> held_up;
   for (const auto& message : order) {
-    if (message->delay > 0) {
-      --message->delay;
-      continue;
-    }
-    const auto receive = find_receive(to, *message);
-    if (receive != to.receives.end()) deliver(to, message, receive);
+    if (std::find(held_up.begin(), held_up.end(), message->from) != held_up.end()) continue;
+    const bool late = message->delay > 0;
+    if (late) --message->delay;
+    const auto receive = late ? to.receives.end() : find_receive(to, *message);
+    if (receive != to.receives.end())
+      deliver(to, message, receive);
+    else if (options_.early_messages_block)
+      held_up.push_back(message->from);
   }
 }
 

@@ -22,6 +22,8 @@ struct FabricOptions {
   std::uint64_t tag_mask = ~0ull;
   unsigned refused_percent = 30;
   unsigned longest_delay = 4;  ///< in polls of the rank that waits
+  /// Messages of one sender come in their order, and one that finds no receive holds up the next (as over TCP).
+  bool early_messages_block = false;
 };
 
 class Fabric {

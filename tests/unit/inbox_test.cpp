@@ -1,0 +1,97 @@
+// Messages that come before their receives, over a network where they hold up what follows.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+#include <random>
+
+#include "unit/exchange.h"
+#include "unit/random_topologies.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+constexpr std::size_t kExchanges = 6;  ///< each on a communicator of its own
+
+struct Setting {
+  std::size_t longest_bytes;
+  std::size_t iov_limit;
+};
+
+void PrintTo(const Setting& setting, std::ostream* out) {
+  *out << "blocks up to " << setting.longest_bytes << " B, iov limit " << setting.iov_limit;
+}
+
+class EarlyMessages : public testing::TestWithParam<Setting> {
+ protected:
+  using Order = std::deque<std::size_t>;
+
+  /// Ranks start exchanges in their orders: even ranks wait for each before the next, odd ranks start all at once.
+  static void run(InProcessJob& job, std::vector<Exchange>& exchanges, std::vector<Order> orders) {
+    std::vector<std::vector<core::Run*>> runs(orders.size());
+    const auto start_more = [&](Rank rank) {
+      const auto index = static_cast<std::size_t>(rank);
+      auto& mine = runs[index];
+      while (!orders[index].empty() && (rank % 2 != 0 || mine.empty() || mine.back()->done())) {
+        mine.push_back(&exchanges[orders[index].front()].start(rank));
+        orders[index].pop_front();
+      }
+      return orders[index].empty() && std::ranges::all_of(mine, [](const core::Run* each) { return each->done(); });
+    };
+    int left = job.size();
+    for (int turn = 0; turn < 50'000 && left > 0; ++turn) {
+      left = 0;
+      for (Rank rank = 0; rank < job.size(); ++rank) left += start_more(rank) ? 0 : 1;
+      job.progress();
+    }
+    ASSERT_EQ(left, 0) << "ranks are stuck";
+    for (const auto& of_rank : runs)
+      for (core::Run* each : of_rank) EXPECT_TRUE(release(*each).ok());
+    for (const Exchange& exchange : exchanges)
+      for (Rank rank = 0; rank < job.size(); ++rank) exchange.check(rank);
+  }
+
+  static void take_back_catches(InProcessJob& job) {
+    for (unsigned turn = 0; turn <= FabricOptions{}.longest_delay; ++turn)
+      for (Rank rank = 0; rank < job.size(); ++rank) {
+        const core::Lock lock(job.context(rank).engine().mutex);
+        job.context(rank).engine().progress();
+      }
+  }
+
+  /// The numbers of all exchanges; shuffled for odd ranks.
+  static std::vector<Order> orders(int ranks, std::uint32_t seed) {
+    std::mt19937 random(seed);
+    std::vector<Order> result(static_cast<std::size_t>(ranks), Order(kExchanges));
+    for (std::size_t rank = 0; rank < result.size(); ++rank) {
+      std::iota(result[rank].begin(), result[rank].end(), std::size_t{0});
+      if (rank % 2 != 0) std::shuffle(result[rank].begin(), result[rank].end(), random);
+    }
+    return result;
+  }
+};
+
+TEST_P(EarlyMessages, DoNotHoldUpOthers) {
+  for (const int ranks : {2, 3, 5, 8})
+    for (std::uint32_t seed = 1; seed <= 3; ++seed) {
+      SCOPED_TRACE(testing::Message() << ranks << " ranks, seed " << seed);
+      InProcessJob job(
+          ranks, caller_config(),
+          {.seed = seed, .directed_receive = false, .iov_limit = GetParam().iov_limit, .early_messages_block = true});
+      std::vector<Exchange> exchanges;
+      for (std::uint32_t i = 0; i < kExchanges; ++i)
+        exchanges.emplace_back(job.communicators([&](Rank) { return random_graph(ranks, seed); }),
+                               ExchangeOptions{seed + i, GetParam().longest_bytes, 3, false});
+      ASSERT_NO_FATAL_FAILURE(run(job, exchanges, orders(ranks, seed)));
+      take_back_catches(job);
+      EXPECT_EQ(job.fabric().left_over(), 0u);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, EarlyMessages,
+                         testing::Values(Setting{100, 4}, Setting{9000, 1}, Setting{50'000, 4}, Setting{200'000, 2}));
+
+}  // namespace
+}  // namespace fab::test
