@@ -80,7 +80,9 @@ class Engine {
  private:
   friend class Driver;
   static constexpr std::size_t kMaxDescriptors = 8;
-  static constexpr int kSafetyTimeoutMs = 100;  ///< bounds every sleep, against lost wake-ups
+  // Bounds on sleeps, against lost wake-ups.
+  static constexpr int kSafetyTimeoutMs = 100;         ///< of a caller that waits
+  static constexpr int kThreadSafetyTimeoutMs = 1000;  ///< of the progress thread
   static constexpr int kNapMs = 1;
 
   std::size_t retry_refused() FAB_REQUIRES(mutex);

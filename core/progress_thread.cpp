@@ -78,7 +78,7 @@ void Engine::thread_main() {
       if (!all_have_wait_fd_) ::sched_yield();
       last_event = std::chrono::steady_clock::now();
     } else if (!options_.thread_may_spin || std::chrono::steady_clock::now() - last_event > kThreadSpin) {
-      sleep(kSafetyTimeoutMs);
+      sleep(kThreadSafetyTimeoutMs);
     }
   }
 }

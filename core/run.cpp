@@ -63,11 +63,13 @@ void Run::start(std::span<std::byte* const> bases, std::uint64_t sequence) {
   pending_ = 0;
   sequence_tag_ = tags().sequence(sequence);
   done_.store(false, std::memory_order_relaxed);
-  plan_.communicator().engine().activated();
+  Engine& engine = plan_.communicator().engine();
+  engine.mutex.assert_held();
+  engine.activated();
   if (may_begin())
     begin();
   else
-    plan_.communicator().engine().begin_later(*this);
+    engine.begin_later(*this);
 }
 
 bool Run::may_begin() const noexcept { return plan_.ready() || plan_.failure() != nullptr; }
@@ -118,7 +120,9 @@ bool Run::repost(Transfer& transfer) {
   if (result == PostResult::done) settled(transfer);
   if (result != PostResult::again) return true;
   transfer.state = Transfer::State::refused;
-  plan_.communicator().engine().retry_later(transfer);
+  Engine& engine = plan_.communicator().engine();
+  engine.mutex.assert_held();
+  engine.retry_later(transfer);
   return false;
 }
 
@@ -328,11 +332,13 @@ void Run::fail(const PlannedOperation& operation, Errc code, const std::string& 
 // Takes back receives and refused posts. Cancelled receives settle by their handler.
 template <class Choose>
 void Run::take_back(Choose&& choose) {
+  Engine& engine = plan_.communicator().engine();
+  engine.mutex.assert_held();
   for (std::uint32_t i = 0; i < used_transfers_; ++i) {
     Transfer& transfer = transfers_[i];
     if (transfer.state == Transfer::State::idle || !choose(transfer)) continue;
     if (transfer.state == Transfer::State::refused) {
-      plan_.communicator().engine().forget(transfer);
+      engine.forget(transfer);
       transfer.state = Transfer::State::idle;
       --pending_;
     } else if (transfer.operation->record->kind == OperationKind::recv) {
@@ -345,7 +351,9 @@ void Run::abandon(const Status& reason) {
   if (done()) return;
   if (status_.ok()) status_ = reason;
   abandoned_ = true;
-  plan_.communicator().engine().forget(*this);
+  Engine& engine = plan_.communicator().engine();
+  engine.mutex.assert_held();
+  engine.forget(*this);
   ++pending_;  // so that receives that settle inside cancel do not finish the run twice
   take_back([](const Transfer&) { return true; });
   --pending_;
@@ -361,9 +369,11 @@ std::uint32_t Run::sends_in_flight() const noexcept {
 }
 
 void Run::finish() noexcept {
+  Engine& engine = plan_.communicator().engine();
+  engine.mutex.assert_held();
   plan_.communicator().run_finished();
   done_.store(true, std::memory_order_release);
-  plan_.communicator().engine().deactivated();
+  engine.deactivated();
   if (!held_ && pending_ == 0) recycle();
 }
 

@@ -10,7 +10,11 @@
 namespace fab::test {
 namespace {
 
+#if defined(__SANITIZE_THREAD__)  // twenty times slower, with nothing to find: one thread drives all ranks
+constexpr int kRankCounts[] = {1, 2, 5};
+#else
 constexpr int kRankCounts[] = {1, 2, 3, 4, 5, 7, 8, 16};
+#endif
 
 /// What a job is made of besides its ranks.
 struct Setting {

@@ -13,7 +13,7 @@
 namespace fab::test {
 namespace {
 
-constexpr std::size_t kExchanges = 6;  ///< each on a communicator of its own
+constexpr std::size_t kExchanges = 4;  ///< each on a communicator of its own
 
 struct Setting {
   std::size_t longest_bytes;
@@ -74,7 +74,7 @@ class EarlyMessages : public testing::TestWithParam<Setting> {
 };
 
 TEST_P(EarlyMessages, DoNotHoldUpOthers) {
-  for (const int ranks : {2, 3, 5, 8})
+  for (const int ranks : {2, 3, 5})
     for (std::uint32_t seed = 1; seed <= 3; ++seed) {
       SCOPED_TRACE(testing::Message() << ranks << " ranks, seed " << seed);
       InProcessJob job(
@@ -91,7 +91,7 @@ TEST_P(EarlyMessages, DoNotHoldUpOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, EarlyMessages,
-                         testing::Values(Setting{100, 4}, Setting{9000, 1}, Setting{50'000, 4}, Setting{200'000, 2}));
+                         testing::Values(Setting{100, 4}, Setting{9000, 1}, Setting{50'000, 4}, Setting{120'000, 2}));
 
 }  // namespace
 }  // namespace fab::test

@@ -69,6 +69,7 @@ void RecordingRig::publish(Rank rank) {
 
 void RecordingRig::meet_everybody() {
   const core::Lock lock(engine().mutex);
+  context_->peers().assert_locked();
   for (Rank rank = 1; rank < context_->job().size; ++rank) (void)context_->peers().find(rank);
   engine().progress();
 }

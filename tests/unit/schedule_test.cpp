@@ -175,9 +175,9 @@ TEST(FromBytes, RefusesWhatWouldReachOutside) {
       {"size", with<LayoutNode>(kPlane, 1, [](LayoutNode& node) { node.bytes = 1ull << 62; })},
       {"stride", with<LayoutNode>(kPlane, 1, [](LayoutNode& node) { node.stride = INT64_MAX; })},
   };
-  for (const auto& [what, bytes] : faults) {
-    SCOPED_TRACE(what);
-    expect_error(Errc::invalid_schedule, {"Schedule::from_bytes"}, [&] { Schedule::from_bytes(bytes); });
+  for (const auto& fault : faults) {
+    SCOPED_TRACE(fault.first);
+    expect_error(Errc::invalid_schedule, {"Schedule::from_bytes"}, [&] { Schedule::from_bytes(fault.second); });
   }
 }
 

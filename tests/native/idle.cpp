@@ -1,0 +1,46 @@
+// What a context uses that has nothing to do: nothing, or next to it.
+#include <gtest/gtest.h>
+#include <time.h>
+
+#include <array>
+#include <thread>
+
+#include "fab/fab.h"
+
+namespace fab {
+namespace {
+
+using namespace std::chrono_literals;
+
+double cpu_s() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+TEST(Idle, ContextsAndPendingReceivesUseNoProcessorTime) {
+  constexpr double kShareOfProcessor = 0.001;
+  constexpr double kSeconds = 4;
+  const Context context = Context::open();
+  const int rank = context.rank();
+  const Communicator grid = *context.world().cartesian({context.size()}, {true});
+  const std::array<int, 2> out{rank, rank};
+  std::array<int, 2> in{-1, -1};
+  neighbor_xchg(grid, std::span<const int>(out), std::span<int>(in));
+  Request request;
+  // Odd ranks come late, so that even ranks have a receive pending meanwhile.
+  if (rank % 2 == 0) request = ineighbor_xchg(grid, std::span<const int>(out), std::span<int>(in));
+  std::this_thread::sleep_for(100ms);
+  const double before = cpu_s();
+  std::this_thread::sleep_for(std::chrono::duration<double>(kSeconds));
+  const double used = (cpu_s() - before) / kSeconds;
+  std::this_thread::sleep_for(200ms);
+  if (rank % 2 != 0) request = ineighbor_xchg(grid, std::span<const int>(out), std::span<int>(in));
+  request.wait();
+  RecordProperty("processor_share", std::to_string(used));
+  EXPECT_LT(used, kShareOfProcessor) << "of a processor";
+  EXPECT_EQ(in[0], (rank + 1) % context.size());
+}
+
+}  // namespace
+}  // namespace fab
