@@ -40,6 +40,8 @@ FrameWord Communicator::call_word(const Schedule& schedule) const noexcept {
 }
 
 Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases) {
+  if (context_->closed())
+    throw Error(Errc::cancelled, fmt::format("{}: the context is closed", plan.schedule().name()));
   const std::uint64_t limit = context_->tags().max_in_flight();
   if (in_flight_ >= limit)
     throw Error(Errc::no_resources,

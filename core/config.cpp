@@ -123,19 +123,21 @@ constexpr std::array<ConfigRow, 10> kRows = {{
      [](const Config& config) { return std::to_string(config.sequence_start); }},
 }};
 
-/// Insertions, deletions and substitutions that turn one text into the other (Levenshtein).
+/// Insertions, deletions, substitutions and swaps of neighbours that turn one text into the other (Levenshtein's
+/// distance with transpositions).
 std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t substituted = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
+  std::vector<std::vector<std::size_t>> edits(from.size() + 1, std::vector<std::size_t>(to.size() + 1));
+  for (std::size_t i = 0; i <= from.size(); ++i) edits[i][0] = i;
+  std::iota(edits[0].begin(), edits[0].end(), std::size_t{0});
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t substituted = edits[i - 1][j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
+      edits[i][j] = std::min({substituted, edits[i - 1][j] + 1, edits[i][j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+      if (swapped) edits[i][j] = std::min(edits[i][j], edits[i - 2][j - 2] + 1);
     }
   }
-  return row.back();
+  return edits[from.size()][to.size()];
 }
 
 void warn_of_unknown_variable(const Log& log, std::string_view name) {

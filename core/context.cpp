@@ -68,6 +68,10 @@ bool Context::drain(double timeout_s) {
 }
 
 bool Context::close(double timeout_s) {
+  {
+    const Lock lock(engine_.mutex);
+    closed_ = true;
+  }
   if (!drain(timeout_s))
     log_.write(LogLevel::warn, "closing with {} unfinished requests after {} s", engine_.active(), timeout_s);
   bool all_came = false;

@@ -48,6 +48,8 @@ class Context : public std::enable_shared_from_this<Context> {
   /// Waits until nothing is in flight and every rank of the job has come here (collective), at most timeout_s seconds
   /// each. Afterwards nothing can be started. Returns whether all came.
   bool close(double timeout_s);
+  /// Under the engine's lock.
+  [[nodiscard]] bool closed() const noexcept { return closed_; }
 
  private:
   Context(const Config& config, std::unique_ptr<Store> store, const ProviderFactory& make);
@@ -66,6 +68,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Discards discards_;
   std::unique_ptr<std::byte[]> surplus_;
   std::uint32_t next_number_ = 1;  ///< 0 is the world's, at rank 0
+  bool closed_ = false;
 };
 
 }  // namespace fab::core

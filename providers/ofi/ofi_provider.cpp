@@ -45,6 +45,10 @@ Errc code_of(int error) {
 /// fi_wait with no time-out clears it.
 bool never_clears_descriptor(const std::string& provider) { return provider == "net" || provider == "tcp"; }
 
+/// shm names a file after the process and the count of its endpoints. A process that was killed leaves its file, which
+/// a later one with the same number finds in its way (-FI_EBUSY); its next endpoint has another name.
+constexpr int kEndpointTries = 16;
+
 /// libfabric's own TCP endpoint keeps a few small messages for which no receive is posted (FI_NET_MAX_SAVED); the next
 /// one stays in its connection and holds up all that follow. A message that is taken in early must say whose it is, so
 /// the tag names the source.
@@ -110,12 +114,19 @@ void OfiProvider::open_endpoint() {
   check(fi_av_open(domain_.get(), &av_attr, &addresses, nullptr), "fi_av_open", name_);
   addresses_.reset(addresses);
 
+  int enabled = -FI_EBUSY;
+  for (int tries = 0; tries < kEndpointTries && enabled == -FI_EBUSY; ++tries) enabled = enable_new_endpoint();
+  check(enabled, "fi_enable", name_);
+}
+
+int OfiProvider::enable_new_endpoint() {
+  endpoint_.reset();
   fid_ep* endpoint = nullptr;
   check(fi_endpoint(domain_.get(), info_.get(), &endpoint, nullptr), "fi_endpoint", name_);
   endpoint_.reset(endpoint);
   check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind (address vector)", name_);
   check(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind (completion queue)", name_);
-  check(fi_enable(endpoint), "fi_enable", name_);
+  return fi_enable(endpoint);
 }
 
 // shm (seen with libfabric 1.17) takes messages for another sender's that come before their sender's address was
@@ -207,6 +218,7 @@ PostResult OfiProvider::posted(ssize_t result, const char* call, Completion& com
   if (result == 0) return PostResult::pending;
   if (result == -FI_EAGAIN) return PostResult::again;
   const int error = static_cast<int>(-result);
+  if (register_local_) registered_.erase(&completion);
   completion.fail(
       {make_error_code(code_of(error)), fmt::format("{} ({}): {}", call, description_, fi_strerror(error))});
   return PostResult::pending;

@@ -50,6 +50,8 @@ class OfiProvider final : public Provider {
   void open_queue();
   bool open_queue(fi_wait_obj wait_obj);
   void open_endpoint();
+  /// Returns what fi_enable says.
+  int enable_new_endpoint();
   void learn_capabilities();
   void learn_own_address();
   [[nodiscard]] PostResult posted(ssize_t result, const char* call, Completion& completion);

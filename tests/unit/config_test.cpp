@@ -124,6 +124,7 @@ TEST(Config, RefusalNamesWhatIsValid) {
 TEST(Config, NearestVariable) {
   EXPECT_EQ(nearest_variable("FAB_PROVIDR"), "FAB_PROVIDER");
   EXPECT_EQ(nearest_variable("FAB_LOGS"), "FAB_LOG");
+  EXPECT_EQ(nearest_variable("FAB_LGO"), "FAB_LOG");
   EXPECT_EQ(nearest_variable("FAB_TIMEOUT"), "FAB_WAIT_TIMEOUT");
   EXPECT_EQ(nearest_variable("FAB_INTERFACE"), "FAB_IFACE");
   EXPECT_EQ(nearest_variable("FAB_XYZ"), "");

@@ -16,6 +16,13 @@ namespace {
 constexpr auto kSend = OperationKind::send;
 constexpr auto kRecv = OperationKind::recv;
 
+TEST(RunLifetime, NothingStartsInAClosedContext) {
+  InProcessJob job(1, caller_config(), {});
+  Exchange exchange(job.communicators([](Rank) { return Cartesian({1}, {true}); }), {});
+  EXPECT_TRUE(job.context(0).close(10));
+  expect_error(Errc::cancelled, {"neighbor_xchg", "closed"}, [&] { exchange.start(0); });
+}
+
 TEST(RunLifetime, LettingGoInFlightIsLegal) {
   RecordingRig rig;
   Buffers buffers(8);
