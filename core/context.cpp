@@ -78,7 +78,7 @@ bool Context::close(double timeout_s) {
   try {
     all_came = store_->fence(timeout_s, [this] {
       const Lock lock(engine_.mutex);
-      engine_.progress_without_rest();
+      engine_.progress();
     });
     if (!all_came) log_.write(LogLevel::warn, "closing: not all ranks came within {} s", timeout_s);
   } catch (const Error& error) {

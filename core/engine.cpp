@@ -47,12 +47,8 @@ std::size_t Engine::progress() {
   for (Provider* provider : providers_) events += provider->poll();
   if (refused_head_ != nullptr) events += retry_refused();
   if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks() + begin_deferred();
+  for (Inbox* inbox : inboxes_) inbox->polled(events == 0);
   return events;
-}
-
-void Engine::progress_without_rest() {
-  if (progress() > 0) return;
-  for (Inbox* inbox : inboxes_) inbox->look_sometimes();
 }
 
 void Engine::deactivated() noexcept {
@@ -123,22 +119,21 @@ std::size_t Engine::begin_deferred() {
 
 bool Engine::may_sleep() {
   if (has_tasks_.load(std::memory_order_acquire)) return false;
-  const bool quiet = quiet_.exchange(false);
-  bool due = false;
-  for (Inbox* inbox : inboxes_) {
-    if (inbox->look_before_sleep(quiet)) return false;
-    due = due || inbox->due();
+  if (!inboxes_.empty()) {
+    const bool quiet = quiet_.exchange(false);
+    if (std::ranges::any_of(inboxes_, [quiet](Inbox* inbox) { return inbox->look_before_sleep(quiet); })) return false;
+    nap_ms_.store(quiet ? std::min(nap_ms_.load() * kNapGrowth, kThreadSafetyTimeoutMs) : kFirstNapMs);
   }
-  nap_.store(due);
   return std::all_of(providers_.begin(), providers_.end(), [](Provider* provider) { return provider->may_sleep(); });
 }
 
 // Several threads may sleep here at once, so each has its own copy. A wake-up is only a hint: the caller polls
-// everything again whatever poll() said.
+// everything again whatever poll() said. A message that blocks its connection wakes nobody, so where there are inboxes
+// sleeps grow from short ones, and all but the first come after a look.
 void Engine::sleep(int timeout_ms) {
   std::array<pollfd, kMaxDescriptors> descriptors;
   std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin());
-  const int timeout = nap_.load() ? std::min(timeout_ms, kNapMs) : timeout_ms;
+  const int timeout = inboxes_.empty() ? timeout_ms : std::min(timeout_ms, nap_ms_.load());
   quiet_.store(::poll(descriptors.data(), descriptors_.size(), timeout) == 0);
 }
 

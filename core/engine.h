@@ -55,8 +55,6 @@ class Engine {
 
   /// Polls everything once; returns how many things happened.
   std::size_t progress() FAB_REQUIRES(mutex);
-  /// For callers that come again without having slept: progress, and if nothing happened what precedes a sleep.
-  void progress_without_rest() FAB_REQUIRES(mutex);
 
   /// A run became active. Call unpark() once the lock is released if the caller will not wait.
   void activated() noexcept FAB_REQUIRES(mutex) { active_.fetch_add(1); }
@@ -83,7 +81,9 @@ class Engine {
   // Bounds on sleeps, against lost wake-ups.
   static constexpr int kSafetyTimeoutMs = 100;         ///< of a caller that waits
   static constexpr int kThreadSafetyTimeoutMs = 1000;  ///< of the progress thread
-  static constexpr int kNapMs = 1;
+  // Of sleeps, where there are inboxes.
+  static constexpr int kFirstNapMs = 1;
+  static constexpr int kNapGrowth = 10;
 
   std::size_t retry_refused() FAB_REQUIRES(mutex);
   std::size_t run_tasks() FAB_REQUIRES(mutex);
@@ -107,8 +107,8 @@ class Engine {
   Log log_;
   std::vector<Provider*> providers_;
   std::vector<Inbox*> inboxes_;
-  std::atomic<bool> quiet_{false};   ///< the last sleep ended without anything coming
-  std::atomic<bool> nap_{false};     ///< the next sleep must be short, because an inbox wants to look afterwards
+  std::atomic<bool> quiet_{false};  ///< the last sleep ended without anything coming
+  std::atomic<int> nap_ms_{kFirstNapMs};
   std::vector<pollfd> descriptors_;  ///< the wake descriptor first, then one per provider
   bool all_have_wait_fd_ = true;
 

@@ -12,7 +12,7 @@ namespace fab::core {
 namespace {
 
 constexpr int kHasteAfterCatch = 16;
-constexpr int kEmptyPollsPerLook = 64;
+constexpr int kPollsPerLook = 256;
 
 }  // namespace
 
@@ -38,21 +38,16 @@ Inbox::Letter::Letter(Inbox& its_inbox, std::uint64_t its_tag, std::uint64_t its
 Inbox::Inbox(Engine& engine, Provider& provider, const TagFormat& tags)
     : engine_(engine), provider_(provider), tags_(tags), catch_(*this) {}
 
-bool Inbox::look_before_sleep(bool quiet) {
-  due_ = due_ || !quiet;
-  if (!due_ || (!quiet && haste_ == 0)) return false;
-  due_ = false;
-  return look();
-}
+bool Inbox::look_before_sleep(bool quiet) { return (quiet || haste_ > 0) && look(); }
 
-void Inbox::look_sometimes() {
-  if (++empty_polls_ >= kEmptyPollsPerLook || haste_ > 0) static_cast<void>(look());
+void Inbox::polled(bool nothing_happened) {
+  if (++polls_ >= kPollsPerLook || (haste_ > 0 && nothing_happened)) static_cast<void>(look());
 }
 
 // Second parts are left alone: they are too long for the catch, and follow a first part that was received or caught.
 bool Inbox::look() {
   if (catch_.in_use) return false;
-  empty_polls_ = 0;
+  polls_ = 0;
   haste_ = std::max(haste_ - 1, 0);
   const std::array<iovec, 1> memory{{{catch_.memory.get(), kHeadBytes}}};
   catch_.in_use = true;

@@ -25,15 +25,13 @@ class Inbox {
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  // Looking costs system calls and what is caught is copied, so it happens late, when nothing else has for a while; but
-  // at once for some time after a catch.
+  // Looking costs system calls and what is caught is copied, so it happens when nothing else has for a while, and once
+  // in many polls; but at once for some time after a catch.
 
   /// Before a sleep. `quiet`: nothing came during the last one. Returns whether something happened.
   bool look_before_sleep(bool quiet);
-  /// The next sleep should be short: there has been no look since something came.
-  [[nodiscard]] bool due() const noexcept { return due_; }
-  /// For callers that poll again and again without sleeping, when a poll brought nothing.
-  void look_sometimes();
+  /// After every poll of the provider.
+  void polled(bool nothing_happened);
   /// As Provider::post_recv, which it calls unless the message is here. Tags match whether framed or not.
   [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                      Completion& completion);
@@ -73,9 +71,8 @@ class Inbox {
   const TagFormat& tags_;
   Catch catch_;
   Letters letters_;
-  bool due_ = false;
-  int haste_ = 0;        ///< looks that are still to be made at once
-  int empty_polls_ = 0;  ///< since the last look
+  int haste_ = 0;  ///< looks that are still to be made at once
+  int polls_ = 0;  ///< since the last look
 };
 
 }  // namespace fab::core

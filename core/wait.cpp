@@ -30,7 +30,7 @@ bool test(Run& run) {
   if (run.done()) return true;
   Engine& engine = engine_of(run);
   const Lock lock(engine.mutex);
-  engine.progress_without_rest();
+  engine.progress();
   return run.done();
 }
 

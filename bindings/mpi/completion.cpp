@@ -36,7 +36,7 @@ void progress_once() {
   advance_naming();
   core::Engine& engine = Process::instance().engine();
   const core::Lock lock(engine.mutex);
-  engine.progress_without_rest();
+  engine.progress();
 }
 
 /// Reports a failed exchange as the result of a call that gives one status.

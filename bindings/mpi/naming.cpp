@@ -68,7 +68,7 @@ void finish_while(core::Engine& engine, Unfinished&& is_unfinished) {
     unfinished = is_unfinished();
     {
       const core::Lock lock(engine.mutex);  // the ids take effect in a progress
-      engine.progress_without_rest();
+      engine.progress();
     }
     if (unfinished) ::sched_yield();
   }

@@ -44,7 +44,7 @@ void InProcessJob::finish(std::span<core::Run* const> runs) {
 void InProcessJob::progress() {
   for (const auto& context : contexts_) {
     const core::Lock lock(context->engine().mutex);
-    context->engine().progress_without_rest();
+    context->engine().progress();
   }
 }
 
