@@ -89,8 +89,8 @@ void Run::run_rounds() {
   const auto rounds = plan_.schedule().rounds();
   while (round_ < rounds.size()) {
     pending_ = 1;
-    used_transfers_ = 0;
-    for (const PlannedOperation& operation : plan_.operations(round_)) execute(operation);
+    prepare_round();
+    post_round();
     if (--pending_ > 0) return;
     if (!status_.ok()) break;
     ++round_;
@@ -98,20 +98,33 @@ void Run::run_rounds() {
   finish();
 }
 
-void Run::execute(const PlannedOperation& operation) {
-  if (operation.record->kind == OperationKind::copy) {
-    copy(operation);
-    return;
+// All transfers are there before the first is posted: one that fails inside its post takes back those after it, too.
+void Run::prepare_round() {
+  used_transfers_ = 0;
+  for (const PlannedOperation& operation : plan_.operations(round_)) {
+    if (operation.record->kind == OperationKind::copy || is_broken(operation.peer)) continue;
+    Transfer& transfer = transfers_[used_transfers_++];
+    transfer.operation = &operation;
+    transfer.state = Transfer::State::due;
+    ++pending_;
   }
-  if (std::find(broken_peers_.begin(), broken_peers_.end(), operation.peer) != broken_peers_.end()) return;
-  Transfer& transfer = transfers_[used_transfers_++];
-  transfer.operation = &operation;
-  ++pending_;
-  // The rest of a long message counts as on its way from here on, should the head complete first.
-  if (operation.part == PlannedOperation::Part::head) transfers_[used_transfers_].state = Transfer::State::posted;
-  const bool first_part = operation.part != PlannedOperation::Part::rest;
-  if (operation.record->kind == OperationKind::send && first_part) stage_send(operation);
-  repost(transfer);
+}
+
+void Run::post_round() {
+  for (std::uint32_t i = 0; i < used_transfers_; ++i) {
+    Transfer& transfer = transfers_[i];
+    if (transfer.state != Transfer::State::due) continue;
+    const PlannedOperation& operation = *transfer.operation;
+    if (operation.record->kind == OperationKind::send && operation.part != PlannedOperation::Part::rest)
+      stage_send(operation);
+    repost(transfer);
+  }
+  for (const PlannedOperation& operation : plan_.operations(round_))
+    if (operation.record->kind == OperationKind::copy) copy(operation);
+}
+
+bool Run::is_broken(const Peer* peer) const noexcept {
+  return std::find(broken_peers_.begin(), broken_peers_.end(), peer) != broken_peers_.end();
 }
 
 bool Run::repost(Transfer& transfer) {
@@ -329,7 +342,7 @@ void Run::fail(const PlannedOperation& operation, Errc code, const std::string& 
   status_ = {code, fmt::format("{}: {}: {}", plan_.schedule().name(), describe(operation), fault)};
 }
 
-// Takes back receives and refused posts. Cancelled receives settle by their handler.
+// Takes back receives and what is not posted. Cancelled receives settle by their handler.
 template <class Choose>
 void Run::take_back(Choose&& choose) {
   Engine& engine = plan_.communicator().engine();
@@ -337,7 +350,7 @@ void Run::take_back(Choose&& choose) {
   for (std::uint32_t i = 0; i < used_transfers_; ++i) {
     Transfer& transfer = transfers_[i];
     if (transfer.state == Transfer::State::idle || !choose(transfer)) continue;
-    if (transfer.state == Transfer::State::refused) {
+    if (transfer.state != Transfer::State::posted) {
       engine.forget(transfer);
       transfer.state = Transfer::State::idle;
       --pending_;

@@ -16,7 +16,7 @@ namespace fab::core {
 
 /// One operation of the current round in flight: the completion record that the provider hands back.
 struct Transfer : Completion {
-  enum class State : std::uint8_t { idle, refused, posted };
+  enum class State : std::uint8_t { idle, due, refused, posted };
 
   explicit Transfer(Run& owner) noexcept;
 
@@ -63,7 +63,9 @@ class Run {
   friend struct Transfer;
 
   void run_rounds();
-  void execute(const PlannedOperation& operation);
+  void prepare_round();
+  void post_round();
+  [[nodiscard]] bool is_broken(const Peer* peer) const noexcept;
   void copy(const PlannedOperation& operation);
   [[nodiscard]] PostResult post(Transfer& transfer);
   void stage_send(const PlannedOperation& operation);

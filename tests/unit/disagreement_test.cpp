@@ -15,13 +15,26 @@ namespace {
 using collectives::BlockList;
 using testing::HasSubstr;
 
+/// How messages find their receives, and whether they come before them.
+struct Meeting {
+  const char* name;
+  bool directed_receive;
+  bool early_messages_block;
+  bool receiver_is_late;
+};
+
+void PrintTo(const Meeting& meeting, std::ostream* out) { *out << meeting.name; }
+
 /// Two ranks joined by several edges.
-class Disagreement : public testing::TestWithParam<bool> {
+class Disagreement : public testing::TestWithParam<Meeting> {
  protected:
   void make_job(const Config& first, const Config& second, std::size_t iov_limit = 4) {
-    job_ = std::make_unique<InProcessJob>(
-        std::vector<Config>{first, second},
-        FabricOptions{.seed = 17, .directed_receive = GetParam(), .iov_limit = iov_limit, .inject_bytes = 16});
+    job_ = std::make_unique<InProcessJob>(std::vector<Config>{first, second},
+                                          FabricOptions{.seed = 17,
+                                                        .directed_receive = GetParam().directed_receive,
+                                                        .iov_limit = iov_limit,
+                                                        .inject_bytes = 16,
+                                                        .early_messages_block = GetParam().early_messages_block});
   }
   void make_job() { make_job(caller_config(), caller_config()); }
 
@@ -44,6 +57,9 @@ class Disagreement : public testing::TestWithParam<bool> {
     }
     return shapes;
   }
+  void progress_until_all_has_come() {
+    for (int i = 0; i < 1000; ++i) job_->progress();
+  }
   static std::size_t sum(const std::vector<std::size_t>& sizes) {
     std::size_t bytes = 0;
     for (const std::size_t size : sizes) bytes += size;
@@ -58,6 +74,7 @@ class Disagreement : public testing::TestWithParam<bool> {
     std::vector<core::Run*> runs;
     for (const auto& communicator : communicators) {
       const bool sends = communicator->rank() == 0;
+      if (!sends && GetParam().receiver_is_late) progress_until_all_has_come();
       const auto shapes = shapes_of(sends ? ends.sent : ends.expected);
       runs.push_back(&start_locked(*communicator, [&](core::Communicator& its) -> core::Run& {
         return collectives::start_neighbor_xchg(
@@ -67,12 +84,12 @@ class Disagreement : public testing::TestWithParam<bool> {
       }));
     }
     job_->finish(runs);
-    for (int i = 0; i < 50; ++i) job_->progress();  // what is thrown away arrives
+    progress_until_all_has_come();  // what is thrown away too
     EXPECT_EQ(std::count(recv.end() - kGuard, recv.end(), std::byte{9}), kGuard) << "written beyond the last block";
     return {release(*runs[0]), release(*runs[1])};
   }
   void expect_clean() {
-    EXPECT_EQ(job_->fabric().left_over(), 0u) << "something of the exchange that failed is still around";
+    EXPECT_EQ(job_->left_over(), 0u) << "something of the exchange that failed is still around";
     const auto statuses = exchange({{8, 50000, 3}, {8, 50000, 3}});
     EXPECT_TRUE(statuses[0].ok()) << statuses[0].message;
     EXPECT_TRUE(statuses[1].ok()) << statuses[1].message;
@@ -82,7 +99,11 @@ class Disagreement : public testing::TestWithParam<bool> {
   std::unique_ptr<InProcessJob> job_;
 };
 
-INSTANTIATE_TEST_SUITE_P(DirectedReceive, Disagreement, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Meetings, Disagreement,
+                         testing::Values(Meeting{"BySource", true, false, false}, Meeting{"ByTag", false, false, false},
+                                         Meeting{"Late", false, false, true}, Meeting{"Blocking", false, true, false},
+                                         Meeting{"LateBlocking", false, true, true}),
+                         [](const auto& each) { return each.param.name; });
 
 TEST_P(Disagreement, AboutTheSizeOfOneBlock) {
   for (const std::size_t iov_limit : {1u, 4u}) {
@@ -142,7 +163,7 @@ TEST_P(Disagreement, WhereOneRankCombinesAndTheOtherDoesNot) {
     }
     const auto statuses = exchange({{8}, {8}});
     EXPECT_TRUE(statuses[1].ok()) << "a single block is combined by nobody: " << statuses[1].message;
-    EXPECT_EQ(job_->fabric().left_over(), 0u);
+    EXPECT_EQ(job_->left_over(), 0u);
   }
 }
 
@@ -156,7 +177,7 @@ TEST_P(Disagreement, WhetherCallsAreChecked) {
       EXPECT_FALSE(statuses[1].ok());
       EXPECT_THAT(statuses[1].message, HasSubstr("FAB_CHECK"));
     }
-    EXPECT_EQ(job_->fabric().left_over(), 0u);
+    EXPECT_EQ(job_->left_over(), 0u);
   }
 }
 

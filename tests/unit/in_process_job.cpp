@@ -48,6 +48,11 @@ void InProcessJob::progress() {
   }
 }
 
+std::size_t InProcessJob::left_over() {
+  for (int turn = 0; turn < 1000 && fabric_.left_over() > 0; ++turn) progress();
+  return fabric_.left_over();
+}
+
 Status release(core::Run& run) {
   const core::Lock lock(run.plan().communicator().engine().mutex);
   Status status = run.status();

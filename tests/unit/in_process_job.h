@@ -31,6 +31,8 @@ class InProcessJob {
   void finish(std::span<core::Run* const> runs);
   /// Drives every rank once.
   void progress();
+  /// What the fabric has left over; between looks into inboxes, where there are any.
+  [[nodiscard]] std::size_t left_over();
 
  private:
   Fabric fabric_;
