@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <mutex>
 #include <new>
 
 #include "core/config.h"
@@ -29,6 +30,14 @@ int world_rank() noexcept {
 int report(const char* call, MPI_Comm comm, int error_class, std::string_view message) noexcept {
   log_error(call, message);
   return call_error_handler(comm, error_class);
+}
+
+bool is_fatal(MPI_Comm comm) noexcept {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
+  const bool fatal = handler == MPI_ERRORS_ARE_FATAL;
+  static_cast<void>(PMPI_Errhandler_free(&handler));  // the reference; nothing can be done where it fails
+  return fatal;
 }
 
 }  // namespace
@@ -87,10 +96,16 @@ void log_error(const char* call, std::string_view message) noexcept {
   }
 }
 
+// Open MPI's fatal handler crashes when several threads are in it: one at a time, and it does not come back. Handlers of
+// the user may take as long as they like, so they are never held up.
 int call_error_handler(MPI_Comm comm, int code) noexcept {
   if (!mpi_is_usable()) return code;
+  const MPI_Comm target = comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm;
+  static std::mutex fatal;
+  std::unique_lock<std::mutex> lock(fatal, std::defer_lock);
+  if (is_fatal(target)) lock.lock();
   // What the handler's own call returns says nothing about the error that is being reported.
-  static_cast<void>(PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, code));
+  static_cast<void>(PMPI_Comm_call_errhandler(target, code));
   return code;
 }
 
