@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t kSide = 24;
 constexpr int kTrials = 9;
 constexpr long kTrialRounds = 2000;
+constexpr double kClockPeriodUs = 1;  ///< how often the clock is looked at
 
 using Clock = std::chrono::steady_clock;
 
@@ -34,6 +35,14 @@ long Computation::rounds_for(double microseconds) const {
 
 void Computation::run(long rounds) {
   for (long i = 0; i < rounds; ++i) round();
+}
+
+void Computation::run_for(double microseconds) {
+  const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                   std::chrono::duration<double, std::micro>(microseconds));
+  const long rounds = rounds_for(kClockPeriodUs);
+  do run(rounds);
+  while (Clock::now() < end);
 }
 
 void Computation::round() {

@@ -5,8 +5,7 @@
 
 namespace bench {
 
-/// Multiplies a small matrix with a vector, again and again, in cache. A fixed amount of work, not a fixed time:
-/// whoever takes the processor away meanwhile makes it last longer.
+/// Multiplies a small matrix with a vector, again and again, in cache.
 class Computation {
  public:
   /// Measures its own speed, for some milliseconds.
@@ -14,7 +13,10 @@ class Computation {
 
   /// How many rounds take that long when nobody disturbs; at least one.
   [[nodiscard]] long rounds_for(double microseconds) const;
+  /// A fixed amount of work: whoever takes the processor away meanwhile makes it last longer.
   void run(long rounds);
+  /// Work until the clock says so, as much as that may be: the OSU benchmarks' computation.
+  void run_for(double microseconds);
 
  private:
   void round();

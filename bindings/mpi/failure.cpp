@@ -96,8 +96,8 @@ void log_error(const char* call, std::string_view message) noexcept {
   }
 }
 
-// Open MPI's fatal handler crashes when several threads are in it: one at a time, and it does not come back. Handlers of
-// the user may take as long as they like, so they are never held up.
+// Open MPI's fatal handler crashes when several threads are in it: one at a time, and it does not come back. Handlers
+// of the user may take as long as they like, so they are never held up.
 int call_error_handler(MPI_Comm comm, int code) noexcept {
   if (!mpi_is_usable()) return code;
   const MPI_Comm target = comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm;

@@ -26,9 +26,6 @@ endfunction()
 
 function(_fab_add_launched_test name kind)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIME_LIMIT_S" "SOURCES;RANKS;PROVIDERS;ARGUMENTS;ENVIRONMENT")
-  if(NOT arg_TIME_LIMIT_S)
-    set(arg_TIME_LIMIT_S 120)
-  endif()
   if(NOT arg_RANKS OR FAB_SANITIZE)
     set(arg_RANKS ${fab_test_ranks})
   endif()
@@ -40,17 +37,28 @@ function(_fab_add_launched_test name kind)
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE fab_${kind}_test_main)
   foreach(provider ${arg_PROVIDERS})
-    string(REPLACE "+" "\\;" provider_value ${provider})
     foreach(ranks ${arg_RANKS})
-      set(test ${kind}.${name}.${provider}.${ranks})
-      # timeout(1) ends mpirun, which then ends its ranks; ctest's own limit would leave them behind.
-      add_test(NAME ${test} COMMAND timeout --kill-after=10 ${arg_TIME_LIMIT_S}
-        ${MPIEXEC_EXECUTABLE} -n ${ranks} --oversubscribe --bind-to none
-        $<TARGET_FILE:${target}> --expect-ranks=${ranks} ${arg_ARGUMENTS})
-      math(EXPR ctest_limit_s "${arg_TIME_LIMIT_S} + 30")
-      set_tests_properties(${test} PROPERTIES
-        LABELS "${kind};${provider}" RUN_SERIAL TRUE TIMEOUT ${ctest_limit_s}
-        ENVIRONMENT "${fab_test_environment};FAB_PROVIDER=${provider_value};${arg_ENVIRONMENT}")
+      fab_launch(${kind}.${name}.${provider}.${ranks} TARGET ${target} RANKS ${ranks} PROVIDER ${provider}
+        ARGUMENTS ${arg_ARGUMENTS} ENVIRONMENT ${arg_ENVIRONMENT} TIME_LIMIT_S ${arg_TIME_LIMIT_S})
     endforeach()
   endforeach()
+endfunction()
+
+# fab_launch(TEST TARGET t RANKS n PROVIDER p [ARGUMENTS ...] [ENVIRONMENT ...] [TIME_LIMIT_S s])
+#   One more ctest test of such an executable.
+function(fab_launch test)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET;RANKS;PROVIDER;TIME_LIMIT_S" "ARGUMENTS;ENVIRONMENT")
+  if(NOT arg_TIME_LIMIT_S)
+    set(arg_TIME_LIMIT_S 120)
+  endif()
+  string(REPLACE "+" "\\;" provider_value ${arg_PROVIDER})
+  string(REGEX MATCH "^[a-z]+" kind ${test})
+  # timeout(1) ends mpirun, which then ends its ranks; ctest's own limit would leave them behind.
+  add_test(NAME ${test} COMMAND timeout --kill-after=10 ${arg_TIME_LIMIT_S}
+    ${MPIEXEC_EXECUTABLE} -n ${arg_RANKS} --oversubscribe --bind-to none
+    $<TARGET_FILE:${arg_TARGET}> --expect-ranks=${arg_RANKS} ${arg_ARGUMENTS})
+  math(EXPR ctest_limit_s "${arg_TIME_LIMIT_S} + 30")
+  set_tests_properties(${test} PROPERTIES
+    LABELS "${kind};${arg_PROVIDER}" RUN_SERIAL TRUE TIMEOUT ${ctest_limit_s}
+    ENVIRONMENT "${fab_test_environment};FAB_PROVIDER=${provider_value};${arg_ENVIRONMENT}")
 endfunction()

@@ -1,0 +1,161 @@
+// The libfabric provider on its own: two endpoints in this process, over each provider that every machine has.
+#include "providers/ofi/ofi_provider.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "core/log.h"
+
+namespace fab::test {
+namespace {
+
+using testing::HasSubstr;
+
+struct Setting {
+  const char* provider;
+  bool registered;  ///< memory is registered for each message, as FI_MR_LOCAL demands
+};
+
+void PrintTo(const Setting& setting, std::ostream* out) {
+  *out << setting.provider << (setting.registered ? " with registered memory" : "");
+}
+
+struct Outcome : Completion {
+  Outcome()
+      : Completion(
+            [](Completion& self, std::uint64_t arrived_bytes, std::uint64_t arrived_tag) noexcept {
+              auto& outcome = static_cast<Outcome&>(self);
+              outcome.bytes = arrived_bytes;
+              outcome.tag = arrived_tag;
+              outcome.ended = true;
+            },
+            [](Completion& self, const Status& its_status) noexcept {
+              auto& outcome = static_cast<Outcome&>(self);
+              outcome.status = its_status;
+              outcome.ended = true;
+            }) {}
+
+  bool ended = false;
+  std::uint64_t bytes = 0;
+  std::uint64_t tag = 0;
+  Status status;
+};
+
+class OfiProviderTest : public testing::TestWithParam<Setting> {
+ protected:
+  OfiProviderTest() {
+    for (ofi::OfiProvider* each : {&left_, &right_})
+      if (GetParam().registered) each->always_register();
+    to_right_ = left_.connect(right_.address());
+    from_left_ = right_.connect(left_.address());
+  }
+
+  void poll_until(const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!done()) {
+      left_.poll();
+      right_.poll();
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "nothing comes";
+    }
+  }
+  void post(const std::function<PostResult()>& post_it, PostResult& result) {
+    poll_until([&] { return (result = post_it()) != PostResult::again; });
+  }
+  /// Sends one message in pieces and receives it in pieces.
+  void transfer(std::span<iovec> sent, std::span<iovec> received, std::uint64_t tag, Outcome& arrival) {
+    Outcome departure;
+    PostResult result = PostResult::again;
+    post([&] { return right_.post_recv(from_left_, received, tag, 0, arrival); }, result);
+    ASSERT_EQ(result, PostResult::pending);
+    post([&] { return left_.post_send(to_right_, sent, tag, departure); }, result);
+    if (result == PostResult::done) departure.ended = true;
+    poll_until([&] { return departure.ended && arrival.ended; });
+    EXPECT_TRUE(departure.status.ok()) << departure.status.message;
+  }
+  /// Cuts memory into about equal pieces.
+  static std::vector<iovec> cut(std::vector<std::byte>& memory, std::size_t pieces) {
+    std::vector<iovec> result;
+    std::size_t begin = 0;
+    for (std::size_t i = 1; i <= pieces; ++i) {
+      const std::size_t end = memory.size() * i / pieces;
+      result.push_back({memory.data() + begin, end - begin});
+      begin = end;
+    }
+    return result;
+  }
+
+  static Config config() {
+    Config result;
+    result.provider = GetParam().provider;
+    return result;
+  }
+
+  Log log_{LogLevel::warn, 0};
+  JobInfo job_{.size = 2, .local_size = 2, .other_nodes = {}, .origin = "in this process"};
+  ofi::OfiProvider left_{config(), job_, log_};
+  ofi::OfiProvider right_{config(), job_, log_};
+  PeerHandle to_right_ = 0;
+  PeerHandle from_left_ = 0;
+};
+
+TEST_P(OfiProviderTest, MovesMessagesOfAllSizesInPieces) {
+  std::uint64_t tag = 0x1234;
+  for (const std::size_t bytes : {0u, 1u, 64u, 128u, 4096u, 32768u, 300'000u, 3'000'001u})
+    for (std::size_t pieces = 1; pieces <= left_.capabilities().iov_limit; ++pieces) {
+      SCOPED_TRACE(testing::Message() << bytes << " bytes in " << pieces << " pieces");
+      std::vector<std::byte> sent(bytes);
+      for (std::size_t i = 0; i < bytes; ++i) sent[i] = static_cast<std::byte>(i * 7 + pieces);
+      std::vector<std::byte> received(bytes);
+      std::vector<iovec> from = cut(sent, pieces);
+      std::vector<iovec> to = cut(received, left_.capabilities().iov_limit + 1 - pieces);
+      Outcome arrival;
+      ASSERT_NO_FATAL_FAILURE(transfer(from, to, ++tag, arrival));
+      EXPECT_TRUE(arrival.status.ok()) << arrival.status.message;
+      EXPECT_EQ(arrival.bytes, bytes);
+      EXPECT_EQ(arrival.tag, tag);
+      EXPECT_TRUE(received == sent);
+    }
+}
+
+TEST_P(OfiProviderTest, ReceivesCanBeTakenBack) {
+  std::vector<std::byte> memory(100);
+  std::vector<iovec> pieces = cut(memory, 1);
+  Outcome taken_back;
+  ASSERT_EQ(right_.post_recv(from_left_, pieces, 5, 0, taken_back), PostResult::pending);
+  right_.cancel(taken_back);
+  ASSERT_NO_FATAL_FAILURE(poll_until([&] { return taken_back.ended; }));
+  EXPECT_EQ(taken_back.status.errc(), Errc::cancelled) << taken_back.status.message;
+
+  Outcome arrival;
+  ASSERT_NO_FATAL_FAILURE(transfer(pieces, pieces, 5, arrival));
+  EXPECT_TRUE(arrival.status.ok()) << "a later receive of the same tag";
+}
+
+TEST_P(OfiProviderTest, RefusesAddressesOfOtherProviders) {
+  try {
+    left_.connect("nonsense");
+    ADD_FAILURE() << "took an address without parts";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.errc(), Errc::mismatch);
+  }
+  try {
+    const char separator = right_.address().at(right_.name().size());
+    left_.connect(fmt::format("pigeon{0}pigeon on roof{0}x", separator));
+    ADD_FAILURE() << "took a pigeon's address";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.errc(), Errc::mismatch);
+    EXPECT_THAT(error.what(), HasSubstr("it uses pigeon on roof, this rank " + left_.description()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Providers, OfiProviderTest,
+                         testing::Values(Setting{"net", false}, Setting{"net", true}, Setting{"tcp;ofi_rxm", false},
+                                         Setting{"tcp;ofi_rxm", true}, Setting{"sockets", false},
+                                         Setting{"sockets", true}, Setting{"shm", false}, Setting{"shm", true}));
+
+}  // namespace
+}  // namespace fab::test
