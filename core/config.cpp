@@ -104,7 +104,7 @@ constexpr std::array<ConfigRow, 10> kRows = {{
        return parse_number(text, 0.0, std::numeric_limits<double>::max(), config.wait_timeout_s);
      },
      [](const Config& config) { return fmt::format("{}", config.wait_timeout_s); }},
-    {"FAB_COMBINE_BYTES", "16384",
+    {"FAB_COMBINE_BYTES", "32768",
      "Blocks to one peer travel as one message up to this many bytes in total: 0 or more, suffixes k and m; 0: never.",
      [](std::string_view text, Config& config) { return parse_bytes(text, config.combine_bytes); },
      [](const Config& config) { return std::to_string(config.combine_bytes); }},

@@ -18,7 +18,7 @@ class Run;
 /// bytes, the surplus in memory that nobody reads, and the second part of a longer message only ever meets a receive of
 /// its length (TagFormat::rest). So no provider sees a message that is longer than its receive: not all of them survive
 /// one (libfabric's TCP providers drop the connection). It is fab that compares sizes.
-constexpr std::uint64_t kHeadBytes = 32 * 1024;
+constexpr std::uint64_t kHeadBytes = 64 * 1024;
 
 /// Pieces of memory in one post, whatever the provider could take.
 constexpr std::size_t kMaxPieces = 16;

@@ -19,10 +19,23 @@ std::uint64_t mix(std::uint64_t state, std::uint64_t value) noexcept {
 
 }  // namespace
 
+std::uint64_t Layout::Shape::hash_of(const Shape& shape) noexcept {
+  std::uint64_t state = mix(static_cast<std::uint64_t>(shape.lower_bound), static_cast<std::uint64_t>(shape.extent));
+  for (const LayoutNode& node : shape.nodes) {
+    state = mix(state, static_cast<std::uint64_t>(node.offset));
+    state = mix(state, static_cast<std::uint64_t>(node.stride));
+    state = mix(state, node.count);
+    state = mix(state, node.bytes);
+    state = mix(state, node.nodes);
+  }
+  return state;
+}
+
 Layout::Layout(std::shared_ptr<const Shape> shape) : shape_(std::move(shape)) {}
 
 Layout::Layout() {
-  static const auto empty = std::make_shared<const Shape>(std::vector<LayoutNode>{}, 0, 0);
+  // As long as the process: threads may outlive main.
+  static const auto& empty = *new auto(std::make_shared<const Shape>(std::vector<LayoutNode>{}, 0, 0));
   shape_ = empty;
 }
 
@@ -51,17 +64,7 @@ bool Layout::is_contiguous() const noexcept { return shape_->summary.pieces <= 1
 std::size_t Layout::piece_count() const noexcept { return shape_->summary.pieces; }
 std::span<const LayoutNode> Layout::nodes() const noexcept { return shape_->nodes; }
 
-std::uint64_t Layout::hash() const noexcept {
-  std::uint64_t state = mix(static_cast<std::uint64_t>(lower_bound()), static_cast<std::uint64_t>(extent()));
-  for (const LayoutNode& node : nodes()) {
-    state = mix(state, static_cast<std::uint64_t>(node.offset));
-    state = mix(state, static_cast<std::uint64_t>(node.stride));
-    state = mix(state, node.count);
-    state = mix(state, node.bytes);
-    state = mix(state, node.nodes);
-  }
-  return state;
-}
+std::uint64_t Layout::hash() const noexcept { return shape_->hash; }
 
 bool Layout::operator==(const Layout& other) const noexcept {
   return shape_ == other.shape_ ||

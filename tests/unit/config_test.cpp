@@ -44,7 +44,7 @@ TEST(Config, DefaultsStandInTheRows) {
   EXPECT_EQ(config.progress_cpu, -1);
   EXPECT_EQ(config.log, LogLevel::warn);
   EXPECT_EQ(config.wait_timeout_s, 0);
-  EXPECT_EQ(config.combine_bytes, 16384u);
+  EXPECT_EQ(config.combine_bytes, 32768u);
   EXPECT_EQ(config.plan_cache, 64u);
   EXPECT_FALSE(config.check);
   EXPECT_EQ(config.sequence_start, 0u);

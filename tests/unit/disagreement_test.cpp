@@ -90,7 +90,7 @@ class Disagreement : public testing::TestWithParam<Meeting> {
   }
   void expect_clean() {
     EXPECT_EQ(job_->left_over(), 0u) << "something of the exchange that failed is still around";
-    const auto statuses = exchange({{8, 50000, 3}, {8, 50000, 3}});
+    const auto statuses = exchange({{8, 100000, 3}, {8, 100000, 3}});
     EXPECT_TRUE(statuses[0].ok()) << statuses[0].message;
     EXPECT_TRUE(statuses[1].ok()) << statuses[1].message;
   }
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(Meetings, Disagreement,
 TEST_P(Disagreement, AboutTheSizeOfOneBlock) {
   for (const std::size_t iov_limit : {1u, 4u}) {
     make_job(caller_config(), caller_config(), iov_limit);
-    constexpr std::size_t kSizes[] = {0, 1, 8, 24, 100, 5000, 32768, 32769, 40000, 100000};
+    constexpr std::size_t kSizes[] = {0, 1, 8, 24, 100, 5000, core::kHeadBytes, core::kHeadBytes + 1, 70000, 200000};
     for (const std::size_t sent : kSizes)
       for (const std::size_t expected : kSizes) {
         SCOPED_TRACE(testing::Message() << sent << " bytes to " << expected << ", iov limit " << iov_limit);
@@ -172,7 +172,7 @@ TEST_P(Disagreement, WhetherCallsAreChecked) {
   checking.check = true;
   for (const bool sender_checks : {false, true}) {
     make_job(sender_checks ? checking : caller_config(), sender_checks ? caller_config() : checking);
-    for (const std::size_t bytes : {0u, 8u, 40000u}) {
+    for (const std::size_t bytes : {0u, 8u, 70000u}) {
       const auto statuses = exchange({{bytes}, {bytes}});
       EXPECT_FALSE(statuses[1].ok());
       EXPECT_THAT(statuses[1].message, HasSubstr("FAB_CHECK"));

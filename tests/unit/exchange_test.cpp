@@ -50,7 +50,7 @@ class Exchanges : public testing::TestWithParam<Setting> {
     const auto communicators = job.communicators(topology);
     for (const ExchangeOptions& options : {ExchangeOptions{.longest_bytes = 100, .most_pieces = 5},
                                            ExchangeOptions{.longest_bytes = 9000, .most_pieces = 3},
-                                           ExchangeOptions{.longest_bytes = 50000, .most_pieces = 5}}) {
+                                           ExchangeOptions{.longest_bytes = 100000, .most_pieces = 5}}) {
       SCOPED_TRACE(testing::Message() << job.size() << " ranks, seed " << seed << ", blocks up to "
                                       << options.longest_bytes << " B in " << options.most_pieces << " pieces");
       ExchangeOptions seeded = options;

@@ -82,7 +82,7 @@ TEST_P(EarlyMessages, DoNotHoldUpOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, EarlyMessages,
-                         testing::Values(Setting{100, 4}, Setting{9000, 1}, Setting{50'000, 4}, Setting{120'000, 2}));
+                         testing::Values(Setting{100, 4}, Setting{9000, 1}, Setting{100'000, 4}, Setting{200'000, 2}));
 
 }  // namespace
 }  // namespace fab::test

@@ -280,7 +280,7 @@ class RanksAsThreads : public testing::TestWithParam<ProgressMode> {
   [[nodiscard]] std::unique_ptr<Exchange> exchange(std::uint32_t seed) {
     const Graph graph = random_graph(kRanks, seed);
     return std::make_unique<Exchange>(job_->communicators([&](Rank) { return graph; }),
-                                      ExchangeOptions{.seed = seed, .longest_bytes = 40000, .most_pieces = 3});
+                                      ExchangeOptions{.seed = seed, .longest_bytes = 100000, .most_pieces = 3});
   }
 
   std::unique_ptr<InProcessJob> job_;
