@@ -67,7 +67,7 @@ class EarlyMessages : public testing::TestWithParam<Setting> {
 
 TEST_P(EarlyMessages, DoNotHoldUpOthers) {
   for (const int ranks : {2, 3, 5})
-    for (std::uint32_t seed = 1; seed <= 3; ++seed) {
+    for (const std::uint32_t seed : {1u, 2u}) {
       SCOPED_TRACE(testing::Message() << ranks << " ranks, seed " << seed);
       InProcessJob job(
           ranks, caller_config(),
@@ -82,7 +82,7 @@ TEST_P(EarlyMessages, DoNotHoldUpOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, EarlyMessages,
-                         testing::Values(Setting{100, 4}, Setting{9000, 1}, Setting{100'000, 4}, Setting{200'000, 2}));
+                         testing::Values(Setting{100, 4}, Setting{9000, 1}, Setting{70'000, 4}, Setting{140'000, 2}));
 
 }  // namespace
 }  // namespace fab::test
