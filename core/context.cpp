@@ -18,28 +18,34 @@ Engine::Options engine_options(const Config& config, const JobInfo& job) {
           .thread_may_spin = processors.of_process > job.local_size};
 }
 
+bool needs_inbox(const Transports& transports) {
+  return transports.network && transports.network->capabilities().early_messages_block;
+}
+
 }  // namespace
 
-Context::Context(const Config& config, std::unique_ptr<Store> store, const ProviderFactory& make)
+Context::Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make)
     : config_(config),
       log_(config.log, store->job().rank),
       store_owner_(std::move(store)),
       store_(store_owner_.get()),
-      provider_(make(config_, store_->job(), log_)),
-      tags_(provider_->capabilities(), store_->job().size),
+      transports_(make(config_, store_->job(), log_)),
+      transport_(transports_.description()),
+      tags_(transports_.narrowest(), store_->job().size),
       engine_(engine_options(config_, store_->job()), log_),
-      inbox_(provider_->capabilities().early_messages_block ? new Inbox(engine_, *provider_, tags_) : nullptr),
-      peers_(engine_, *store_, *provider_, inbox_.get()),
+      inbox_(needs_inbox(transports_) ? new Inbox(engine_, *transports_.network, tags_) : nullptr),
+      peers_(engine_, *store_, transports_, inbox_.get()),
       discards_(engine_, tags_),
       surplus_(new std::byte[kHeadBytes]) {
-  engine_.add(*provider_, inbox_.get());
+  if (transports_.node) engine_.add(*transports_.node);
+  if (transports_.network) engine_.add(*transports_.network, inbox_.get());
 }
 
 std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Store> store,
-                                       const ProviderFactory& make) {
+                                       const TransportFactory& make) {
   const std::shared_ptr<Context> context(new Context(config, std::move(store), make));
   context->log_.write(LogLevel::info, "rank {} of {} ({}), {}", context->job().rank, context->job().size,
-                      context->job().origin, context->provider_->description());
+                      context->job().origin, context->transport());
   context->peers_.publish();
   context->engine_.start_thread();
   return context;

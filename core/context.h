@@ -13,18 +13,20 @@
 #include "core/log.h"
 #include "core/match_tag.h"
 #include "core/peers.h"
+#include "core/transports.h"
 
 namespace fab::core {
 
 class Communicator;
 
-/// Makes the provider once it is known where this process stands in its job.
-using ProviderFactory = std::function<std::unique_ptr<Provider>(const Config&, const JobInfo&, const Log&)>;
+/// Opens the ways out once it is known where this process stands in its job.
+using TransportFactory = std::function<Transports(const Config&, const JobInfo&, const Log&)>;
 
 class Context : public std::enable_shared_from_this<Context> {
  public:
-  /// Opens the provider and publishes this rank's address; talks to nobody.
-  static std::shared_ptr<Context> open(const Config& config, std::unique_ptr<Store> store, const ProviderFactory& make);
+  /// Opens the providers and publishes this rank's addresses; talks to nobody.
+  static std::shared_ptr<Context> open(const Config& config, std::unique_ptr<Store> store,
+                                       const TransportFactory& make);
   /// Closes without meeting the other ranks, if close() was not called.
   ~Context();
 
@@ -34,8 +36,8 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
   [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
   [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }
-  [[nodiscard]] const Capabilities& capabilities() const noexcept { return provider_->capabilities(); }
-  [[nodiscard]] const Provider& provider() const noexcept { return *provider_; }
+  /// For messages: the providers, with interfaces and addresses.
+  [[nodiscard]] const std::string& transport() const noexcept { return transport_; }
   [[nodiscard]] Discards& discards() noexcept { return discards_; }
   /// kHeadBytes of memory that receives may write to and nobody reads.
   [[nodiscard]] std::byte* surplus() noexcept { return surplus_.get(); }
@@ -52,18 +54,19 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] bool closed() const noexcept { return closed_; }
 
  private:
-  Context(const Config& config, std::unique_ptr<Store> store, const ProviderFactory& make);
+  Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make);
   bool drain(double timeout_s);
 
-  // In the order of construction: the store stops calling back before the engine goes, the provider goes last.
+  // In the order of construction: the store stops calling back before the engine goes, the providers go last.
   Config config_;
   Log log_;
   std::unique_ptr<Store> store_owner_;
   Store* store_;
-  std::unique_ptr<Provider> provider_;
+  Transports transports_;
+  std::string transport_;
   TagFormat tags_;
   Engine engine_;
-  std::unique_ptr<Inbox> inbox_;  ///< where the provider needs one
+  std::unique_ptr<Inbox> inbox_;  ///< where the network needs one
   PeerTable peers_;
   Discards discards_;
   std::unique_ptr<std::byte[]> surplus_;

@@ -45,7 +45,7 @@ void Discards::post(Discard& discard) {
 void Discards::arrived(Discard& discard, std::uint64_t bytes, std::uint64_t tag) {
   if (discard.first_part && (tag & tags_.framed()) != 0 && bytes >= FrameHead::kBytes) {
     const FrameHead head = read_frame_head(discard.memory.get());
-    if (head.message_bytes > kHeadBytes) rest(discard.peer, discard.tag, head.message_bytes);
+    if (discard.peer.in_parts() && head.message_bytes > kHeadBytes) rest(discard.peer, discard.tag, head.message_bytes);
   }
   forget(discard);
 }

@@ -44,7 +44,10 @@ void Engine::add(Provider& provider, Inbox* inbox) {
 
 std::size_t Engine::progress() {
   std::size_t events = 0;
-  for (Provider* provider : providers_) events += provider->poll();
+  // A provider that only serves peers is polled now and then, so that it does not slow the others down.
+  const bool poll_all = providers_.size() == 1 || ++turns_ % kTurnsPerIdlePoll == 0;
+  for (Provider* provider : providers_)
+    if (poll_all || provider->busy()) events += provider->poll();
   if (refused_head_ != nullptr) events += retry_refused();
   if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks() + begin_deferred();
   for (Inbox* inbox : inboxes_) inbox->polled(events == 0);

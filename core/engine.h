@@ -78,6 +78,7 @@ class Engine {
  private:
   friend class Driver;
   static constexpr std::size_t kMaxDescriptors = 8;
+  static constexpr unsigned kTurnsPerIdlePoll = 64;
   // Bounds on sleeps, against lost wake-ups.
   static constexpr int kSafetyTimeoutMs = 100;         ///< of a caller that waits
   static constexpr int kThreadSafetyTimeoutMs = 1000;  ///< of the progress thread
@@ -107,6 +108,7 @@ class Engine {
   Log log_;
   std::vector<Provider*> providers_;
   std::vector<Inbox*> inboxes_;
+  unsigned turns_ FAB_GUARDED_BY(mutex) = 0;
   std::atomic<bool> quiet_{false};  ///< the last sleep ended without anything coming
   std::atomic<int> nap_ms_{kFirstNapMs};
   std::vector<pollfd> descriptors_;  ///< the wake descriptor first, then one per provider

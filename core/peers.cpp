@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace fab::core {
 
 namespace {
 
-const std::string kAddressKey = "fab.address";
+const std::string kNetworkKey = "fab.address";
+const std::string kNodeKey = "fab.node_address";
 
 }  // namespace
 
@@ -16,21 +19,43 @@ PostResult Peer::post_recv(std::span<const iovec> pieces, std::uint64_t tag, con
   return provider->post_recv(handle, pieces, tag, tags.framed(), completion);
 }
 
-void PeerTable::publish() { store_.publish(kAddressKey, provider_.address()); }
+void PeerTable::publish() {
+  if (network_ != nullptr) store_.publish(kNetworkKey, network_->address());
+  if (node_ != nullptr) store_.publish(kNodeKey, node_->address());
+}
 
 Peer& PeerTable::find(Rank world_rank) {
   auto& peer = peers_[world_rank];
   if (peer) return *peer;
   peer = std::make_unique<Peer>();
   peer->world_rank = world_rank;
-  store_.fetch(world_rank, kAddressKey,
-               [this, found = peer.get()](std::optional<std::string> address, const std::string& reason) {
-                 engine_.enqueue([this, found, address = std::move(address), reason] {
+  choose_provider(*peer);
+  if (peer->provider != nullptr) {
+    look_up(*peer);
+  } else {
+    peer->failure = {make_error_code(Errc::unreachable),
+                     fmt::format("rank {} is not among the ranks of this node, and no network was opened", world_rank)};
+    peer->state = Peer::State::failed;
+  }
+  return *peer;
+}
+
+// Both ends choose alike: they are on one node for both, or for neither.
+void PeerTable::choose_provider(Peer& peer) const {
+  const std::vector<Rank>& neighbors = store_.job().node_ranks;
+  const bool near = node_ != nullptr && std::ranges::binary_search(neighbors, peer.world_rank);
+  peer.provider = near ? node_ : network_;
+  peer.inbox = near ? nullptr : inbox_;
+}
+
+void PeerTable::look_up(Peer& peer) {
+  store_.fetch(peer.world_rank, peer.provider == node_ ? kNodeKey : kNetworkKey,
+               [this, &peer](std::optional<std::string> address, const std::string& reason) {
+                 engine_.enqueue([this, &peer, address = std::move(address), reason] {
                    engine_.mutex.assert_held();
-                   arrived(*found, address, reason);
+                   arrived(peer, address, reason);
                  });
                });
-  return *peer;
 }
 
 std::vector<Rank> PeerTable::reached(Rank self) const {
@@ -45,11 +70,9 @@ void PeerTable::arrived(Peer& peer, const std::optional<std::string>& address, c
   try {
     if (!address)
       throw Error(Errc::unreachable, fmt::format("the address of rank {} cannot be had: {}", peer.world_rank, reason));
-    peer.handle = provider_.connect(*address);
-    peer.provider = &provider_;
-    peer.inbox = inbox_;
+    peer.handle = peer.provider->connect(*address);
     peer.state = Peer::State::ready;
-    engine_.log().write(LogLevel::debug, "rank {} is reached through {}", peer.world_rank, provider_.name());
+    engine_.log().write(LogLevel::debug, "rank {} is reached through {}", peer.world_rank, peer.provider->name());
   } catch (const Error& error) {
     peer.failure = {error.code(), fmt::format("rank {}: {}", peer.world_rank, error.what())};
     peer.state = Peer::State::failed;

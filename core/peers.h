@@ -11,7 +11,7 @@
 #include "core/engine.h"
 #include "core/inbox.h"
 #include "core/match_tag.h"
-#include "core/provider.h"
+#include "core/transports.h"
 
 namespace fab::core {
 
@@ -21,10 +21,15 @@ struct Peer {
 
   Rank world_rank = 0;
   State state = State::looking_up;
-  Provider* provider = nullptr;  ///< once ready
-  Inbox* inbox = nullptr;        ///< once ready, where the provider needs one
+  Provider* provider = nullptr;  ///< null if failed from the start
+  Inbox* inbox = nullptr;        ///< where the provider needs one
   PeerHandle handle = 0;         ///< once ready
   Status failure{};              ///< once failed
+
+  /// Long messages travel in two parts (kHeadBytes), which spares the provider messages longer than their receives.
+  [[nodiscard]] bool in_parts() const noexcept {
+    return provider != nullptr && !provider->capabilities().takes_longer_messages;
+  }
 
   /// Posts a receive of a message from this peer whose tag equals `tag`, framed or not.
   [[nodiscard]] PostResult post_recv(std::span<const iovec> pieces, std::uint64_t tag, const TagFormat& tags,
@@ -34,14 +39,18 @@ struct Peer {
 /// Guarded by the engine's lock.
 class PeerTable {
  public:
-  /// `inbox` is the provider's; null where it needs none.
-  PeerTable(Engine& engine, Store& store, Provider& provider, Inbox* inbox)
-      : engine_(engine), store_(store), provider_(provider), inbox_(inbox) {}
+  /// `inbox` is the network's; null where it needs none.
+  PeerTable(Engine& engine, Store& store, const Transports& transports, Inbox* inbox)
+      : engine_(engine),
+        store_(store),
+        node_(transports.node.get()),
+        network_(transports.network.get()),
+        inbox_(inbox) {}
 
   /// Tells Clang's analysis that the engine's lock is held, which it does not know by this table's name for it.
   void assert_locked() const FAB_ASSERT_CAPABILITY(engine_.mutex) {}
 
-  /// Publishes this rank's own address.
+  /// Publishes this rank's own addresses.
   void publish();
   /// The peer with that rank of the job. The first call starts the look-up of its address, which ends some time later
   /// in a progress of the engine. The reference stays valid.
@@ -50,12 +59,15 @@ class PeerTable {
   [[nodiscard]] std::vector<Rank> reached(Rank self) const;
 
  private:
+  void choose_provider(Peer& peer) const;
+  void look_up(Peer& peer) FAB_REQUIRES(engine_.mutex);
   void arrived(Peer& peer, const std::optional<std::string>& address, const std::string& reason)
       FAB_REQUIRES(engine_.mutex);
 
   Engine& engine_;
   Store& store_;
-  Provider& provider_;
+  Provider* node_;
+  Provider* network_;
   Inbox* inbox_;
   std::unordered_map<Rank, std::unique_ptr<Peer>> peers_ FAB_GUARDED_BY(engine_.mutex);
 };

@@ -33,6 +33,16 @@ std::vector<PlannedPiece> cut(std::span<const PlannedPiece> pieces, std::uint64_
   return result;
 }
 
+/// What a receive has room for in any case: as much as a first part may bring, where a longer message would do harm;
+/// otherwise what tells the length of a message.
+std::uint64_t least_room(const PlannedOperation& operation) {
+  return operation.peer->in_parts() ? kHeadBytes : FrameHead::kBytes;
+}
+
+bool takes_surplus(const PlannedOperation& operation) {
+  return operation.record->kind == OperationKind::recv && operation.message_bytes < least_room(operation);
+}
+
 }  // namespace
 
 Plan::Plan(Communicator& communicator, Schedule schedule)
@@ -79,10 +89,12 @@ void Plan::check_limits(const PlannedOperation& operation) const {
     throw Error(Errc::no_resources,
                 fmt::format("{}: {} messages between this rank and rank {}; at most {} are possible", schedule_.name(),
                             record.slot + 1, rank, context.tags().slots()));
-  if (operation.message_bytes > context.capabilities().max_message_bytes)
+  if (operation.peer->provider == nullptr) return;
+  const std::uint64_t most = operation.peer->provider->capabilities().max_message_bytes;
+  if (operation.message_bytes > most)
     throw Error(Errc::no_resources,
                 fmt::format("{}: a message of {} bytes to or from rank {}; the provider carries at most {}",
-                            schedule_.name(), operation.message_bytes, rank, context.capabilities().max_message_bytes));
+                            schedule_.name(), operation.message_bytes, rank, most));
 }
 
 // A message of two parts has a frame, so that its head tells the length of the whole.
@@ -90,7 +102,8 @@ void Plan::plan_message(PlannedOperation operation) {
   const OperationRecord& record = *operation.record;
   const Context& context = communicator_.context();
   operation.peer = peers_[record.peer];
-  const bool framed = record.block_count > 1 || record.bytes > kHeadBytes || context.config().check;
+  const bool long_message = operation.peer->in_parts() && record.bytes > kHeadBytes;
+  const bool framed = record.block_count > 1 || long_message || context.config().check;
   operation.frame_bytes = framed ? frame_bytes(record.block_count) : 0;
   operation.message_bytes = record.bytes + operation.frame_bytes;
   check_limits(operation);
@@ -110,12 +123,13 @@ void Plan::plan_message(PlannedOperation operation) {
 
 // A provider that takes only one piece at a time has no place for the surplus, so the staging memory holds it.
 std::uint64_t Plan::bytes_to_stage(const PlannedOperation& operation) const {
-  const bool surplus_inside = operation.record->kind == OperationKind::recv && max_pieces() == 1;
-  return surplus_inside ? std::max(operation.message_bytes, kHeadBytes) : operation.message_bytes;
+  const bool surplus_inside = takes_surplus(operation) && max_pieces(operation) == 1;
+  return surplus_inside ? std::max(operation.message_bytes, least_room(operation)) : operation.message_bytes;
 }
 
-std::size_t Plan::max_pieces() const noexcept {
-  return std::min(communicator_.context().capabilities().iov_limit, kMaxPieces);
+std::size_t Plan::max_pieces(const PlannedOperation& operation) noexcept {
+  const Provider* provider = operation.peer->provider;
+  return provider == nullptr ? kMaxPieces : std::min(provider->capabilities().iov_limit, kMaxPieces);
 }
 
 Plan::Pieces Plan::pieces_in_place(const PlannedOperation& operation) const {
@@ -125,7 +139,7 @@ Plan::Pieces Plan::pieces_in_place(const PlannedOperation& operation) const {
     std::vector<Piece> parts{{0, block.bytes}};
     if (block.node_count > 0) {
       // One more than a post can take is enough to see that they do not fit.
-      parts.resize(std::min(piece_count(schedule_.nodes(block)), max_pieces() + 1));
+      parts.resize(std::min(piece_count(schedule_.nodes(block)), max_pieces(operation) + 1));
       list_pieces(schedule_.nodes(block), parts);
     }
     for (const Piece& part : parts) pieces.push_back({block.buffer, block.offset + part.offset, part.bytes});
@@ -137,22 +151,23 @@ Plan::Pieces Plan::pieces_in_place(const PlannedOperation& operation) const {
 bool Plan::fits_in_place(const PlannedOperation& operation, const Pieces& pieces) const {
   const bool plain = pieces.size() <= 1 && operation.frame_bytes == 0;
   if (!plain && operation.message_bytes <= kStageBytes) return false;
-  const bool surplus = operation.record->kind == OperationKind::recv && operation.message_bytes < kHeadBytes;
+  const bool surplus = takes_surplus(operation);
   const std::size_t extra = (operation.frame_bytes > 0 ? 1u : 0u) + (surplus ? 1u : 0u);
-  return pieces.size() + extra <= max_pieces();
+  return pieces.size() + extra <= max_pieces(operation);
 }
 
 void Plan::add_parts(const PlannedOperation& operation, const Pieces& pieces) {
   const TagFormat& tags = communicator_.context().tags();
   PlannedOperation part = operation;
-  part.bytes = std::min(operation.message_bytes, kHeadBytes);
-  part.part = operation.message_bytes > kHeadBytes ? Part::head : Part::whole;
+  const bool in_parts = operation.peer->in_parts() && operation.message_bytes > kHeadBytes;
+  part.bytes = in_parts ? kHeadBytes : operation.message_bytes;
+  part.part = in_parts ? Part::head : Part::whole;
   if (operation.frame_bytes > 0) part.message_tag |= tags.framed();
-  Pieces head = cut(pieces, 0, kHeadBytes);
-  if (operation.record->kind == OperationKind::recv && part.bytes < kHeadBytes && head.size() < max_pieces())
-    head.push_back({surplus(), 0, kHeadBytes - part.bytes});
+  Pieces head = cut(pieces, 0, std::max(part.bytes, least_room(operation)));
+  if (takes_surplus(operation) && head.size() < max_pieces(operation))
+    head.push_back({surplus(), 0, least_room(operation) - part.bytes});
   add(part, head);
-  if (part.part == Part::whole) return;
+  if (!in_parts) return;
   part.part = Part::rest;
   part.bytes = operation.message_bytes - kHeadBytes;
   part.message_tag = operation.message_tag | tags.rest(operation.message_bytes);

@@ -14,10 +14,11 @@ namespace fab::core {
 class Communicator;
 class Run;
 
-/// The longest message that travels in one part. Receives of one-part messages are posted with room for this many
-/// bytes, the surplus in memory that nobody reads, and the second part of a longer message only ever meets a receive of
-/// its length (TagFormat::rest). So no provider sees a message that is longer than its receive: not all of them survive
-/// one (libfabric's TCP providers drop the connection). It is fab that compares sizes.
+/// The longest message that travels in one part, but through providers that take longer ones. Receives of one-part
+/// messages are posted with room for this many bytes, the surplus in memory that nobody reads, and the second part of a
+/// longer message only ever meets a receive of its length (TagFormat::rest). So no provider sees a message that is
+/// longer than its receive: not all of them survive one (libfabric's TCP providers drop the connection). It is fab that
+/// compares sizes.
 constexpr std::uint64_t kHeadBytes = 64 * 1024;
 
 /// Pieces of memory in one post, whatever the provider could take.
@@ -91,7 +92,7 @@ class Plan : public std::enable_shared_from_this<Plan> {
   void plan_message(PlannedOperation operation);
   void check_limits(const PlannedOperation& operation) const;
   [[nodiscard]] std::uint64_t bytes_to_stage(const PlannedOperation& operation) const;
-  [[nodiscard]] std::size_t max_pieces() const noexcept;
+  [[nodiscard]] static std::size_t max_pieces(const PlannedOperation& operation) noexcept;
   [[nodiscard]] Pieces pieces_in_place(const PlannedOperation& operation) const;
   [[nodiscard]] bool fits_in_place(const PlannedOperation& operation, const Pieces& pieces) const;
   void add(PlannedOperation operation, std::span<const PlannedPiece> pieces);

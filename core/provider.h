@@ -52,6 +52,8 @@ struct Capabilities {
   std::uint64_t tag_mask = ~0ull;     ///< the bits of a tag that travel
   bool wait_fd = false;               ///< wait_fd() and may_sleep() work
   bool early_messages_block = false;  ///< a message that no receive waits for may hold up its sender's later ones
+  bool takes_longer_messages =
+      false;  ///< a message longer than its receive is cut, and done() is told its whole length
 };
 
 /// All calls are made under one lock (the engine's), except capabilities, name, description and address, which are
@@ -76,8 +78,9 @@ class Provider {
   [[nodiscard]] virtual PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                              Completion& completion) = 0;
   /// Receives one message whose tag equals `tag` in all bits that `ignore` does not name, scattered to the pieces.
-  /// A longer message fails with Errc::truncated and writes nothing beyond the pieces. Never `done`. With
-  /// Capabilities::early_messages_block a message that has come in already is matched inside the call.
+  /// A longer message writes nothing beyond the pieces; it fails with Errc::truncated unless
+  /// Capabilities::takes_longer_messages. Never `done`. With Capabilities::early_messages_block a message that has come
+  /// in already is matched inside the call.
   [[nodiscard]] virtual PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                              std::uint64_t ignore, Completion& completion) = 0;
   /// Asks for an end of a posted receive; its handler is called in any case, with Errc::cancelled if that worked.
@@ -85,6 +88,8 @@ class Provider {
 
   /// Moves things on and calls handlers; returns how many.
   virtual std::size_t poll() = 0;
+  /// Something of this rank's is in flight. Otherwise polls serve the peers only, and need not be frequent.
+  [[nodiscard]] virtual bool busy() const noexcept { return true; }
 
   /// A descriptor that becomes readable when poll() has something to do, provided that may_sleep() said yes after the
   /// last poll. -1 without Capabilities::wait_fd.

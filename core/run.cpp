@@ -294,7 +294,7 @@ void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
   using Part = PlannedOperation::Part;
   Discards& discards = plan_.communicator().context().discards();
   const bool rest_meets = operation.part == Part::head && operation.message_bytes == sent.message_bytes;
-  if (sent.message_bytes > kHeadBytes && !rest_meets)
+  if (operation.peer->in_parts() && sent.message_bytes > kHeadBytes && !rest_meets)
     discards.rest(*operation.peer, tag_of(operation), sent.message_bytes);
   if (operation.part == Part::head && !rest_meets)
     take_back([&](const Transfer& transfer) { return transfer.operation == &operation + 1; });

@@ -26,7 +26,7 @@ Rank Context::rank() const noexcept { return core_->job().rank; }
 
 int Context::size() const noexcept { return core_->job().size; }
 
-const std::string& Context::transport() const noexcept { return core_->provider().description(); }
+const std::string& Context::transport() const noexcept { return core_->transport(); }
 
 void Context::close() { core_->close(kCloseTimeoutS); }
 

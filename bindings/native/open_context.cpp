@@ -8,7 +8,7 @@ std::shared_ptr<core::Context> open_context() { return open_context(read_config(
 
 std::shared_ptr<core::Context> open_context(const Config& config, std::unique_ptr<Store> store) {
   return core::Context::open(config, std::move(store), [](const Config& c, const JobInfo& job, const Log& log) {
-    return std::make_unique<ofi::OfiProvider>(c, job, log);
+    return Transports{.node = nullptr, .network = std::make_unique<ofi::OfiProvider>(c, job, log)};
   });
 }
 

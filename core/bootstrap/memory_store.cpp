@@ -2,6 +2,7 @@
 #include <condition_variable>
 #include <list>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "core/bootstrap/fetch.h"
@@ -135,6 +136,8 @@ std::unique_ptr<Store> make_store(const std::shared_ptr<MemoryJob>& shared, Rank
   info.rank = rank;
   info.size = shared->size;
   info.local_size = shared->size;
+  info.node_ranks.resize(static_cast<std::size_t>(shared->size));
+  std::iota(info.node_ranks.begin(), info.node_ranks.end(), 0);
   info.origin = origin;
   return std::make_unique<MemoryStore>(shared, std::move(info));
 }

@@ -18,9 +18,10 @@ using testing::HasSubstr;
 /// How messages find their receives, and whether they come before them.
 struct Meeting {
   const char* name;
-  bool directed_receive;
-  bool early_messages_block;
-  bool receiver_is_late;
+  bool directed_receive = false;
+  bool early_messages_block = false;
+  bool receiver_is_late = false;
+  bool takes_longer_messages = false;
 };
 
 void PrintTo(const Meeting& meeting, std::ostream* out) { *out << meeting.name; }
@@ -34,7 +35,8 @@ class Disagreement : public testing::TestWithParam<Meeting> {
                                                         .directed_receive = GetParam().directed_receive,
                                                         .iov_limit = iov_limit,
                                                         .inject_bytes = 16,
-                                                        .early_messages_block = GetParam().early_messages_block});
+                                                        .early_messages_block = GetParam().early_messages_block,
+                                                        .takes_longer_messages = GetParam().takes_longer_messages});
   }
   void make_job() { make_job(caller_config(), caller_config()); }
 
@@ -99,11 +101,16 @@ class Disagreement : public testing::TestWithParam<Meeting> {
   std::unique_ptr<InProcessJob> job_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Meetings, Disagreement,
-                         testing::Values(Meeting{"BySource", true, false, false}, Meeting{"ByTag", false, false, false},
-                                         Meeting{"Late", false, false, true}, Meeting{"Blocking", false, true, false},
-                                         Meeting{"LateBlocking", false, true, true}),
-                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Meetings, Disagreement,
+    testing::Values(
+        Meeting{.name = "BySource", .directed_receive = true}, Meeting{.name = "ByTag"},
+        Meeting{.name = "Late", .receiver_is_late = true}, Meeting{.name = "Blocking", .early_messages_block = true},
+        Meeting{.name = "LateBlocking", .early_messages_block = true, .receiver_is_late = true},
+        Meeting{.name = "Cutting", .directed_receive = true, .takes_longer_messages = true},
+        Meeting{
+            .name = "LateCutting", .directed_receive = true, .receiver_is_late = true, .takes_longer_messages = true}),
+    [](const auto& each) { return each.param.name; });
 
 TEST_P(Disagreement, AboutTheSizeOfOneBlock) {
   for (const std::size_t iov_limit : {1u, 4u}) {

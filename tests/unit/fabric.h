@@ -24,6 +24,7 @@ struct FabricOptions {
   unsigned longest_delay = 4;  ///< in polls of the rank that waits
   /// Messages of one sender come in their order, and one that finds no receive holds up the next (as over TCP).
   bool early_messages_block = false;
+  bool takes_longer_messages = false;
 };
 
 class Fabric {

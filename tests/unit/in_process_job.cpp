@@ -14,8 +14,9 @@ InProcessJob::InProcessJob(const std::vector<Config>& configs, const FabricOptio
   std::vector<std::unique_ptr<Store>> stores = open_memory_stores(static_cast<int>(configs.size()));
   for (std::size_t i = 0; i < configs.size(); ++i)
     contexts_.push_back(
-        core::Context::open(configs[i], std::move(stores[i]),
-                            [&](const Config&, const JobInfo& job, const Log&) { return fabric_.open(job.rank); }));
+        core::Context::open(configs[i], std::move(stores[i]), [&](const Config&, const JobInfo& job, const Log&) {
+          return Transports{.node = nullptr, .network = fabric_.open(job.rank)};
+        }));
 }
 
 InProcessJob::Communicators InProcessJob::communicators(const std::function<std::optional<Topology>(Rank)>& topology) {

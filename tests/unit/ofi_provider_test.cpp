@@ -95,7 +95,7 @@ class OfiProviderTest : public testing::TestWithParam<Setting> {
   }
 
   Log log_{LogLevel::warn, 0};
-  JobInfo job_{.size = 2, .local_size = 2, .other_nodes = {}, .origin = "in this process"};
+  JobInfo job_{.size = 2, .local_size = 2, .node_ranks = {}, .other_nodes = {}, .origin = "in this process"};
   ofi::OfiProvider left_{config(), job_, log_};
   ofi::OfiProvider right_{config(), job_, log_};
   PeerHandle to_right_ = 0;

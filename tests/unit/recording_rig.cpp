@@ -51,7 +51,7 @@ RecordingRig::RecordingRig(const Options& options) : others_(open_memory_stores(
   context_ = core::Context::open(options.config, std::move(own), [&](const Config&, const JobInfo&, const Log&) {
     auto provider = std::make_unique<RecordingProvider>(options.capabilities);
     provider_ = provider.get();
-    return provider;
+    return Transports{.node = nullptr, .network = std::move(provider)};
   });
   world_ = context_->world();
   if (!options.known) return;
