@@ -54,8 +54,8 @@ class Benchmark {
  public:
   Benchmark(const Options& options, Mode mode, const bench::FabTransport& transport, int rank, int ranks)
       : options_(options), mode_(mode), transport_(transport), rank_(rank), ranks_(ranks), neighbors_(options.pattern) {
-    if (options.pattern == Pattern::pair && mode == Mode::blocking)
-      bare_.emplace(*transport.choice().info, neighbors_.neighbor(0, Order::fab));
+    if (options.pattern == Pattern::pair && mode == Mode::blocking && transport.uses_network())
+      bare_.emplace(*transport.network().info, neighbors_.neighbor(0, Order::fab));
   }
 
   void run(nlohmann::json& rows) {
@@ -147,8 +147,8 @@ class Benchmark {
                           {"timed", "cached call"},
                           {"ranks", ranks_},
                           {"nodes", transport_.nodes()},
-                          {"provider", transport_.choice().provider},
-                          {"domain", transport_.choice().domain},
+                          {"provider", transport_.provider()},
+                          {"domain", transport_.uses_network() ? transport_.network().domain : ""},
                           {"mpi", bench::mpi_library()},
                           {"neighbors", neighbors_.count()},
                           {"bytes", bytes},

@@ -78,13 +78,16 @@ bool parse_text(std::string_view text, std::string& value) {
   return true;
 }
 
-constexpr std::array<ConfigRow, 10> kRows = {{
+constexpr std::array<ConfigRow, 11> kRows = {{
     {"FAB_PROVIDER", "", "libfabric provider by name, as fab_info lists them; empty: the best one is chosen.",
      [](std::string_view text, Config& config) { return parse_text(text, config.provider); },
      [](const Config& config) { return config.provider; }},
     {"FAB_IFACE", "", "Network interface or libfabric domain by name; empty: one that reaches the other nodes.",
      [](std::string_view text, Config& config) { return parse_text(text, config.interface); },
      [](const Config& config) { return config.interface; }},
+    {"FAB_LOCAL", "on", "Ranks of one node exchange through shared memory: on or 1; off or 0: through the network.",
+     [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.local); },
+     [](const Config& config) { return std::string(config.local ? "on" : "off"); }},
     {"FAB_PROGRESS", "auto",
      "Who drives transfers that nobody waits for: auto, thread (a progress thread) or caller (only calls into fab).",
      [](std::string_view text, Config& config) {

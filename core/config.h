@@ -23,6 +23,7 @@ enum class ProgressMode { automatic, thread, caller };
 struct Config {
   std::string provider;                             ///< FAB_PROVIDER: libfabric provider by name; empty: choose
   std::string interface;                            ///< FAB_IFACE: network interface or domain by name; empty: choose
+  bool local = true;                                ///< FAB_LOCAL: shared memory between the ranks of a node
   ProgressMode progress = ProgressMode::automatic;  ///< FAB_PROGRESS
   int progress_cpu = -1;             ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
   LogLevel log = LogLevel::warn;     ///< FAB_LOG

@@ -4,9 +4,23 @@
 #include <memory>
 #include <string>
 
+#include "core/bootstrap/store.h"
+#include "core/config.h"
 #include "core/provider.h"
 
 namespace fab {
+
+/// Which ways out a rank needs; all ranks of a node come to the same answer about it.
+struct TransportChoice {
+  bool node = false;
+  bool network = true;
+};
+
+/// The node's where its ranks are known and FAB_LOCAL allows; the network unless that reaches everybody.
+[[nodiscard]] inline TransportChoice choose_transports(const Config& config, const JobInfo& job) noexcept {
+  const bool node = config.local && !job.node_ranks.empty();
+  return {node, !node || static_cast<int>(job.node_ranks.size()) != job.size};
+}
 
 /// At least one of the two.
 struct Transports {

@@ -5,10 +5,19 @@
 namespace bench {
 
 FabTransport::FabTransport()
-    : config_(fab::read_config(fab::process_environment)), job_(fab::open_store()->job()), survey_(config_, job_) {}
+    : config_(fab::read_config(fab::process_environment)),
+      job_(fab::open_store()->job()),
+      choice_(fab::choose_transports(config_, job_)),
+      survey_(config_, job_) {}
+
+std::string FabTransport::provider() const {
+  if (!choice_.network) return "local";
+  return choice_.node && job_.local_size > 1 ? "local+" + network().provider : network().provider;
+}
 
 std::string FabTransport::name() const {
-  return choice().domain.empty() ? choice().provider : fmt::format("{} on {}", choice().provider, choice().domain);
+  if (!choice_.network) return "shared memory";
+  return network().domain.empty() ? provider() : fmt::format("{} on {}", provider(), network().domain);
 }
 
 }  // namespace bench

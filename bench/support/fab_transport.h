@@ -5,6 +5,7 @@
 
 #include "core/bootstrap/store.h"
 #include "core/config.h"
+#include "core/transports.h"
 #include "providers/ofi/survey.h"
 
 namespace bench {
@@ -14,7 +15,11 @@ class FabTransport {
  public:
   FabTransport();
 
-  [[nodiscard]] const fab::ofi::Candidate& choice() const { return survey_.best(); }
+  /// What libfabric would be used for; also where fab does not use it.
+  [[nodiscard]] const fab::ofi::Candidate& network() const { return survey_.best(); }
+  [[nodiscard]] bool uses_network() const { return choice_.network; }
+  /// "local", "net" or "local+net"
+  [[nodiscard]] std::string provider() const;
   /// "net on lo"
   [[nodiscard]] std::string name() const;
   [[nodiscard]] int nodes() const { return job_.node_count; }
@@ -22,6 +27,7 @@ class FabTransport {
  private:
   fab::Config config_;
   fab::JobInfo job_;
+  fab::TransportChoice choice_;
   fab::ofi::Survey survey_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "core/bootstrap/store.h"
 #include "core/config.h"
+#include "core/transports.h"
 #include "providers/ofi/survey.h"
 
 namespace {
@@ -27,6 +28,18 @@ ordered_json describe_job(const fab::JobInfo& job) {
           {"size", job.size},
           {"ranks_on_node", job.local_size},
           {"nodes", job.node_count}};
+}
+
+ordered_json describe_transports(const fab::Config& config, const fab::JobInfo& job) {
+  const auto [node, network] = fab::choose_transports(config, job);
+  const char* why = !config.local            ? "FAB_LOCAL=off"
+                    : job.node_ranks.empty() ? "the launcher does not tell which ranks are on this node"
+                    : !network               ? "all ranks are on this node"
+                                             : "for the ranks of this node";
+  return {{"shared_memory", node},
+          {"shared_memory_reason", why},
+          {"network", network},
+          {"network_reason", network ? "for all other ranks" : "not opened: nobody to reach"}};
 }
 
 ordered_json describe_providers(const fab::Config& config, const fab::JobInfo& job) {
@@ -83,6 +96,10 @@ void print(const ordered_json& info) {
   };
   for (const auto& [name, value] : info["fab"].items()) fmt::print("{:<14} {}\n", name, text(value));
   for (const auto& [name, value] : info["job"].items()) fmt::print("{:<14} {}\n", name, text(value));
+  const ordered_json& ways = info["transports"];
+  for (const char* way : {"shared_memory", "network"})
+    fmt::print("{:<14} {} ({})\n", way, ways[way].get<bool>() ? "used" : "not used",
+               text(ways[std::string(way) + "_reason"]));
   print_providers(info["providers"]);
   print_variables(info["variables"]);
 }
@@ -93,6 +110,7 @@ int run(bool json) {
   if (store->job().rank != 0) return EXIT_SUCCESS;
   const ordered_json info = {{"fab", describe_build()},
                              {"job", describe_job(store->job())},
+                             {"transports", describe_transports(config, store->job())},
                              {"providers", describe_providers(config, store->job())},
                              {"variables", describe_variables(config)}};
   if (json)

@@ -35,9 +35,13 @@ int get_number(const pmix_proc_t& process, const char* key) {
   return number <= std::numeric_limits<int>::max() ? static_cast<int>(number) : 0;
 }
 
+std::string get_text(const pmix_proc_t& process, const char* key) {
+  const Value value = get(process, key);
+  return value && value->type == PMIX_STRING && value->data.string != nullptr ? value->data.string : "";
+}
+
 std::string get_host_name(const pmix_proc_t& self) {
-  const Value value = get(self, PMIX_HOSTNAME);
-  if (value && value->type == PMIX_STRING && value->data.string != nullptr) return value->data.string;
+  if (std::string name = get_text(self, PMIX_HOSTNAME); !name.empty()) return name;
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
@@ -66,6 +70,7 @@ JobInfo read_pmix_job(const pmix_proc_t& self) {
   }
   JobInfo job = complete_job(reported);
   job.rank = static_cast<Rank>(self.rank);
+  job.node_ranks = ranks_of_node(get_text(whole_job, PMIX_LOCAL_PEERS), job.rank);
   job.origin = fmt::format("pmix namespace {}", self.nspace);
   return job;
 }

@@ -1,6 +1,7 @@
 #include "core/bootstrap/reported_job.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 
 namespace fab {
@@ -42,6 +43,19 @@ JobInfo complete_job(const ReportedJob& reported) {
   nodes.resize(std::min(nodes.size(), kMostOtherNodes));
   job.other_nodes.assign(nodes.begin(), nodes.end());
   return job;
+}
+
+std::vector<Rank> ranks_of_node(std::string_view list, Rank self) {
+  std::vector<Rank> ranks;
+  for (const std::string& text : split_list(list)) {
+    Rank rank = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (error != std::errc{} || end != text.data() + text.size() || rank < 0) return {};
+    ranks.push_back(rank);
+  }
+  std::ranges::sort(ranks);
+  if (!std::ranges::binary_search(ranks, self)) ranks.clear();
+  return ranks;
 }
 
 }  // namespace fab

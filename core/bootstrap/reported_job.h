@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/bootstrap/store.h"
 
@@ -19,5 +21,8 @@ struct ReportedJob {
 /// Fills what is missing: nodes are counted in the list, ranks are taken to be spread evenly over the nodes. Keeps at
 /// most eight other nodes, those that follow this one, so that memory does not grow with the job.
 [[nodiscard]] JobInfo complete_job(const ReportedJob& reported);
+
+/// The ranks in a list like "0,1,5", ascending; none when `self` is not among them or the list makes no sense.
+[[nodiscard]] std::vector<Rank> ranks_of_node(std::string_view list, Rank self);
 
 }  // namespace fab

@@ -2,16 +2,16 @@
 # fab_add_native_test(the same)
 #   One executable, and one ctest test per number of ranks and provider: NAME.<provider>.<ranks>, labelled with the
 #   provider. GoogleTest's main() comes from tests/mpi/support or tests/native/support. PROVIDERS are libfabric's
-#   names with "+" for ";". TIME_LIMIT_S (default 120) is for each test.
+#   names with "+" for ";", or "local" for shared memory. TIME_LIMIT_S (default 120) is for each test.
 
 set(fab_test_ranks 1 2 3 4 5 8)
-set(fab_test_providers net tcp+ofi_rxm shm)
+set(fab_test_providers local net tcp+ofi_rxm shm)
 
 # Open MPI refuses to run as root, as in a container, without these two.
 set(fab_test_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
 if(FAB_SANITIZE)
   set(fab_test_ranks 2)
-  set(fab_test_providers net)
+  set(fab_test_providers local net)
   # Libraries without frame pointers keep memory; the suppressions need their names, which takes the slow unwinder.
   list(APPEND fab_test_environment ASAN_OPTIONS=detect_stack_use_after_return=1:fast_unwind_on_malloc=0)
 endif()
@@ -44,6 +44,16 @@ function(_fab_add_launched_test name kind)
   endforeach()
 endfunction()
 
+# fab_provider_environment(VARIABLE PROVIDER): what makes fab use it, also between the ranks of one node.
+function(fab_provider_environment variable provider)
+  if(provider STREQUAL "local")
+    set(${variable} FAB_LOCAL=on PARENT_SCOPE)
+  else()
+    string(REPLACE "+" "\\;" name ${provider})
+    set(${variable} "FAB_LOCAL=off;FAB_PROVIDER=${name}" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # fab_launch(TEST TARGET t RANKS n PROVIDER p [ARGUMENTS ...] [ENVIRONMENT ...] [TIME_LIMIT_S s])
 #   One more ctest test of such an executable.
 function(fab_launch test)
@@ -51,7 +61,7 @@ function(fab_launch test)
   if(NOT arg_TIME_LIMIT_S)
     set(arg_TIME_LIMIT_S 120)
   endif()
-  string(REPLACE "+" "\\;" provider_value ${arg_PROVIDER})
+  fab_provider_environment(provider_environment ${arg_PROVIDER})
   string(REGEX MATCH "^[a-z]+" kind ${test})
   # timeout(1) ends mpirun, which then ends its ranks; ctest's own limit would leave them behind.
   add_test(NAME ${test} COMMAND timeout --kill-after=10 ${arg_TIME_LIMIT_S}
@@ -60,5 +70,5 @@ function(fab_launch test)
   math(EXPR ctest_limit_s "${arg_TIME_LIMIT_S} + 30")
   set_tests_properties(${test} PROPERTIES
     LABELS "${kind};${arg_PROVIDER}" RUN_SERIAL TRUE TIMEOUT ${ctest_limit_s}
-    ENVIRONMENT "${fab_test_environment};FAB_PROVIDER=${provider_value};${arg_ENVIRONMENT}")
+    ENVIRONMENT "${fab_test_environment};${provider_environment};${arg_ENVIRONMENT}")
 endfunction()

@@ -52,6 +52,7 @@ class SharedStore final : public Store {
   SharedStore(ForkedJob::Shared& shared, Rank rank, int size) : shared_(shared) {
     info_.rank = rank;
     info_.size = info_.local_size = size;
+    for (Rank each = 0; each < size; ++each) info_.node_ranks.push_back(each);
     info_.origin = "forked";
   }
   ~SharedStore() override {

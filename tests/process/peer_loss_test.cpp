@@ -23,7 +23,8 @@ class Pair {
  public:
   Pair(std::unique_ptr<Store> store, const std::string& provider) {
     Config config = read_config([](const std::string&) { return std::nullopt; });
-    config.provider = provider;
+    config.local = provider == "local";
+    if (!config.local) config.provider = provider;
     config.wait_timeout_s = kTimeoutS;
     context_ = open_context(config, std::move(store));
     const auto core = context_->world();
@@ -120,7 +121,7 @@ std::string test_name(const testing::TestParamInfo<std::tuple<const char*, std::
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, PeerLoss,
-                         testing::Combine(testing::Values("net", "tcp;ofi_rxm", "shm"), testing::Values(8, 1 << 20)),
+                         testing::Combine(testing::Values("local", "net", "tcp;ofi_rxm", "shm"), testing::Values(8, 1 << 20)),
                          test_name);
 
 }  // namespace

@@ -22,6 +22,7 @@ std::filesystem::path segment_of(pid_t process, int endpoint) {
 std::shared_ptr<core::Context> open_over_shm() {
   Config config = read_config([](const std::string&) { return std::nullopt; });
   config.provider = "shm";
+  config.local = false;
   auto stores = open_memory_stores(1);
   return open_context(config, std::move(stores.front()));
 }

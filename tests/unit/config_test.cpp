@@ -58,7 +58,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 10u);
+  EXPECT_EQ(names.size(), 11u);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
@@ -74,6 +74,8 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_COMBINE_BYTES", "2m").combine_bytes, std::size_t{2} << 20);
   EXPECT_EQ(read("FAB_PLAN_CACHE", "0").plan_cache, 0u);
   EXPECT_EQ(read("FAB_SEQUENCE_START", "18446744073709551615").sequence_start, ~std::uint64_t{0});
+  EXPECT_TRUE(read("FAB_LOCAL", "on").local);
+  EXPECT_FALSE(read("FAB_LOCAL", "off").local);
   for (const char* on : {"1", "on"}) EXPECT_TRUE(read("FAB_CHECK", on).check) << on;
   for (const char* off : {"0", "off"}) EXPECT_FALSE(read("FAB_CHECK", off).check) << off;
 }

@@ -19,6 +19,11 @@ InProcessJob::InProcessJob(const std::vector<Config>& configs, const FabricOptio
         }));
 }
 
+InProcessJob::InProcessJob(const core::TransportFactory& make, int ranks, const Config& config) : fabric_(0, {}) {
+  for (std::unique_ptr<Store>& store : open_memory_stores(ranks))
+    contexts_.push_back(core::Context::open(config, std::move(store), make));
+}
+
 InProcessJob::Communicators InProcessJob::communicators(const std::function<std::optional<Topology>(Rank)>& topology) {
   const core::ContextId id = contexts_.front()->new_context_id();
   Communicators result;

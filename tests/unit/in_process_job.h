@@ -18,6 +18,8 @@ class InProcessJob {
   InProcessJob(int ranks, const Config& config, const FabricOptions& options);
   /// Ranks whose configurations differ.
   InProcessJob(const std::vector<Config>& configs, const FabricOptions& options);
+  /// Over something else than a fabric.
+  InProcessJob(const core::TransportFactory& make, int ranks, const Config& config);
 
   [[nodiscard]] int size() const noexcept { return static_cast<int>(contexts_.size()); }
   [[nodiscard]] Fabric& fabric() noexcept { return fabric_; }
@@ -35,7 +37,7 @@ class InProcessJob {
   [[nodiscard]] std::size_t left_over();
 
  private:
-  Fabric fabric_;
+  Fabric fabric_;  ///< unused over something else
   std::vector<std::shared_ptr<core::Context>> contexts_;
 };
 

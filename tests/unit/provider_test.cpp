@@ -1,6 +1,4 @@
-// The libfabric provider on its own: two endpoints in this process, over each provider that every machine has.
-#include "providers/ofi/ofi_provider.h"
-
+// Providers on their own: two ends in this process, over each provider that every machine has.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -9,6 +7,8 @@
 #include <vector>
 
 #include "core/log.h"
+#include "providers/local/local_provider.h"
+#include "providers/ofi/ofi_provider.h"
 
 namespace fab::test {
 namespace {
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 struct Setting {
   const char* provider;
-  bool registered;  ///< memory is registered for each message, as FI_MR_LOCAL demands
+  bool registered = false;  ///< memory is registered for each message, as FI_MR_LOCAL demands
 };
 
 void PrintTo(const Setting& setting, std::ostream* out) {
@@ -45,20 +45,18 @@ struct Outcome : Completion {
   Status status;
 };
 
-class OfiProviderTest : public testing::TestWithParam<Setting> {
+class ProviderTest : public testing::TestWithParam<Setting> {
  protected:
-  OfiProviderTest() {
-    for (ofi::OfiProvider* each : {&left_, &right_})
-      if (GetParam().registered) each->always_register();
-    to_right_ = left_.connect(right_.address());
-    from_left_ = right_.connect(left_.address());
+  ProviderTest() : left_(make(0)), right_(make(1)) {
+    to_right_ = left_->connect(right_->address());
+    from_left_ = right_->connect(left_->address());
   }
 
   void poll_until(const std::function<bool()>& done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {
-      left_.poll();
-      right_.poll();
+      left_->poll();
+      right_->poll();
       ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "nothing comes";
     }
   }
@@ -69,9 +67,9 @@ class OfiProviderTest : public testing::TestWithParam<Setting> {
   void transfer(std::span<iovec> sent, std::span<iovec> received, std::uint64_t tag, Outcome& arrival) {
     Outcome departure;
     PostResult result = PostResult::again;
-    post([&] { return right_.post_recv(from_left_, received, tag, 0, arrival); }, result);
+    post([&] { return right_->post_recv(from_left_, received, tag, 0, arrival); }, result);
     ASSERT_EQ(result, PostResult::pending);
-    post([&] { return left_.post_send(to_right_, sent, tag, departure); }, result);
+    post([&] { return left_->post_send(to_right_, sent, tag, departure); }, result);
     if (result == PostResult::done) departure.ended = true;
     poll_until([&] { return departure.ended && arrival.ended; });
     EXPECT_TRUE(departure.status.ok()) << departure.status.message;
@@ -88,30 +86,36 @@ class OfiProviderTest : public testing::TestWithParam<Setting> {
     return result;
   }
 
-  static Config config() {
-    Config result;
-    result.provider = GetParam().provider;
-    return result;
+  std::unique_ptr<Provider> make(Rank rank) const {
+    JobInfo job;
+    job.rank = rank;
+    job.size = job.local_size = 2;
+    job.node_ranks = {0, 1};
+    if (std::string(GetParam().provider) == "local") return std::make_unique<local::LocalProvider>(job, log_);
+    Config config;
+    config.provider = GetParam().provider;
+    auto provider = std::make_unique<ofi::OfiProvider>(config, job, log_);
+    if (GetParam().registered) provider->always_register();
+    return provider;
   }
 
   Log log_{LogLevel::warn, 0};
-  JobInfo job_{.size = 2, .local_size = 2, .node_ranks = {}, .other_nodes = {}, .origin = "in this process"};
-  ofi::OfiProvider left_{config(), job_, log_};
-  ofi::OfiProvider right_{config(), job_, log_};
+  std::unique_ptr<Provider> left_;
+  std::unique_ptr<Provider> right_;
   PeerHandle to_right_ = 0;
   PeerHandle from_left_ = 0;
 };
 
-TEST_P(OfiProviderTest, MovesMessagesOfAllSizesInPieces) {
+TEST_P(ProviderTest, MovesMessagesOfAllSizesInPieces) {
   std::uint64_t tag = 0x1234;
   for (const std::size_t bytes : {0u, 1u, 64u, 128u, 4096u, 32768u, 300'000u, 3'000'001u})
-    for (std::size_t pieces = 1; pieces <= left_.capabilities().iov_limit; ++pieces) {
+    for (std::size_t pieces = 1; pieces <= left_->capabilities().iov_limit; ++pieces) {
       SCOPED_TRACE(testing::Message() << bytes << " bytes in " << pieces << " pieces");
       std::vector<std::byte> sent(bytes);
       for (std::size_t i = 0; i < bytes; ++i) sent[i] = static_cast<std::byte>(i * 7 + pieces);
       std::vector<std::byte> received(bytes);
       std::vector<iovec> from = cut(sent, pieces);
-      std::vector<iovec> to = cut(received, left_.capabilities().iov_limit + 1 - pieces);
+      std::vector<iovec> to = cut(received, left_->capabilities().iov_limit + 1 - pieces);
       Outcome arrival;
       ASSERT_NO_FATAL_FAILURE(transfer(from, to, ++tag, arrival));
       EXPECT_TRUE(arrival.status.ok()) << arrival.status.message;
@@ -121,12 +125,12 @@ TEST_P(OfiProviderTest, MovesMessagesOfAllSizesInPieces) {
     }
 }
 
-TEST_P(OfiProviderTest, ReceivesCanBeTakenBack) {
+TEST_P(ProviderTest, ReceivesCanBeTakenBack) {
   std::vector<std::byte> memory(100);
   std::vector<iovec> pieces = cut(memory, 1);
   Outcome taken_back;
-  ASSERT_EQ(right_.post_recv(from_left_, pieces, 5, 0, taken_back), PostResult::pending);
-  right_.cancel(taken_back);
+  ASSERT_EQ(right_->post_recv(from_left_, pieces, 5, 0, taken_back), PostResult::pending);
+  right_->cancel(taken_back);
   ASSERT_NO_FATAL_FAILURE(poll_until([&] { return taken_back.ended; }));
   EXPECT_EQ(taken_back.status.errc(), Errc::cancelled) << taken_back.status.message;
 
@@ -135,27 +139,36 @@ TEST_P(OfiProviderTest, ReceivesCanBeTakenBack) {
   EXPECT_TRUE(arrival.status.ok()) << "a later receive of the same tag";
 }
 
-TEST_P(OfiProviderTest, RefusesAddressesOfOtherProviders) {
+TEST_P(ProviderTest, RefusesAddressesOfOtherProviders) {
   try {
-    left_.connect("nonsense");
+    left_->connect("nonsense");
     ADD_FAILURE() << "took an address without parts";
   } catch (const Error& error) {
     EXPECT_EQ(error.errc(), Errc::mismatch);
   }
+}
+
+/// Shared memory has addresses of its own kind, which are asked for under a key of their own.
+class NetworkProviderTest : public ProviderTest {};
+
+TEST_P(NetworkProviderTest, SaysWhatOtherProviderAPeerUses) {
   try {
-    const char separator = right_.address().at(right_.name().size());
-    left_.connect(fmt::format("pigeon{0}pigeon on roof{0}x", separator));
+    const char separator = right_->address().at(right_->name().size());
+    left_->connect(fmt::format("pigeon{0}pigeon on roof{0}x", separator));
     ADD_FAILURE() << "took a pigeon's address";
   } catch (const Error& error) {
     EXPECT_EQ(error.errc(), Errc::mismatch);
-    EXPECT_THAT(error.what(), HasSubstr("it uses pigeon on roof, this rank " + left_.description()));
+    EXPECT_THAT(error.what(), HasSubstr("it uses pigeon on roof, this rank " + left_->description()));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Providers, OfiProviderTest,
-                         testing::Values(Setting{"net", false}, Setting{"net", true}, Setting{"tcp;ofi_rxm", false},
-                                         Setting{"tcp;ofi_rxm", true}, Setting{"sockets", false},
-                                         Setting{"sockets", true}, Setting{"shm", false}, Setting{"shm", true}));
+const auto networks =
+    testing::Values(Setting{"net"}, Setting{"net", true}, Setting{"tcp;ofi_rxm"}, Setting{"tcp;ofi_rxm", true},
+                    Setting{"sockets"}, Setting{"sockets", true}, Setting{"shm"}, Setting{"shm", true});
+
+INSTANTIATE_TEST_SUITE_P(Networks, ProviderTest, networks);
+INSTANTIATE_TEST_SUITE_P(Node, ProviderTest, testing::Values(Setting{"local"}));
+INSTANTIATE_TEST_SUITE_P(Networks, NetworkProviderTest, networks);
 
 }  // namespace
 }  // namespace fab::test

@@ -1,0 +1,99 @@
+#include "providers/local/bell.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/membarrier.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "fab/error.h"
+
+namespace fab::local {
+
+namespace {
+
+constexpr std::uint32_t kSound = ~0u;  ///< among the numbers of processes
+
+bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+[[noreturn]] void fail(const char* call) {
+  throw Error(Errc::no_resources, fmt::format("shared memory: {}: {}", call, std::strerror(errno)));
+}
+
+bool add(int epoll, int descriptor, std::uint32_t number) noexcept {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u32 = number;
+  return ::epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+}  // namespace
+
+bool accept_barriers() noexcept { return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED); }
+
+Bell::Bell(SegmentHead& head) : head_(head), watched_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (!watched_.open()) fail("epoll_create1");
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_NONBLOCK | O_CLOEXEC) != 0) fail("pipe2");
+  sound_ = Descriptor(ends[0]);
+  button_ = Descriptor(ends[1]);
+  if (!add(watched_.get(), sound_.get(), kSound)) fail("epoll_ctl");
+  head_.issues_barriers = membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) ? 1 : 0;
+}
+
+// Whoever publishes looks at the flag afterwards, this rank raises the flag and looks at what was published afterwards.
+// The barrier between the two is made here for both sides, since sleeping is rare and publishing is not.
+void Bell::arm() noexcept {
+  armed_ = true;
+  head_.sleeping.exchange(1);
+  if (head_.issues_barriers != 0) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+}
+
+void Bell::disarm() noexcept {
+  armed_ = false;
+  head_.sleeping.store(0, std::memory_order_relaxed);
+  std::array<char, 64> sounds{};
+  while (::read(sound_.get(), sounds.data(), sounds.size()) == static_cast<ssize_t>(sounds.size())) {
+  }
+}
+
+void Bell::watch(long process, std::uint32_t number) {
+  if (processes_.size() <= number) processes_.resize(number + 1);
+  processes_[number] = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  if (processes_[number].open()) static_cast<void>(add(watched_.get(), processes_[number].get(), number));
+}
+
+std::vector<std::uint32_t> Bell::ended() {
+  std::array<epoll_event, 8> events{};
+  std::vector<std::uint32_t> numbers;
+  const int count = ::epoll_wait(watched_.get(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const std::uint32_t number = events[static_cast<std::size_t>(i)].data.u32;
+    if (number == kSound) continue;
+    numbers.push_back(number);
+    processes_[number] = Descriptor();
+  }
+  return numbers;
+}
+
+BellRope::BellRope(const SegmentName& name, SegmentHead& head, bool own_process_has_barriers)
+    : head_(&head), needs_fence_(!own_process_has_barriers || head.issues_barriers == 0) {
+  const std::string path = fmt::format("/proc/{}/fd/{}", name.process, name.bell);
+  // For reading, too: a pipe that nobody reads any more would end this process by a signal.
+  button_ = Descriptor(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  if (!button_.open()) throw Error(Errc::unreachable, fmt::format("shared memory: {}: {}", path, std::strerror(errno)));
+}
+
+// A full pipe sounds already; a rank that has ended hears nothing.
+void BellRope::ring() noexcept {
+  if (head_->sleeping.exchange(0, std::memory_order_acq_rel) == 0) return;
+  const char sound = 0;
+  [[maybe_unused]] const ssize_t written = ::write(button_.get(), &sound, 1);
+}
+
+}  // namespace fab::local

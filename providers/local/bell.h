@@ -1,0 +1,66 @@
+// How a rank that sleeps is woken by others of its node, and learns of their end.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "providers/local/segment.h"
+
+namespace fab::local {
+
+/// Of a rank that sleeps. A descriptor and not a futex, for the engine sleeps on several providers at once.
+class Bell {
+ public:
+  /// Throws Error(no_resources).
+  explicit Bell(SegmentHead& head);
+
+  /// Readable when somebody rang after arm(), or a watched process ended.
+  [[nodiscard]] int descriptor() const noexcept { return watched_.get(); }
+  /// The end that others write to.
+  [[nodiscard]] int button() const noexcept { return button_.get(); }
+
+  /// From now on others ring. Whatever they published before is visible afterwards: look before sleeping.
+  void arm() noexcept;
+  [[nodiscard]] bool armed() const noexcept { return armed_; }
+  void disarm() noexcept;
+
+  /// Also tells of the end of a process, by this number. Nothing happens where the kernel cannot.
+  void watch(long process, std::uint32_t number);
+  void forget(std::uint32_t number) noexcept { processes_[number] = Descriptor(); }
+  /// The numbers of processes that have ended since the last call.
+  [[nodiscard]] std::vector<std::uint32_t> ended();
+
+ private:
+  SegmentHead& head_;
+  Descriptor sound_;
+  Descriptor button_;
+  Descriptor watched_;
+  std::vector<Descriptor> processes_;  ///< by number
+  bool armed_ = false;
+};
+
+/// The way to another rank's bell.
+class BellRope {
+ public:
+  /// Throws Error(unreachable).
+  BellRope(const SegmentName& name, SegmentHead& head, bool own_process_has_barriers);
+
+  /// After publishing something: wakes the other rank if it sleeps. Without barriers of the sleeper's the look at its
+  /// flag is a locked operation, so that it does not come before what was published.
+  void pull() noexcept {
+    const bool sleeps = needs_fence_ ? head_->sleeping.fetch_add(0) != 0 : head_->sleeping.load() != 0;
+    if (sleeps) ring();
+  }
+
+ private:
+  void ring() noexcept;
+
+  SegmentHead* head_;
+  Descriptor button_;
+  bool needs_fence_;
+};
+
+/// Lets others of the node make this process execute a memory barrier; false where the kernel cannot.
+[[nodiscard]] bool accept_barriers() noexcept;
+
+}  // namespace fab::local

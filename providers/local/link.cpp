@@ -1,0 +1,346 @@
+#include "providers/local/link.h"
+
+#include <algorithm>
+
+namespace fab::local {
+
+namespace {
+
+/// Up to here a message goes into the bulk memory unannounced.
+constexpr std::uint64_t kLongestUnannounced = 32 * 1024;
+
+/// What is copied in before the other side can begin to copy out.
+constexpr std::uint64_t kChunkBytes = 16 * 1024;
+
+bool matches(std::uint64_t tag, std::uint64_t expected, std::uint64_t ignore) noexcept {
+  return ((tag ^ expected) & ~ignore) == 0;
+}
+
+}  // namespace
+
+Link::Link(Segment& own, std::size_t own_place, const SegmentName& peer, std::size_t places, bool has_barriers)
+    : own_place_(own_place),
+      peer_(peer, places),
+      out_memory_(own.make_ring(peer.place)),
+      out_(*out_memory_.as<Ring>()),
+      rope_(peer, peer_.head(), has_barriers) {}
+
+PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion) {
+  if (!end_.empty()) {
+    completion.fail({make_error_code(Errc::unreachable), end_});
+    return PostResult::pending;
+  }
+  if (!out_.has_cell()) return refuse();
+  const std::uint64_t bytes = total_bytes(pieces);
+  if (bytes > kLongestUnannounced) {
+    announce(pieces, bytes, tag, completion);
+    return PostResult::pending;
+  }
+  return write_message(pieces, bytes, tag) ? PostResult::done : refuse();
+}
+
+PostResult Link::refuse() noexcept {
+  refused_ = true;
+  out_.waits(true);
+  return PostResult::again;
+}
+
+void Link::publish() noexcept {
+  refused_ = false;
+  out_.publish();
+  rope_.pull();
+}
+
+bool Link::write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag) {
+  Cell& cell = out_.cell();
+  cell.tag = tag;
+  if (bytes <= Cell::kInlineBytes) {
+    cell.kind = CellKind::message;
+    cell.message.bytes = bytes;
+    gather(pieces, cell.message.memory.data(), bytes);
+  } else {
+    std::byte* memory = out_.bulk(bytes, cell.stretch);
+    if (memory == nullptr) return false;
+    cell.kind = CellKind::bulk;
+    gather(pieces, memory, bytes);
+    out_.take(cell.stretch);
+  }
+  publish();
+  return true;
+}
+
+void Link::announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, Completion& completion) {
+  Send& send = sends_.take();
+  send.completion = &completion;
+  send.bytes = bytes;
+  send.missing = 0;
+  send.pieces.assign(pieces);
+  send.state = State::waiting;
+  ++pending_;
+  Cell& cell = out_.cell();
+  cell.kind = CellKind::announce;
+  cell.tag = tag;
+  cell.announcement = {bytes, send.number};
+  publish();
+}
+
+PostResult Link::post_recv(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
+                           Completion& completion) {
+  if (!early_.empty() && take_early(pieces, tag, ignore, completion)) return PostResult::pending;
+  if (!end_.empty() && !listen()) {
+    completion.fail({make_error_code(Errc::unreachable), end_});
+    return PostResult::pending;
+  }
+  Receive& receive = receives_.take();
+  receive.completion = &completion;
+  receive.tag = tag;
+  receive.ignore = ignore;
+  receive.missing = 0;
+  receive.pieces.assign(pieces);
+  receive.state = State::waiting;
+  waiting_.push_back(receive.number);
+  ++pending_;
+  return PostResult::pending;
+}
+
+bool Link::take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore, Completion& completion) {
+  const auto found = std::ranges::find_if(early_, [&](const Early& early) { return matches(early.tag, tag, ignore); });
+  if (found == early_.end()) return false;
+  const Early early = std::move(*found);
+  early_.erase(found);
+  if (early.memory != nullptr) {
+    scatter(pieces, early.memory.get(), early.bytes);
+    completion.done(early.bytes, early.tag);
+    return true;
+  }
+  Receive& receive = receives_.take();
+  receive.completion = &completion;
+  receive.pieces.assign(pieces);
+  ++pending_;
+  clear(receive, {early.bytes, early.send}, early.tag);
+  return true;
+}
+
+bool Link::cancel(Completion& completion) {
+  for (const std::uint32_t number : waiting_) {
+    Receive& receive = receives_[number];
+    if (receive.completion != &completion) continue;
+    stop_waiting(receive);
+    end(receives_, receive).fail({make_error_code(Errc::cancelled), "the receive was taken back"});
+    return true;
+  }
+  return false;
+}
+
+bool Link::listen() {
+  if (in_ == nullptr) {
+    if (!peer_.has_ring(own_place_)) return false;
+    in_memory_ = peer_.map_ring(own_place_);
+    in_ = std::make_unique<RingReader>(*in_memory_.as<Ring>());
+  }
+  return in_->peek() != nullptr;
+}
+
+bool Link::can_write() {
+  if (answers_.empty() && outgoing_.empty() && !refused_) return false;
+  Stretch ignored;
+  return out_.has_cell() && (!answers_.empty() || out_.bulk(kLongestUnannounced, ignored) != nullptr);
+}
+
+bool Link::ready() { return (busy() && listen()) || can_write(); }
+
+std::size_t Link::poll() {
+  std::size_t events = 0;
+  // Handlers may post, and end what is in flight.
+  while (busy() && listen()) {
+    take();
+    ++events;
+  }
+  if (!answers_.empty() || !outgoing_.empty()) events += write_answers() + write_chunks();
+  if (events > 0 && in_ != nullptr && in_->writer_waits()) rope_.pull();
+  if (!end_.empty() && busy() && !listen()) fail_all();
+  return events;
+}
+
+// What the cell holds is copied, and the cell given back, before a handler is called.
+void Link::take() {
+  const Cell& cell = *in_->peek();
+  const std::uint64_t tag = cell.tag;
+  switch (cell.kind) {
+    case CellKind::message: {
+      const std::uint64_t bytes = cell.message.bytes;
+      Receive* receive = accept(tag, cell.message.memory.data(), bytes);
+      in_->pop();
+      if (receive != nullptr) finish(*receive, bytes, tag);
+      return;
+    }
+    case CellKind::bulk: {
+      const Stretch stretch = cell.stretch;
+      Receive* receive = accept(tag, in_->bulk(stretch), stretch.bytes);
+      in_->release(stretch);
+      in_->pop();
+      if (receive != nullptr) finish(*receive, stretch.bytes, tag);
+      return;
+    }
+    case CellKind::announce: {
+      const Announcement announcement = cell.announcement;
+      in_->pop();
+      announced(tag, announcement);
+      return;
+    }
+    case CellKind::clear: {
+      const Clearance clearance = cell.clearance;
+      in_->pop();
+      cleared(clearance);
+      return;
+    }
+    case CellKind::chunk: {
+      Receive& receive = receives_[static_cast<std::uint32_t>(tag)];
+      receive.pieces.scatter_next(in_->bulk(cell.stretch), cell.stretch.bytes);
+      receive.missing -= cell.stretch.bytes;
+      in_->release(cell.stretch);
+      in_->pop();
+      if (receive.missing == 0) finish(receive, receive.message_bytes, receive.tag);
+      return;
+    }
+  }
+}
+
+// Copies a message to its receive, or aside.
+Link::Receive* Link::accept(std::uint64_t tag, const std::byte* memory, std::uint64_t bytes) {
+  if (Receive* receive = find_receive(tag)) {
+    scatter(receive->pieces.left(), memory, bytes);
+    stop_waiting(*receive);
+    return receive;
+  }
+  Early& early = early_.emplace_back();
+  early.tag = tag;
+  early.bytes = bytes;
+  early.memory.reset(new std::byte[bytes]);
+  if (bytes > 0) std::memcpy(early.memory.get(), memory, bytes);
+  return nullptr;
+}
+
+void Link::announced(std::uint64_t tag, const Announcement& announcement) {
+  if (Receive* receive = find_receive(tag)) {
+    stop_waiting(*receive);
+    clear(*receive, announcement, tag);
+    return;
+  }
+  Early& early = early_.emplace_back();
+  early.tag = tag;
+  early.bytes = announcement.bytes;
+  early.send = announcement.send;
+}
+
+// A receive may take less than the message; the sender then keeps the end of it.
+void Link::clear(Receive& receive, const Announcement& announcement, std::uint64_t tag) {
+  receive.tag = tag;
+  receive.message_bytes = announcement.bytes;
+  receive.missing = std::min(announcement.bytes, total_bytes(receive.pieces.left()));
+  receive.state = State::cleared;
+  answers_.push_back({receive.missing, announcement.send, receive.number});
+  write_answers();
+  if (receive.missing == 0) finish(receive, receive.message_bytes, tag);
+}
+
+void Link::cleared(const Clearance& clearance) {
+  Send& send = sends_[clearance.send];
+  send.missing = clearance.bytes;
+  send.receive = clearance.receive;
+  if (send.missing == 0)
+    finish(send);
+  else
+    outgoing_.push_back(send.number);
+}
+
+std::size_t Link::write_answers() {
+  std::size_t written = 0;
+  for (; !answers_.empty() && out_.has_cell(); ++written) {
+    Cell& cell = out_.cell();
+    cell.kind = CellKind::clear;
+    cell.clearance = answers_.front();
+    answers_.pop_front();
+    publish();
+  }
+  out_.waits(!answers_.empty());
+  return written;
+}
+
+// One chunk of each send in turn, so that a long message does not hold up a shorter one.
+std::size_t Link::write_chunks() {
+  std::size_t written = 0;
+  for (bool room = true; room && !outgoing_.empty();) {
+    for (std::size_t i = 0; i < outgoing_.size() && (room = write_chunk(sends_[outgoing_[i]]));) {
+      ++written;
+      Send& send = sends_[outgoing_[i]];
+      if (send.missing > 0) {
+        ++i;
+        continue;
+      }
+      outgoing_.erase(outgoing_.begin() + static_cast<std::ptrdiff_t>(i));
+      finish(send);
+    }
+  }
+  out_.waits(!outgoing_.empty());
+  return written;
+}
+
+bool Link::write_chunk(Send& send) {
+  if (!out_.has_cell()) return false;
+  const std::uint64_t bytes = std::min(send.missing, kChunkBytes);
+  Cell& cell = out_.cell();
+  std::byte* memory = out_.bulk(bytes, cell.stretch);
+  if (memory == nullptr) return false;
+  cell.kind = CellKind::chunk;
+  cell.tag = send.receive;
+  send.pieces.gather_next(memory, bytes);
+  send.missing -= bytes;
+  out_.take(cell.stretch);
+  publish();
+  return true;
+}
+
+Link::Receive* Link::find_receive(std::uint64_t tag) noexcept {
+  for (const std::uint32_t number : waiting_)
+    if (Receive& receive = receives_[number]; matches(tag, receive.tag, receive.ignore)) return &receive;
+  return nullptr;
+}
+
+void Link::stop_waiting(const Receive& receive) noexcept {
+  waiting_.erase(std::ranges::find(waiting_, receive.number));
+}
+
+template <class Record>
+Completion& Link::end(Slots<Record>& records, Record& record) noexcept {
+  record.state = State::unused;
+  records.give_back(record);
+  --pending_;
+  return *record.completion;
+}
+
+void Link::finish(Receive& receive, std::uint64_t bytes, std::uint64_t tag) noexcept {
+  end(receives_, receive).done(bytes, tag);
+}
+
+void Link::finish(Send& send) noexcept {
+  const std::uint64_t bytes = send.bytes;
+  end(sends_, send).done(bytes, 0);
+}
+
+void Link::peer_ended(const std::string& reason) { end_ = reason; }
+
+void Link::fail_all() {
+  const Status status{make_error_code(Errc::unreachable), end_};
+  waiting_.clear();
+  outgoing_.clear();
+  answers_.clear();
+  std::vector<Completion*> failed;
+  for (Receive& receive : receives_)
+    if (receive.state != State::unused) failed.push_back(&end(receives_, receive));
+  for (Send& send : sends_)
+    if (send.state != State::unused) failed.push_back(&end(sends_, send));
+  for (Completion* completion : failed) completion->fail(status);
+}
+
+}  // namespace fab::local

@@ -1,0 +1,120 @@
+// What goes on between this rank and one other of its node: matching, and the transfer of long messages.
+//
+// A short message is copied into the ring at once and copied out by its receive. A long one is announced; when a
+// receive waits for it the receiver clears it, and its bytes follow in chunks through the bulk memory while both sides
+// copy. Messages that no receive waits for stay in the ring as long as nothing else is expected from there; otherwise
+// they are taken in, so that they hold up nothing.
+#pragma once
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/provider.h"
+#include "providers/local/bell.h"
+#include "providers/local/pieces.h"
+#include "providers/local/segment.h"
+#include "providers/local/slots.h"
+
+namespace fab::local {
+
+class Link {
+ public:
+  /// Makes the ring to the peer. Throws Error(no_resources, unreachable).
+  Link(Segment& own, std::size_t own_place, const SegmentName& peer, std::size_t places, bool has_barriers);
+
+  [[nodiscard]] PostResult post_send(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion);
+  [[nodiscard]] PostResult post_recv(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
+                                     Completion& completion);
+  /// Returns whether it was a receive of this link that no message has met yet; its handler was called then.
+  bool cancel(Completion& completion);
+  /// Moves on what can be; returns how many things happened.
+  std::size_t poll();
+  /// Something of this rank's is in flight here.
+  [[nodiscard]] bool busy() const noexcept { return pending_ > 0; }
+  /// Busy, and poll() would find something to do.
+  [[nodiscard]] bool ready();
+  /// The peer's process has ended: what it sent still arrives, everything else fails.
+  void peer_ended(const std::string& reason);
+
+ private:
+  enum class State : std::uint8_t { unused, waiting, cleared };
+  /// A receive that waits for its message, or for the rest of a long one.
+  struct Receive {
+    std::uint32_t number = 0;
+    Completion* completion = nullptr;
+    std::uint64_t tag = 0;
+    std::uint64_t ignore = 0;
+    std::uint64_t message_bytes = 0;
+    std::uint64_t missing = 0;  ///< bytes, once the message was cleared
+    Pieces pieces;
+    State state = State::unused;
+  };
+  /// A long message.
+  struct Send {
+    std::uint32_t number = 0;
+    Completion* completion = nullptr;
+    std::uint64_t bytes = 0;
+    std::uint64_t missing = 0;  ///< bytes to send, once it was cleared
+    std::uint32_t receive = 0;  ///< the peer's, once it was cleared
+    Pieces pieces;
+    State state = State::unused;
+  };
+  /// A message that was taken in, or the announcement of one.
+  struct Early {
+    std::uint64_t tag = 0;
+    std::uint64_t bytes = 0;
+    std::uint32_t send = 0;
+    std::unique_ptr<std::byte[]> memory;  ///< null: announced only
+  };
+
+  [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag);
+  void announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, Completion& completion);
+  void publish() noexcept;
+  PostResult refuse() noexcept;
+
+  /// A cell is there to read.
+  [[nodiscard]] bool listen();
+  [[nodiscard]] bool can_write();
+  void take();
+  [[nodiscard]] Receive* accept(std::uint64_t tag, const std::byte* memory, std::uint64_t bytes);
+  void announced(std::uint64_t tag, const Announcement& announcement);
+  void cleared(const Clearance& clearance);
+  void clear(Receive& receive, const Announcement& announcement, std::uint64_t tag);
+  std::size_t write_answers();
+  std::size_t write_chunks();
+  [[nodiscard]] bool write_chunk(Send& send);
+
+  [[nodiscard]] Receive* find_receive(std::uint64_t tag) noexcept;
+  void stop_waiting(const Receive& receive) noexcept;
+  [[nodiscard]] bool take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
+                                Completion& completion);
+  template <class Record>
+  Completion& end(Slots<Record>& records, Record& record) noexcept;
+  void finish(Receive& receive, std::uint64_t bytes, std::uint64_t tag) noexcept;
+  void finish(Send& send) noexcept;
+  void fail_all();
+
+  std::size_t own_place_;
+  PeerSegment peer_;
+  Mapping out_memory_;
+  Mapping in_memory_;
+  RingWriter out_;
+  std::unique_ptr<RingReader> in_;  ///< once the peer has made its ring
+  BellRope rope_;
+
+  std::size_t pending_ = 0;  ///< receives and long sends
+  Slots<Receive> receives_;
+  Slots<Send> sends_;
+  std::vector<std::uint32_t> waiting_;   ///< receives without a message, in the order of their posts
+  std::list<Early> early_;               ///< in the order of their arrival
+  std::deque<Clearance> answers_;        ///< that found no room
+  std::vector<std::uint32_t> outgoing_;  ///< cleared sends
+  bool refused_ = false;                 ///< a post, since the last that was not
+  std::string end_;                      ///< not empty: the peer's process has ended
+};
+
+}  // namespace fab::local

@@ -1,0 +1,96 @@
+#include "providers/local/local_provider.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace fab::local {
+
+LocalProvider::LocalProvider(const JobInfo& job, const Log& log)
+    : log_(log),
+      places_(job.node_ranks.size()),
+      place_(static_cast<std::size_t>(std::ranges::lower_bound(job.node_ranks, job.rank) - job.node_ranks.begin())),
+      segment_(places_),
+      bell_(segment_.head()),
+      has_barriers_(accept_barriers()),
+      own_name_{.node = this_node(),
+                .process = ::getpid(),
+                .descriptor = segment_.descriptor(),
+                .bell = bell_.button(),
+                .cookie = segment_.head().cookie,
+                .place = place_},
+      description_(fmt::format("shared memory (process {})", own_name_.process)),
+      address_(own_name_.text()),
+      capabilities_{.inject_bytes = 0,
+                    .iov_limit = kMaxPieces,
+                    .max_message_bytes = std::numeric_limits<std::int64_t>::max(),
+                    .directed_receive = true,
+                    .wait_fd = true,
+                    .takes_longer_messages = true} {}
+
+PeerHandle LocalProvider::connect(std::string_view address) {
+  const SegmentName peer = SegmentName::parse(address);
+  if (peer.node != own_name_.node)
+    throw Error(Errc::unreachable,
+                "it runs on this node, but its processes are hidden from this rank (another container?); with "
+                "FAB_LOCAL=off on all ranks the network is used");
+  if (peer.place >= places_ || peer.place == place_)
+    throw Error(Errc::mismatch, fmt::format("its place on the node is {}; there are {}", peer.place, places_));
+  const auto handle = static_cast<std::uint32_t>(links_.size());
+  // The process is watched before its memory is opened, so it is this one whose end will be told.
+  bell_.watch(peer.process, handle);
+  try {
+    links_.push_back(std::make_unique<Link>(segment_, place_, peer, places_, has_barriers_));
+  } catch (...) {
+    bell_.forget(handle);
+    throw;
+  }
+  processes_.push_back(peer.process);
+  return handle;
+}
+
+PostResult LocalProvider::post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                    Completion& completion) {
+  return links_[to]->post_send(pieces, tag, completion);
+}
+
+PostResult LocalProvider::post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
+                                    std::uint64_t ignore, Completion& completion) {
+  return links_[from]->post_recv(pieces, tag, ignore, completion);
+}
+
+void LocalProvider::cancel(Completion& completion) {
+  for (const auto& link : links_)
+    if (link->cancel(completion)) return;
+}
+
+std::size_t LocalProvider::poll() {
+  if (bell_.armed()) {
+    bell_.disarm();
+    notice_ends();
+  }
+  std::size_t events = 0;
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    if (links_[i]->busy()) events += links_[i]->poll();
+  return events;
+}
+
+bool LocalProvider::busy() const noexcept {
+  return std::ranges::any_of(links_, [](const auto& link) { return link->busy(); });
+}
+
+bool LocalProvider::may_sleep() {
+  bell_.arm();
+  return std::ranges::none_of(links_, [](const auto& link) { return link->ready(); });
+}
+
+void LocalProvider::notice_ends() {
+  for (const std::uint32_t handle : bell_.ended()) {
+    log_.write(LogLevel::debug, "process {} of this node has ended", processes_[handle]);
+    links_[handle]->peer_ended(fmt::format("process {} of this node has ended", processes_[handle]));
+  }
+}
+
+}  // namespace fab::local

@@ -1,0 +1,58 @@
+// Between the ranks of one node: through memory that they share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/bootstrap/store.h"
+#include "core/log.h"
+#include "core/provider.h"
+#include "providers/local/bell.h"
+#include "providers/local/link.h"
+#include "providers/local/segment.h"
+
+namespace fab::local {
+
+/// Memory grows with the ranks that this one talks to: a ring for each. Directed receives; longer messages are cut.
+/// When a peer's process ends, what is pending with it fails with Errc::unreachable.
+class LocalProvider final : public Provider {
+ public:
+  /// Precondition: the job's ranks on this node are known. Throws Error(no_resources).
+  LocalProvider(const JobInfo& job, const Log& log);
+
+  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
+  [[nodiscard]] const std::string& name() const noexcept override { return name_; }
+  [[nodiscard]] const std::string& description() const noexcept override { return description_; }
+  [[nodiscard]] const std::string& address() const noexcept override { return address_; }
+
+  PeerHandle connect(std::string_view address) override;
+  [[nodiscard]] PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                     Completion& completion) override;
+  [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
+                                     std::uint64_t ignore, Completion& completion) override;
+  void cancel(Completion& completion) override;
+  std::size_t poll() override;
+  [[nodiscard]] bool busy() const noexcept override;
+  [[nodiscard]] int wait_fd() const noexcept override { return bell_.descriptor(); }
+  [[nodiscard]] bool may_sleep() override;
+
+ private:
+  void notice_ends();
+
+  const Log& log_;
+  std::size_t places_;
+  std::size_t place_;
+  Segment segment_;
+  Bell bell_;
+  bool has_barriers_;
+  SegmentName own_name_;
+  std::string name_ = "local";
+  std::string description_;
+  std::string address_;
+  Capabilities capabilities_;
+  std::vector<std::unique_ptr<Link>> links_;  ///< by handle
+  std::vector<long> processes_;               ///< of the peers, by handle
+};
+
+}  // namespace fab::local

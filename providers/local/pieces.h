@@ -1,0 +1,80 @@
+// A message's memory as a list of pieces that is walked once.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace fab::local {
+
+inline constexpr std::size_t kMaxPieces = 16;
+
+[[nodiscard]] inline std::uint64_t total_bytes(std::span<const iovec> pieces) noexcept {
+  std::uint64_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  return bytes;
+}
+
+/// Copies the first `bytes` of the pieces; they hold as many.
+inline void gather(std::span<const iovec> pieces, std::byte* out, std::uint64_t bytes) noexcept {
+  for (const iovec& piece : pieces) {
+    const std::uint64_t part = std::min<std::uint64_t>(piece.iov_len, bytes);
+    if (part > 0) std::memcpy(out, piece.iov_base, part);
+    out += part;
+    bytes -= part;
+  }
+}
+
+/// Copies as much as the pieces hold.
+inline void scatter(std::span<const iovec> pieces, const std::byte* in, std::uint64_t bytes) noexcept {
+  for (const iovec& piece : pieces) {
+    const std::uint64_t part = std::min<std::uint64_t>(piece.iov_len, bytes);
+    if (part > 0) std::memcpy(piece.iov_base, in, part);
+    in += part;
+    bytes -= part;
+  }
+}
+
+/// A copy of the list that remembers how far it was walked.
+class Pieces {
+ public:
+  void assign(std::span<const iovec> pieces) noexcept {
+    std::copy(pieces.begin(), pieces.end(), pieces_.begin());
+    count_ = static_cast<std::uint32_t>(pieces.size());
+    next_ = 0;
+  }
+  [[nodiscard]] std::span<const iovec> left() const noexcept {
+    return std::span(pieces_).subspan(next_, count_ - next_);
+  }
+  void gather_next(std::byte* out, std::uint64_t bytes) noexcept {
+    gather(left(), out, bytes);
+    skip(bytes);
+  }
+  void scatter_next(const std::byte* in, std::uint64_t bytes) noexcept {
+    scatter(left(), in, bytes);
+    skip(bytes);
+  }
+
+ private:
+  void skip(std::uint64_t bytes) noexcept {
+    while (next_ < count_ && bytes > 0) {
+      iovec& piece = pieces_[next_];
+      const std::uint64_t part = std::min<std::uint64_t>(piece.iov_len, bytes);
+      piece.iov_base = static_cast<std::byte*>(piece.iov_base) + part;
+      piece.iov_len -= part;
+      bytes -= part;
+      if (piece.iov_len == 0) ++next_;
+    }
+  }
+
+  std::array<iovec, kMaxPieces> pieces_;
+  std::uint32_t count_ = 0;
+  std::uint32_t next_ = 0;
+};
+
+}  // namespace fab::local

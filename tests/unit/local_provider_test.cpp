@@ -1,0 +1,224 @@
+// Shared memory between the ranks of a node: what only this provider does.
+#include "providers/local/local_provider.h"
+
+#include <gmock/gmock.h>
+#include <poll.h>
+
+#include <chrono>
+#include <deque>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "core/wait.h"
+#include "unit/exchange.h"
+#include "unit/random_topologies.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+struct Outcome : Completion {
+  Outcome()
+      : Completion(
+            [](Completion& self, std::uint64_t arrived, std::uint64_t) noexcept {
+              static_cast<Outcome&>(self).ended = true;
+              static_cast<Outcome&>(self).bytes = arrived;
+            },
+            [](Completion& self, const Status& its_status) noexcept {
+              static_cast<Outcome&>(self).ended = true;
+              static_cast<Outcome&>(self).status = its_status;
+            }) {}
+
+  bool ended = false;
+  std::uint64_t bytes = 0;
+  Status status;
+};
+
+std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
+  std::vector<std::byte> result(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) result[i] = static_cast<std::byte>(i * 31 + seed);
+  return result;
+}
+
+class LocalProviderTest : public testing::Test {
+ protected:
+  struct Message {
+    explicit Message(std::vector<std::byte> bytes) : memory(std::move(bytes)) {}
+    std::vector<std::byte> memory;
+    Outcome outcome;
+  };
+
+  static JobInfo job(Rank rank) {
+    JobInfo info;
+    info.rank = rank;
+    info.size = info.local_size = 2;
+    info.node_ranks = {0, 1};
+    return info;
+  }
+  void send(Message& message, std::uint64_t tag) {
+    const iovec piece{message.memory.data(), message.memory.size()};
+    PostResult result = PostResult::again;
+    while ((result = left_.post_send(to_right_, {&piece, 1}, tag, message.outcome)) == PostResult::again) poll();
+    if (result == PostResult::done) message.outcome.ended = true;
+  }
+  void receive(Message& message, std::uint64_t tag) {
+    const iovec piece{message.memory.data(), message.memory.size()};
+    ASSERT_EQ(right_.post_recv(from_left_, {&piece, 1}, tag, 0, message.outcome), PostResult::pending);
+  }
+  void poll() {
+    left_.poll();
+    right_.poll();
+  }
+  void poll_until_all_ended(std::deque<Message>& messages) {
+    for (int turn = 0; turn < 100'000; ++turn) {
+      if (std::ranges::all_of(messages, [](const Message& each) { return each.outcome.ended; })) return;
+      poll();
+    }
+    FAIL() << "nothing comes";
+  }
+
+  Log log_{LogLevel::warn, 0};
+  local::LocalProvider left_{job(0), log_};
+  local::LocalProvider right_{job(1), log_};
+  PeerHandle to_right_ = left_.connect(right_.address());
+  PeerHandle from_left_ = right_.connect(left_.address());
+};
+
+constexpr std::size_t kSizes[] = {0, 1, 39, 40, 41, 64, 1000, 16384, 32767, 32768, 32769, 200'000, 1'000'003};
+
+TEST_F(LocalProviderTest, MessagesMeetTheirReceivesInAnyOrder) {
+  std::mt19937 random(5);
+  for (const bool receives_first : {true, false}) {
+    std::deque<Message> sent;
+    std::deque<Message> received;
+    std::vector<std::uint64_t> tags;
+    for (int repeat = 0; repeat < 3; ++repeat)
+      for (const std::size_t bytes : kSizes) {
+        tags.push_back(tags.size());
+        sent.emplace_back(pattern(bytes, static_cast<unsigned>(tags.size())));
+        received.emplace_back(std::vector<std::byte>(bytes));
+      }
+    const auto post_receives = [&] {
+      std::shuffle(tags.begin(), tags.end(), random);
+      for (const std::uint64_t tag : tags) receive(received[tag], tag);
+    };
+    bool posted = receives_first;
+    if (posted) post_receives();
+    // What nobody waits for stays in the ring, so no more than it holds may be sent before the receives.
+    std::size_t early = 0;
+    for (std::uint64_t tag = 0; tag < sent.size(); ++tag) {
+      early += sent[tag].memory.size();
+      if (!posted && early > 100'000) {
+        post_receives();
+        posted = true;
+      }
+      send(sent[tag], tag);
+    }
+    ASSERT_NO_FATAL_FAILURE(poll_until_all_ended(received));
+    ASSERT_NO_FATAL_FAILURE(poll_until_all_ended(sent));
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      EXPECT_TRUE(received[i].outcome.status.ok()) << received[i].outcome.status.message;
+      EXPECT_TRUE(received[i].memory == sent[i].memory) << sent[i].memory.size() << " bytes";
+    }
+    EXPECT_FALSE(left_.busy());
+    EXPECT_FALSE(right_.busy());
+  }
+}
+
+TEST_F(LocalProviderTest, LongerMessagesAreCutAndToldWhole) {
+  for (const std::size_t bytes : kSizes)
+    for (const std::size_t room : {std::size_t{0}, bytes / 2, bytes}) {
+      SCOPED_TRACE(testing::Message() << bytes << " bytes where there is room for " << room);
+      std::deque<Message> both;
+      Message& sent = both.emplace_back(pattern(bytes, 3));
+      Message& received = both.emplace_back(std::vector<std::byte>(room + 64, std::byte{9}));
+      const iovec piece{received.memory.data(), room};
+      ASSERT_EQ(right_.post_recv(from_left_, {&piece, 1}, 7, 0, received.outcome), PostResult::pending);
+      send(sent, 7);
+      ASSERT_NO_FATAL_FAILURE(poll_until_all_ended(both));
+      EXPECT_TRUE(received.outcome.status.ok());
+      EXPECT_EQ(received.outcome.bytes, bytes);
+      EXPECT_TRUE(std::equal(received.memory.begin(), received.memory.end() - 64, sent.memory.begin()));
+      EXPECT_EQ(std::count(received.memory.end() - 64, received.memory.end(), std::byte{9}), 64) << "beyond its room";
+    }
+}
+
+TEST_F(LocalProviderTest, AFullRingRefusesUntilThereIsRoom) {
+  std::deque<Message> sent;
+  Message probe{pattern(8, 0)};
+  const iovec piece{probe.memory.data(), probe.memory.size()};
+  std::size_t accepted = 0;
+  while (left_.post_send(to_right_, {&piece, 1}, accepted, probe.outcome) == PostResult::done) ++accepted;
+  EXPECT_EQ(accepted, local::Ring::kCells);
+  EXPECT_TRUE(left_.may_sleep()) << "nothing can be done before the peer reads";
+  std::deque<Message> received;
+  for (std::uint64_t tag = 0; tag < accepted; ++tag) receive(received.emplace_back(std::vector<std::byte>(8)), tag);
+  ASSERT_NO_FATAL_FAILURE(poll_until_all_ended(received));
+  EXPECT_FALSE(left_.may_sleep()) << "there is room again";
+  EXPECT_EQ(left_.post_send(to_right_, {&piece, 1}, accepted, probe.outcome), PostResult::done);
+}
+
+TEST_F(LocalProviderTest, WakesASleeper) {
+  Message received{std::vector<std::byte>(8)};
+  receive(received, 1);
+  ASSERT_TRUE(right_.may_sleep());
+  pollfd descriptor{right_.wait_fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 0) << "nothing has come";
+  Message sent{pattern(8, 1)};
+  send(sent, 1);
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 1);
+  right_.poll();
+  EXPECT_TRUE(received.outcome.ended);
+  ASSERT_TRUE(right_.may_sleep());
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 0) << "the bell is silent again";
+}
+
+core::TransportFactory over_shared_memory() {
+  return [](const Config&, const JobInfo& job, const Log& log) {
+    return Transports{.node = std::make_unique<local::LocalProvider>(job, log), .network = nullptr};
+  };
+}
+
+TEST(LocalExchange, OfRandomGraphs) {
+  for (const int ranks : {1, 2, 5})
+    for (const std::size_t longest : {60u, 9000u, 80'000u}) {
+      InProcessJob job(over_shared_memory(), ranks, caller_config());
+      for (std::uint32_t seed = 1; seed <= 3; ++seed) {
+        SCOPED_TRACE(testing::Message() << ranks << " ranks, up to " << longest << " B, seed " << seed);
+        Exchange exchange(job.communicators([&](Rank) { return random_graph(ranks, seed); }),
+                          {.seed = seed, .longest_bytes = longest, .most_pieces = 20});
+        for (std::uint32_t repeat = 0; repeat < 2; ++repeat) {
+          exchange.reset(repeat);
+          exchange.run(job);
+        }
+      }
+    }
+}
+
+// Each rank is a thread that waits for its own: it spins, yields and sleeps as a process would.
+TEST(LocalExchange, OfThreadsThatWait) {
+  constexpr int kRanks = 3;
+  constexpr std::uint32_t kRepeats = 200;
+  for (const std::size_t longest : {60u, 50'000u}) {
+    Config config = caller_config();
+    config.progress = ProgressMode::automatic;
+    InProcessJob job(over_shared_memory(), kRanks, config);
+    Exchange exchange(job.communicators([&](Rank) { return random_graph(kRanks, 3); }),
+                      {.seed = 3, .longest_bytes = longest, .most_pieces = 3});
+    std::vector<std::jthread> threads;
+    for (Rank rank = 0; rank < kRanks; ++rank)
+      threads.emplace_back([&exchange, rank] {
+        for (std::uint32_t repeat = 0; repeat < kRepeats; ++repeat) {
+          core::Run& run = exchange.start(rank);
+          core::wait(run);
+          EXPECT_TRUE(release(run).ok());
+        }
+      });
+    threads.clear();
+    for (Rank rank = 0; rank < kRanks; ++rank) exchange.check(rank);
+  }
+}
+
+}  // namespace
+}  // namespace fab::test
