@@ -121,7 +121,8 @@ std::string test_name(const testing::TestParamInfo<std::tuple<const char*, std::
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, PeerLoss,
-                         testing::Combine(testing::Values("local", "net", "tcp;ofi_rxm", "shm"), testing::Values(8, 1 << 20)),
+                         testing::Combine(testing::Values("local", "net", "tcp;ofi_rxm", "shm"),
+                                          testing::Values(8, 1 << 20)),
                          test_name);
 
 }  // namespace
