@@ -67,10 +67,8 @@ core::Run& start_cart_shift_xchg(core::Communicator& communicator, const void* s
   if (!call.in_place) describe(call.send, shape);
   describe(call.recv, shape);
   const auto bases = buffers(send, recv);
-  return communicator.start(bases, [&] {
-    return build_cart_shift_xchg(*grid, communicator.rank(), call,
-                                 {.combine_bytes = communicator.context().config().combine_bytes});
-  });
+  return communicator.start(
+      bases, [&] { return build_cart_shift_xchg(*grid, communicator.rank(), call, communicator.commit_options()); });
 }
 
 }  // namespace fab::collectives

@@ -86,7 +86,7 @@ core::Run& start_neighbor_xchg(core::Communicator& communicator, const void* sen
   const auto bases = buffers(send, recv);
   return communicator.start(bases, [&] {
     return build_neighbor_xchg(communicator.neighborhood(), communicator.rank(), communicator.size(), call,
-                               {.combine_bytes = communicator.context().config().combine_bytes});
+                               communicator.commit_options());
   });
 }
 

@@ -39,6 +39,11 @@ FrameWord Communicator::call_word(const Schedule& schedule) const noexcept {
   return core::call_word(schedule.name(), context_->config().check);
 }
 
+CommitOptions Communicator::commit_options() const {
+  return {.combine_bytes = context_->config().combine_bytes,
+          .combines = [this](Rank peer) { return !context_->peers().is_near(world_rank(peer)); }};
+}
+
 Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases) {
   if (context_->closed())
     throw Error(Errc::cancelled, fmt::format("{}: the context is closed", plan.schedule().name()));
@@ -51,6 +56,12 @@ Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases) {
   Run& run = plan.acquire();
   ++in_flight_;
   run.start(bases, next_sequence_++);
+  return run;
+}
+
+Run& Communicator::start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases) {
+  Run& run = start(*plan, bases);
+  plans_.retire(std::move(plan));
   return run;
 }
 

@@ -45,6 +45,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] std::uint64_t context_tag() const noexcept { return context_tag_; }
   [[nodiscard]] FrameWord call_word(const Schedule& schedule) const noexcept;
 
+  /// Of the schedules that run on this communicator: messages to ranks of the same node cost too little to combine.
+  [[nodiscard]] CommitOptions commit_options() const;
+
   /// An empty shape to fill in, in memory that is used again and again. Under the engine's lock.
   CallShape& shape_for(std::uint64_t call) {
     shape_.reset(call);
@@ -56,13 +59,17 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   Run& start(std::span<std::byte* const> bases, Build&& build) {
     const std::uint64_t hash = shape_.hash();
     if (Plan* plan = plans_.find(shape_, hash)) return start(*plan, bases);
-    const auto plan = std::make_shared<Plan>(*this, build());
-    plans_.store(shape_, hash, plan);
-    return start(*plan, bases);
+    auto plan = std::make_unique<Plan>(*this, build());
+    if (!plans_.keeps_plans()) return start(std::move(plan), bases);
+    return start(plans_.store(shape_, hash, std::move(plan)), bases);
   }
   Run& start(Plan& plan, std::span<std::byte* const> bases);
+  /// Of a plan that ends with this run.
+  Run& start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases);
+  void drop(const Plan& plan) noexcept { plans_.drop(plan); }
   void run_finished() noexcept { --in_flight_; }
   [[nodiscard]] std::size_t cached_plans() const noexcept { return plans_.size(); }
+  [[nodiscard]] std::size_t retired_plans() const noexcept { return plans_.retired(); }
 
  private:
   std::shared_ptr<Context> context_;

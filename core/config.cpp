@@ -108,7 +108,9 @@ constexpr std::array<ConfigRow, 11> kRows = {{
      },
      [](const Config& config) { return fmt::format("{}", config.wait_timeout_s); }},
     {"FAB_COMBINE_BYTES", "32768",
-     "Blocks to one peer travel as one message up to this many bytes in total: 0 or more, suffixes k and m; 0: never.",
+     "Blocks to one rank of another node travel as one message up to this many bytes in total: 0 or more, suffixes k "
+     "and "
+     "m; 0: never.",
      [](std::string_view text, Config& config) { return parse_bytes(text, config.combine_bytes); },
      [](const Config& config) { return std::to_string(config.combine_bytes); }},
     {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 or more.",

@@ -23,27 +23,25 @@ Driver::Driver(Engine& engine, IdleHook idle) : engine_(engine), idle_(idle) {
   // Under the lock: the thread looks at drivers_ under the lock before it polls, so from here on every completion
   // is either visible to our first step or ours to find.
   const Lock lock(engine_.mutex);
-  engine_.drivers_.fetch_add(1);
-  leading_ = engine_.leader_.try_lock();
+  engine_.count_driver(1);
+  leading_ = engine_.take_lead();
 }
 
 Driver::~Driver() {
   if (following_) engine_.followers_.fetch_sub(1);
-  if (leading_) {
-    engine_.leader_.unlock();
-    engine_.notify_followers();
-  }
   {
     const Lock lock(engine_.mutex);
-    engine_.drivers_.fetch_sub(1);
+    engine_.count_driver(-1);
+    if (leading_) engine_.led_ = false;
   }
+  if (leading_) engine_.notify_followers();
   engine_.unpark();
 }
 
 bool Driver::step() {
-  if (!leading_) leading_ = engine_.leader_.try_lock();
-  if (!leading_) return false;
   const Lock lock(engine_.mutex);
+  if (!leading_) leading_ = engine_.take_lead();
+  if (!leading_) return false;
   const bool happened = engine_.progress() > 0;
   if (happened) spun_ = false;
   return happened;

@@ -54,8 +54,18 @@ std::size_t Engine::progress() {
   return events;
 }
 
+void Engine::linger(const Run& run) {
+  if (drivers() > 0 || !options_.caller_may_spin) {
+    if (!run.done()) progress();
+    return;
+  }
+  count_driver(1);
+  for (int polls = 0; polls < kLingeringPolls && !run.done(); ++polls) progress();
+  count_driver(-1);
+}
+
 void Engine::deactivated() noexcept {
-  active_.fetch_sub(1);
+  active_.store(active() - 1, std::memory_order_relaxed);
   notify_followers();
 }
 

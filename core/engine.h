@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/config.h"
@@ -57,10 +58,14 @@ class Engine {
   std::size_t progress() FAB_REQUIRES(mutex);
 
   /// A run became active. Call unpark() once the lock is released if the caller will not wait.
-  void activated() noexcept FAB_REQUIRES(mutex) { active_.fetch_add(1); }
+  void activated() noexcept FAB_REQUIRES(mutex) { active_.store(active() + 1, std::memory_order_relaxed); }
   void deactivated() noexcept FAB_REQUIRES(mutex);
-  [[nodiscard]] int active() const noexcept { return active_.load(); }
+  [[nodiscard]] int active() const noexcept { return active_.load(std::memory_order_relaxed); }
+  /// The progress thread is wanted, if runs are active and nobody drives.
   void unpark() noexcept;
+  /// Polls while the run is not done, for about as long as a message within the node takes, if nobody else drives and
+  /// the caller may spin; otherwise once. Cheaper than a Driver.
+  void linger(const Run& run) FAB_REQUIRES(mutex);
 
   /// A post was refused: repeat it after the next progress.
   void retry_later(Transfer& transfer) noexcept FAB_REQUIRES(mutex);
@@ -79,6 +84,7 @@ class Engine {
   friend class Driver;
   static constexpr std::size_t kMaxDescriptors = 8;
   static constexpr unsigned kTurnsPerIdlePoll = 64;
+  static constexpr int kLingeringPolls = 64;
   // Bounds on sleeps, against lost wake-ups.
   static constexpr int kSafetyTimeoutMs = 100;         ///< of a caller that waits
   static constexpr int kThreadSafetyTimeoutMs = 1000;  ///< of the progress thread
@@ -98,7 +104,13 @@ class Engine {
   /// One turn of the thread with runs active; returns whether it should sleep now.
   bool thread_turn();
   void park();
-  [[nodiscard]] bool thread_wanted() const noexcept { return active_.load() > 0 && drivers_.load() == 0; }
+  [[nodiscard]] bool thread_wanted() const noexcept { return active() > 0 && drivers() == 0; }
+  [[nodiscard]] int drivers() const noexcept { return drivers_.load(std::memory_order_relaxed); }
+  void count_driver(int change) noexcept FAB_REQUIRES(mutex) {
+    drivers_.store(drivers() + change, std::memory_order_relaxed);
+  }
+  /// Makes the caller the one who polls, unless somebody is.
+  [[nodiscard]] bool take_lead() noexcept FAB_REQUIRES(mutex) { return !std::exchange(led_, true); }
 
   [[nodiscard]] std::uint64_t follow_epoch();
   [[nodiscard]] std::uint64_t wait_for_epoch_after(std::uint64_t seen);
@@ -114,8 +126,10 @@ class Engine {
   std::vector<pollfd> descriptors_;  ///< the wake descriptor first, then one per provider
   bool all_have_wait_fd_ = true;
 
+  // Both change under the lock.
   std::atomic<int> active_{0};
-  std::atomic<int> drivers_{0};  ///< changed under the lock
+  std::atomic<int> drivers_{0};
+  bool led_ FAB_GUARDED_BY(mutex) = false;  ///< one waiting caller polls; the others follow
   Transfer* refused_head_ FAB_GUARDED_BY(mutex) = nullptr;
   Transfer* refused_tail_ FAB_GUARDED_BY(mutex) = nullptr;
   std::vector<Run*> deferred_ FAB_GUARDED_BY(mutex);
@@ -124,7 +138,6 @@ class Engine {
   std::vector<std::function<void()>> tasks_ FAB_GUARDED_BY(tasks_mutex_);
   std::atomic<bool> has_tasks_{false};
 
-  std::mutex leader_;  ///< held by the one waiting caller that polls; the others follow
   std::atomic<int> followers_{0};
   std::mutex follow_mutex_;
   std::condition_variable follow_;

@@ -40,10 +40,12 @@ Peer& PeerTable::find(Rank world_rank) {
   return *peer;
 }
 
-// Both ends choose alike: they are on one node for both, or for neither.
+bool PeerTable::is_near(Rank world_rank) const {
+  return node_ != nullptr && std::ranges::binary_search(store_.job().node_ranks, world_rank);
+}
+
 void PeerTable::choose_provider(Peer& peer) const {
-  const std::vector<Rank>& neighbors = store_.job().node_ranks;
-  const bool near = node_ != nullptr && std::ranges::binary_search(neighbors, peer.world_rank);
+  const bool near = is_near(peer.world_rank);
   peer.provider = near ? node_ : network_;
   peer.inbox = near ? nullptr : inbox_;
 }

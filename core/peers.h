@@ -55,6 +55,8 @@ class PeerTable {
   /// The peer with that rank of the job. The first call starts the look-up of its address, which ends some time later
   /// in a progress of the engine. The reference stays valid.
   Peer& find(Rank world_rank) FAB_REQUIRES(engine_.mutex);
+  /// Reached through what only the ranks of this node share. Both ends think the same.
+  [[nodiscard]] bool is_near(Rank world_rank) const;
   /// The other processes whose addresses are known. Under the engine's lock.
   [[nodiscard]] std::vector<Rank> reached(Rank self) const;
 

@@ -210,7 +210,12 @@ std::string Plan::missing_peers() const {
 }
 
 Run& Plan::acquire() {
-  if (idle_runs_ == nullptr) return *runs_.emplace_back(std::make_unique<Run>(*this));
+  if (idle_runs_ == nullptr) {
+    runs_.push_back(std::make_unique<Run>(*this));
+    ++runs_in_use_;
+    return *runs_.back();
+  }
+  ++runs_in_use_;
   Run& run = *idle_runs_;
   idle_runs_ = run.next_idle;
   return run;
@@ -219,6 +224,7 @@ Run& Plan::acquire() {
 void Plan::release(Run& run) noexcept {
   run.next_idle = idle_runs_;
   idle_runs_ = &run;
+  if (--runs_in_use_ == 0 && retired_) communicator_.drop(*this);
 }
 
 }  // namespace fab::core

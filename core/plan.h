@@ -49,7 +49,7 @@ struct PlannedPiece {
 };
 
 /// Immutable but for its peers' states and its pool of runs, which the engine's lock guards.
-class Plan : public std::enable_shared_from_this<Plan> {
+class Plan {
  public:
   /// Resolves peers and reserves memory. Call under the engine's lock. Throws Error(no_resources) for a slot or
   /// message beyond what tag and provider hold.
@@ -82,7 +82,11 @@ class Plan : public std::enable_shared_from_this<Plan> {
 
   /// A run of this plan that nobody uses; made when there is none.
   Run& acquire();
+  /// Ends a retired plan's life, and the run's, with the last run that is in use.
   void release(Run& run) noexcept;
+  [[nodiscard]] bool in_use() const noexcept { return runs_in_use_ > 0; }
+  /// Nobody will start it again: its last run's release tells the communicator.
+  void retire() noexcept { retired_ = true; }
 
  private:
   using Pieces = std::vector<PlannedPiece>;
@@ -110,6 +114,8 @@ class Plan : public std::enable_shared_from_this<Plan> {
   mutable bool all_ready_ = false;
   std::vector<std::unique_ptr<Run>> runs_;
   Run* idle_runs_ = nullptr;
+  std::size_t runs_in_use_ = 0;
+  bool retired_ = false;
 };
 
 }  // namespace fab::core

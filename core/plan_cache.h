@@ -16,20 +16,29 @@ class PlanCache {
 
   /// Null when there is none.
   [[nodiscard]] Plan* find(const CallShape& shape, std::uint64_t hash) noexcept;
-  void store(const CallShape& shape, std::uint64_t hash, std::shared_ptr<Plan> plan);
+  [[nodiscard]] bool keeps_plans() const noexcept { return capacity_ > 0; }
+  /// Precondition: keeps_plans().
+  Plan& store(const CallShape& shape, std::uint64_t hash, std::unique_ptr<Plan> plan);
+  /// Keeps a plan that is in use, and cannot be found any more, until drop().
+  void retire(std::unique_ptr<Plan> plan);
+  void drop(const Plan& plan) noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+  [[nodiscard]] std::size_t retired() const noexcept { return retired_.size(); }
 
  private:
   struct Entry {
     std::uint64_t hash;
     std::uint64_t last_use;
     StoredShape shape;
-    std::shared_ptr<Plan> plan;
+    std::unique_ptr<Plan> plan;
   };
+
+  void displace_one();
 
   std::size_t capacity_;
   std::uint64_t uses_ = 0;
   std::vector<Entry> entries_;
+  std::vector<std::unique_ptr<Plan>> retired_;  ///< in use still
 };
 
 }  // namespace fab::core

@@ -45,16 +45,16 @@ void Engine::start_thread() {
 }
 
 void Engine::unpark() noexcept {
-  if (!thread_wanted() || !parked_.load()) return;
+  if (!thread_wanted() || !parked_.exchange(false)) return;
   ticket_.fetch_add(1);
   ticket_.notify_one();
 }
 
-// parked_ is raised before the last look at thread_wanted(), and unpark() looks at parked_ after active_ or drivers_
-// changed (all sequentially consistent), so one of the two sees the other.
+// parked_ is raised before the last look at thread_wanted(), and unpark() lowers it after active_ or drivers_ changed.
+// Whichever exchange comes second sees what was written before the first, so one of the two sees the other's.
 void Engine::park() {
   const std::uint32_t seen = ticket_.load();
-  parked_.store(true);
+  parked_.exchange(true);
   if (!thread_wanted() && !stop_.load()) ticket_.wait(seen);
   parked_.store(false);
 }

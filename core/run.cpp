@@ -50,13 +50,11 @@ Run::Run(Plan& plan)
 }
 
 void Run::start(std::span<std::byte* const> bases, std::uint64_t sequence) {
-  keep_plan_ = plan_.shared_from_this();
-  keep_communicator_ = plan_.communicator().shared_from_this();
   for (std::size_t i = 0; i < bases.size() && i < plan_.schedule().buffer_count(); ++i)
     if (i != static_cast<std::size_t>(BufferId::scratch)) bases_[i] = bases[i];
   held_ = true;
   abandoned_ = false;
-  status_ = {};
+  if (!status_.ok()) status_ = {};
   broken_peers_.clear();
   round_ = 0;
   used_transfers_ = 0;
@@ -264,7 +262,9 @@ void Run::compare_frame(const PlannedOperation& operation) {
     case FrameFault::none:
       return;
     case FrameFault::other_call:
-      return fail(operation, Errc::mismatch, "the sender is in another call (or FAB_CHECK differs)");
+      fail(operation, Errc::mismatch, "the sender is in another call (or FAB_CHECK differs)");
+      // Which messages that call sends is not known.
+      return take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
     case FrameFault::other_blocks:
       return fail(operation, Errc::mismatch,
                   fmt::format("the sender has {} edges to this rank where this rank has {}", check.sender_bytes,
@@ -310,7 +310,7 @@ void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
 
 void Run::settled(Transfer& transfer) {
   transfer.state = Transfer::State::idle;
-  settled_count_.fetch_add(1, std::memory_order_relaxed);
+  settled_count_.store(settled_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   --pending_;
   if (done()) {  // an abandoned run's last sends
     if (pending_ == 0 && !held_) recycle();
@@ -392,14 +392,16 @@ void Run::finish() noexcept {
 
 void Run::let_go() noexcept {
   held_ = false;
-  if (done() && pending_ == 0) recycle();
+  if (done() && pending_ == 0)
+    recycle();
+  else
+    keep_communicator_ = plan_.communicator().shared_from_this();
 }
 
-// Last: dropping the plan may end this run's life.
+// Last: a plan that the cache has dropped ends with its last run.
 void Run::recycle() noexcept {
   const std::shared_ptr<Communicator> communicator = std::move(keep_communicator_);
-  const std::shared_ptr<Plan> plan = std::move(keep_plan_);
-  plan->release(*this);
+  plan_.release(*this);
 }
 
 std::string Run::describe(const PlannedOperation& operation) const {

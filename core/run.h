@@ -27,7 +27,7 @@ struct Transfer : Completion {
 };
 
 /// Guarded by the engine's lock, except done() and, once done, status(). Belongs to its plan's pool; in use from
-/// Plan::acquire until the user let go of it and nothing of it is in flight.
+/// Plan::acquire until the user let go of it and nothing of it is in flight. Whoever holds it holds the communicator.
 class Run {
  public:
   explicit Run(Plan& plan);
@@ -40,7 +40,8 @@ class Run {
 
   [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
   [[nodiscard]] const Status& status() const noexcept { return status_; }
-  /// The user's handle is gone: the run goes back to its plan as soon as nothing is in flight.
+  /// The user's handle is gone: the run goes back to its plan as soon as nothing is in flight. Until then it keeps the
+  /// communicator itself.
   void let_go() noexcept;
   /// Ends the run early: takes back receives and refused posts. done() follows once the provider gave the receives
   /// back; sends may stay in flight (they only read), and keep the run's memory.
@@ -90,8 +91,7 @@ class Run {
   [[nodiscard]] std::uint32_t sends_in_flight() const noexcept;
 
   Plan& plan_;
-  std::shared_ptr<Plan> keep_plan_;                  ///< while in use
-  std::shared_ptr<Communicator> keep_communicator_;  ///< while in use
+  std::shared_ptr<Communicator> keep_communicator_;  ///< while in use and nobody has a handle
   std::vector<std::byte*> bases_;
   std::unique_ptr<std::byte[]> scratch_;
   std::unique_ptr<std::byte[]> staging_;

@@ -14,6 +14,22 @@ Engine& engine_of(const Run& run) { return run.plan().communicator().engine(); }
 
 }  // namespace
 
+Status complete(Run& run, IdleHook idle) {
+  Engine& engine = engine_of(run);
+  for (;;) {
+    {
+      const Lock lock(engine.mutex);
+      engine.linger(run);
+      if (run.done()) {
+        Status status = run.status();
+        run.let_go();
+        return status;
+      }
+    }
+    wait(run, idle);
+  }
+}
+
 void wait(Run& run, IdleHook idle) {
   if (run.done()) return;
   Driver driver(engine_of(run), idle);

@@ -13,6 +13,9 @@ namespace fab::core {
 /// Errc::timed_out, and its receives are taken back.
 void wait(Run& run, IdleHook idle = nullptr);
 
+/// The same; then lets the run go and returns how it ended.
+[[nodiscard]] Status complete(Run& run, IdleHook idle = nullptr);
+
 /// One progress; returns whether the run is done.
 bool test(Run& run);
 

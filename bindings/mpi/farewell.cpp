@@ -24,9 +24,8 @@ Schedule farewell(const JobInfo& job, std::span<const Rank> peers) {
 
 core::Run& start(core::Context& context, core::Communicator& world) {
   const core::Lock lock(context.engine().mutex);
-  const auto plan =
-      std::make_shared<core::Plan>(world, farewell(context.job(), context.peers().reached(context.job().rank)));
-  return world.start(*plan, {});
+  auto schedule = farewell(context.job(), context.peers().reached(context.job().rank));
+  return world.start(std::make_unique<core::Plan>(world, std::move(schedule)), {});
 }
 
 }  // namespace

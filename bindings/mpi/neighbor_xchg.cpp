@@ -130,13 +130,7 @@ int blocking(const char* name, MPI_Comm comm, Start&& start) noexcept {
   return guarded(name, comm, [&] {
     core::Communicator& core = *attachment_of(comm).core;
     core::Run& run = start(core);
-    core::wait(run, next_idle_hook());
-    const Status status = run.status();
-    {
-      const core::Lock lock(core.engine().mutex);
-      run.let_go();
-    }
-    if (!status.ok()) raise(status);
+    if (const Status status = core::complete(run, next_idle_hook()); !status.ok()) raise(status);
   });
 }
 

@@ -48,8 +48,9 @@ void Request::detach() noexcept {
 
 Status Request::wait_status() {
   if (run_ == nullptr) return {};
-  core::wait(*run_);
-  return release();
+  Status status = core::complete(*std::exchange(run_, nullptr));
+  communicator_.reset();
+  return status;
 }
 
 void Request::wait() {

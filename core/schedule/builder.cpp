@@ -119,7 +119,7 @@ void ScheduleBuilder::validate() const {
 }
 
 // Both ends order the blocks of an edge by slot and decide by the same sum, so they agree without talking.
-ScheduleBuilder::Round ScheduleBuilder::combine(const Round& round, std::size_t combine_bytes) {
+ScheduleBuilder::Round ScheduleBuilder::combine(const Round& round, const CommitOptions& options) {
   std::map<std::pair<OperationKind, Rank>, std::vector<const Operation*>> groups;
   for (const Operation& operation : round)
     if (operation.kind != OperationKind::copy) groups[{operation.kind, operation.peer}].push_back(&operation);
@@ -129,6 +129,10 @@ ScheduleBuilder::Round ScheduleBuilder::combine(const Round& round, std::size_t 
     for (const Operation* operation : group) bytes += payload(operation->blocks);
     return bytes;
   };
+  const auto stays = [&](const std::vector<const Operation*>& group) {
+    return group.size() == 1 || options.combine_bytes == 0 || group_bytes(group) > options.combine_bytes ||
+           (options.combines && !options.combines(group.front()->peer));
+  };
   Round result;
   for (const Operation& operation : round) {
     if (operation.kind == OperationKind::copy) {
@@ -137,7 +141,7 @@ ScheduleBuilder::Round ScheduleBuilder::combine(const Round& round, std::size_t 
     }
     auto& group = groups[{operation.kind, operation.peer}];
     if (group.empty()) continue;  // already part of an earlier message
-    if (group.size() == 1 || combine_bytes == 0 || group_bytes(group) > combine_bytes) {
+    if (stays(group)) {
       result.push_back(operation);
       continue;
     }
@@ -175,7 +179,7 @@ Schedule ScheduleBuilder::commit(const CommitOptions& options) const {
   Freezer freezer(name_, scratch_bytes_);
   for (const Round& round : rounds_) {
     if (round.empty()) continue;
-    Round ready = merge_copies(combine(round, options.combine_bytes));
+    Round ready = merge_copies(combine(round, options));
     // Receives first, so that a message that arrives early finds its place; copies last, while messages travel.
     constexpr auto order = [](OperationKind kind) {
       return kind == OperationKind::recv ? 0 : kind == OperationKind::send ? 1 : 2;

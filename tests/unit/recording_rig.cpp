@@ -94,7 +94,7 @@ core::Run& RecordingRig::start(const Schedule& schedule, Buffers& buffers) { ret
 core::Run& RecordingRig::start(const Schedule& schedule, Buffers& buffers, core::Communicator& communicator) {
   const std::array<std::byte*, 2> bases{buffers.send.data(), buffers.recv.data()};
   const core::Lock lock(engine().mutex);
-  return communicator.start(*std::make_shared<core::Plan>(communicator, schedule), bases);
+  return communicator.start(std::make_unique<core::Plan>(communicator, schedule), bases);
 }
 
 void RecordingRig::let_go(core::Run& run) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 
 #include "fab/schedule.h"
 #include "unit/expect_error.h"
@@ -203,6 +204,18 @@ TEST(Commit, CombinesNotEvenEmptyBlocksWhenTold) {
   builder.send(1, 1, out(0, 0));
   EXPECT_EQ(builder.commit({.combine_bytes = 0}).operations().size(), 2u);
   EXPECT_EQ(builder.commit({.combine_bytes = 1}).operations().size(), 1u);
+}
+
+TEST(ScheduleBuilder, SomePeersMessagesAreNotCombined) {
+  ScheduleBuilder builder("test", 3);
+  for (const Rank peer : {1, 2})
+    for (const std::uint32_t slot : {0u, 1u})
+      builder.send(peer, slot, {BufferId::send, 8 * (2 * peer + static_cast<int>(slot)), Layout::contiguous(8)});
+  const Schedule schedule = builder.commit({.combine_bytes = 1024, .combines = [](Rank peer) { return peer == 2; }});
+  std::map<Rank, int> messages;
+  for (const OperationRecord& operation : schedule.operations(schedule.rounds()[0]))
+    ++messages[schedule.peers()[operation.peer]];
+  EXPECT_EQ(messages, (std::map<Rank, int>{{1, 2}, {2, 1}}));
 }
 
 TEST(Commit, KeepsPeersOnceInOrderOfAppearance) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -107,6 +108,8 @@ struct CommitOptions {
   /// Messages of one round to (from) one peer whose blocks together have at most this many bytes become one message.
   /// Must be the same on every rank.
   std::size_t combine_bytes = 0;
+  /// Whether a peer's messages are combined at all: to both ends the same. Empty: those of all peers.
+  std::function<bool(Rank peer)> combines{};
 };
 
 /// Builds a schedule: operations go into the current round until round() opens the next one.
@@ -144,7 +147,7 @@ class ScheduleBuilder {
   void validate() const;
   void check(const Operation& operation, const std::string& where) const;
   void check(const Block& block, const std::string& where) const;
-  [[nodiscard]] static Round combine(const Round& round, std::size_t combine_bytes);
+  [[nodiscard]] static Round combine(const Round& round, const CommitOptions& options);
   [[nodiscard]] static Round merge_copies(Round round);
 
   std::string name_;
