@@ -33,6 +33,9 @@ constexpr std::array<std::pair<std::string_view, LogLevel>, 5> kLogLevels = {{{"
 constexpr std::array<std::pair<std::string_view, ProgressMode>, 3> kProgressModes = {
     {{"auto", ProgressMode::automatic}, {"thread", ProgressMode::thread}, {"caller", ProgressMode::caller}}};
 
+constexpr std::array<std::pair<std::string_view, LongMessages>, 3> kLongMessages = {
+    {{"auto", LongMessages::automatic}, {"read", LongMessages::read}, {"ring", LongMessages::ring}}};
+
 constexpr std::array<std::pair<std::string_view, bool>, 4> kSwitches = {
     {{"0", false}, {"1", true}, {"off", false}, {"on", true}}};
 
@@ -78,7 +81,7 @@ bool parse_text(std::string_view text, std::string& value) {
   return true;
 }
 
-constexpr std::array<ConfigRow, 11> kRows = {{
+constexpr std::array<ConfigRow, 12> kRows = {{
     {"FAB_PROVIDER", "", "libfabric provider by name, as fab_info lists them; empty: the best one is chosen.",
      [](std::string_view text, Config& config) { return parse_text(text, config.provider); },
      [](const Config& config) { return config.provider; }},
@@ -88,6 +91,14 @@ constexpr std::array<ConfigRow, 11> kRows = {{
     {"FAB_LOCAL", "on", "Ranks of one node exchange through shared memory: on or 1; off or 0: through the network.",
      [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.local); },
      [](const Config& config) { return std::string(config.local ? "on" : "off"); }},
+    {"FAB_LOCAL_LONG", "auto",
+     "Long messages within a node: auto or read (the receiver reads the sender's memory where the kernel permits; "
+     "read: "
+     "from short lengths on) or ring (both copy).",
+     [](std::string_view text, Config& config) {
+       return parse_name<LongMessages>(text, kLongMessages, config.local_long);
+     },
+     [](const Config& config) { return std::string(find_name<LongMessages>(kLongMessages, config.local_long)); }},
     {"FAB_PROGRESS", "auto",
      "Who drives transfers that nobody waits for: auto, thread (a progress thread) or caller (only calls into fab).",
      [](std::string_view text, Config& config) {

@@ -19,12 +19,20 @@ enum class ProgressMode { automatic, thread, caller };
 /// As a user writes it in FAB_PROGRESS: "auto".
 [[nodiscard]] std::string_view name_of(ProgressMode mode) noexcept;
 
+/// How messages that are too long for the rings travel between ranks of a node.
+enum class LongMessages {
+  automatic,  ///< the receiver reads them from the sender's memory where the kernel lets it
+  read,       ///< the same, from much shorter messages on
+  ring        ///< through the shared memory of the rings
+};
+
 /// The value of every FAB_* variable.
 struct Config {
-  std::string provider;                             ///< FAB_PROVIDER: libfabric provider by name; empty: choose
-  std::string interface;                            ///< FAB_IFACE: network interface or domain by name; empty: choose
-  bool local = true;                                ///< FAB_LOCAL: shared memory between the ranks of a node
-  ProgressMode progress = ProgressMode::automatic;  ///< FAB_PROGRESS
+  std::string provider;                               ///< FAB_PROVIDER: libfabric provider by name; empty: choose
+  std::string interface;                              ///< FAB_IFACE: network interface or domain by name; empty: choose
+  bool local = true;                                  ///< FAB_LOCAL: shared memory between the ranks of a node
+  LongMessages local_long = LongMessages::automatic;  ///< FAB_LOCAL_LONG
+  ProgressMode progress = ProgressMode::automatic;    ///< FAB_PROGRESS
   int progress_cpu = -1;             ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
   LogLevel log = LogLevel::warn;     ///< FAB_LOG
   double wait_timeout_s = 0;         ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever

@@ -10,7 +10,7 @@ namespace {
 Transports open_transports(const Config& config, const JobInfo& job, const Log& log) {
   const TransportChoice choice = choose_transports(config, job);
   Transports transports;
-  if (choice.node) transports.node = std::make_unique<local::LocalProvider>(job, log);
+  if (choice.node) transports.node = std::make_unique<local::LocalProvider>(config.local_long, job, log);
   if (choice.network) transports.network = std::make_unique<ofi::OfiProvider>(config, job, log);
   return transports;
 }

@@ -1,16 +1,20 @@
 #include "providers/local/link.h"
 
 #include <algorithm>
+#include <array>
 
 namespace fab::local {
 
 namespace {
 
-/// Up to here a message goes into the bulk memory unannounced.
-constexpr std::uint64_t kLongestUnannounced = 32 * 1024;
+/// What is read in one poll: other messages are not held up for longer.
+constexpr std::uint64_t kReadBytes = 1024 * 1024;
 
 /// What is copied in before the other side can begin to copy out.
 constexpr std::uint64_t kChunkBytes = 16 * 1024;
+
+/// Room for the list of pieces of an announced message.
+constexpr std::uint64_t kLeastRoom = kMaxPieces * sizeof(iovec);
 
 bool matches(std::uint64_t tag, std::uint64_t expected, std::uint64_t ignore) noexcept {
   return ((tag ^ expected) & ~ignore) == 0;
@@ -18,12 +22,13 @@ bool matches(std::uint64_t tag, std::uint64_t expected, std::uint64_t ignore) no
 
 }  // namespace
 
-Link::Link(Segment& own, std::size_t own_place, const SegmentName& peer, std::size_t places, bool has_barriers)
-    : own_place_(own_place),
-      peer_(peer, places),
-      out_memory_(own.make_ring(peer.place)),
+Link::Link(const Shared& shared, const SegmentName& peer)
+    : shared_(shared),
+      process_(peer.process),
+      peer_(peer, shared.places),
+      out_memory_(shared.segment.make_ring(peer.place)),
       out_(*out_memory_.as<Ring>()),
-      rope_(peer, peer_.head(), has_barriers) {}
+      rope_(peer, peer_.head(), shared.has_barriers) {}
 
 PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion) {
   if (!end_.empty()) {
@@ -32,10 +37,7 @@ PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Com
   }
   if (!out_.has_cell()) return refuse();
   const std::uint64_t bytes = total_bytes(pieces);
-  if (bytes > kLongestUnannounced) {
-    announce(pieces, bytes, tag, completion);
-    return PostResult::pending;
-  }
+  if (bytes > shared_.longest_copied) return announce(pieces, bytes, tag, completion) ? PostResult::pending : refuse();
   return write_message(pieces, bytes, tag) ? PostResult::done : refuse();
 }
 
@@ -69,7 +71,13 @@ bool Link::write_message(std::span<const iovec> pieces, std::uint64_t bytes, std
   return true;
 }
 
-void Link::announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, Completion& completion) {
+bool Link::announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, Completion& completion) {
+  Cell& cell = out_.cell();
+  Announcement& announcement = cell.announcement;
+  std::byte* const list = out_.bulk(pieces.size_bytes(), announcement.pieces);
+  if (list == nullptr) return false;
+  std::memcpy(list, pieces.data(), pieces.size_bytes());
+  out_.take(announcement.pieces);
   Send& send = sends_.take();
   send.completion = &completion;
   send.bytes = bytes;
@@ -77,11 +85,12 @@ void Link::announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uin
   send.pieces.assign(pieces);
   send.state = State::waiting;
   ++pending_;
-  Cell& cell = out_.cell();
   cell.kind = CellKind::announce;
   cell.tag = tag;
-  cell.announcement = {bytes, send.number};
+  announcement.bytes = bytes;
+  announcement.send = send.number;
   publish();
+  return true;
 }
 
 PostResult Link::post_recv(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
@@ -117,7 +126,7 @@ bool Link::take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uin
   receive.completion = &completion;
   receive.pieces.assign(pieces);
   ++pending_;
-  clear(receive, {early.bytes, early.send}, early.tag);
+  fetch(receive, early.source, early.tag);
   return true;
 }
 
@@ -134,8 +143,8 @@ bool Link::cancel(Completion& completion) {
 
 bool Link::listen() {
   if (in_ == nullptr) {
-    if (!peer_.has_ring(own_place_)) return false;
-    in_memory_ = peer_.map_ring(own_place_);
+    if (!peer_.has_ring(shared_.place)) return false;
+    in_memory_ = peer_.map_ring(shared_.place);
     in_ = std::make_unique<RingReader>(*in_memory_.as<Ring>());
   }
   return in_->peek() != nullptr;
@@ -144,10 +153,11 @@ bool Link::listen() {
 bool Link::can_write() {
   if (answers_.empty() && outgoing_.empty() && !refused_) return false;
   Stretch ignored;
-  return out_.has_cell() && (!answers_.empty() || out_.bulk(kLongestUnannounced, ignored) != nullptr);
+  const std::uint64_t room = outgoing_.empty() ? std::max(shared_.longest_copied, kLeastRoom) : kChunkBytes;
+  return out_.has_cell() && (!answers_.empty() || out_.bulk(room, ignored) != nullptr);
 }
 
-bool Link::ready() { return (busy() && listen()) || can_write(); }
+bool Link::ready() { return (busy() && listen()) || !readings_.empty() || can_write(); }
 
 std::size_t Link::poll() {
   std::size_t events = 0;
@@ -156,6 +166,7 @@ std::size_t Link::poll() {
     take();
     ++events;
   }
+  if (!readings_.empty()) events += read_on();
   if (!answers_.empty() || !outgoing_.empty()) events += write_answers() + write_chunks();
   if (events > 0 && in_ != nullptr && in_->writer_waits()) rope_.pull();
   if (!end_.empty() && busy() && !listen()) fail_all();
@@ -183,9 +194,16 @@ void Link::take() {
       return;
     }
     case CellKind::announce: {
-      const Announcement announcement = cell.announcement;
+      const Source source = source_of(cell.announcement);
+      in_->release(cell.announcement.pieces);
       in_->pop();
-      announced(tag, announcement);
+      announced(tag, source);
+      return;
+    }
+    case CellKind::taken: {
+      const std::uint32_t send = cell.clearance.send;
+      in_->pop();
+      finish(sends_[send]);
       return;
     }
     case CellKind::clear: {
@@ -221,27 +239,84 @@ Link::Receive* Link::accept(std::uint64_t tag, const std::byte* memory, std::uin
   return nullptr;
 }
 
-void Link::announced(std::uint64_t tag, const Announcement& announcement) {
+Link::Source Link::source_of(const Announcement& announcement) const noexcept {
+  Source source{.bytes = announcement.bytes, .send = announcement.send};
+  std::array<iovec, kMaxPieces> pieces;
+  const std::size_t count = announcement.pieces.bytes / sizeof(iovec);
+  std::memcpy(pieces.data(), in_->bulk(announcement.pieces), announcement.pieces.bytes);
+  source.pieces.assign(std::span(pieces).first(count));
+  return source;
+}
+
+void Link::announced(std::uint64_t tag, const Source& source) {
   if (Receive* receive = find_receive(tag)) {
     stop_waiting(*receive);
-    clear(*receive, announcement, tag);
+    fetch(*receive, source, tag);
     return;
   }
   Early& early = early_.emplace_back();
   early.tag = tag;
-  early.bytes = announcement.bytes;
-  early.send = announcement.send;
+  early.source = source;
 }
 
 // A receive may take less than the message; the sender then keeps the end of it.
-void Link::clear(Receive& receive, const Announcement& announcement, std::uint64_t tag) {
+void Link::fetch(Receive& receive, const Source& source, std::uint64_t tag) {
   receive.tag = tag;
-  receive.message_bytes = announcement.bytes;
-  receive.missing = std::min(announcement.bytes, total_bytes(receive.pieces.left()));
+  receive.message_bytes = source.bytes;
+  receive.missing = std::min(source.bytes, total_bytes(receive.pieces.left()));
   receive.state = State::cleared;
-  answers_.push_back({receive.missing, announcement.send, receive.number});
+  if (shared_.memory.usable() || receive.missing == 0)
+    readings_.push_back({.receive = receive.number, .source = source, .to = receive.pieces});
+  else
+    clear(receive, source);
+}
+
+void Link::clear(const Receive& receive, const Source& source) {
+  answer({CellKind::clear, {receive.missing, source.send, receive.number}});
+}
+
+void Link::answer(const Answer& answer) {
+  answers_.push_back(answer);
   write_answers();
-  if (receive.missing == 0) finish(receive, receive.message_bytes, tag);
+}
+
+// A slice of each, so that none holds up the others. What a handler posts may come to the end of the list.
+std::size_t Link::read_on() {
+  std::size_t events = 0;
+  for (std::size_t i = 0; i < readings_.size();) {
+    ++events;
+    if (!read_on(readings_[i])) {
+      ++i;
+      continue;
+    }
+    const Reading reading = readings_[i];
+    readings_.erase(readings_.begin() + static_cast<std::ptrdiff_t>(i));
+    Receive& receive = receives_[reading.receive];
+    if (receive.missing > 0) continue;
+    answer({CellKind::taken, {0, reading.source.send, receive.number}});
+    finish(receive, receive.message_bytes, receive.tag);
+  }
+  return events;
+}
+
+// Returns whether nothing remains to be read; what could not be read is still missing.
+bool Link::read_on(Reading& reading) {
+  Receive& receive = receives_[reading.receive];
+  const std::uint64_t bytes = std::min(receive.missing, kReadBytes);
+  switch (shared_.memory.read(process_, reading.to, reading.source.pieces, bytes)) {
+    case CrossMemory::Result::done:
+      reading.to.skip(bytes);
+      reading.source.pieces.skip(bytes);
+      receive.missing -= bytes;
+      return receive.missing == 0;
+    case CrossMemory::Result::refused:
+      receive.missing = std::min(receive.message_bytes, total_bytes(receive.pieces.left()));
+      clear(receive, reading.source);
+      return true;
+    case CrossMemory::Result::gone:
+      return true;  // the receive fails when the end of the process is told
+  }
+  return true;
 }
 
 void Link::cleared(const Clearance& clearance) {
@@ -258,8 +333,8 @@ std::size_t Link::write_answers() {
   std::size_t written = 0;
   for (; !answers_.empty() && out_.has_cell(); ++written) {
     Cell& cell = out_.cell();
-    cell.kind = CellKind::clear;
-    cell.clearance = answers_.front();
+    cell.kind = answers_.front().kind;
+    cell.clearance = answers_.front().clearance;
     answers_.pop_front();
     publish();
   }
@@ -335,6 +410,7 @@ void Link::fail_all() {
   waiting_.clear();
   outgoing_.clear();
   answers_.clear();
+  readings_.clear();
   std::vector<Completion*> failed;
   for (Receive& receive : receives_)
     if (receive.state != State::unused) failed.push_back(&end(receives_, receive));

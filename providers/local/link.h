@@ -1,9 +1,10 @@
 // What goes on between this rank and one other of its node: matching, and the transfer of long messages.
 //
-// A short message is copied into the ring at once and copied out by its receive. A long one is announced; when a
-// receive waits for it the receiver clears it, and its bytes follow in chunks through the bulk memory while both sides
-// copy. Messages that no receive waits for stay in the ring as long as nothing else is expected from there; otherwise
-// they are taken in, so that they hold up nothing.
+// A short message is copied into the ring at once and copied out by its receive. A long one is announced. When a
+// receive waits for it the receiver reads it from the sender's memory and says so. Where that is forbidden it asks for
+// the bytes, which then follow in chunks through the bulk memory while both sides copy. Messages that no receive waits
+// for stay in the ring as long as nothing else is expected from there; otherwise they are taken in, so that they hold
+// up nothing.
 #pragma once
 
 #include <deque>
@@ -15,6 +16,7 @@
 
 #include "core/provider.h"
 #include "providers/local/bell.h"
+#include "providers/local/cross_memory.h"
 #include "providers/local/pieces.h"
 #include "providers/local/segment.h"
 #include "providers/local/slots.h"
@@ -23,8 +25,18 @@ namespace fab::local {
 
 class Link {
  public:
+  /// What all links of a rank have in common.
+  struct Shared {
+    Segment& segment;
+    std::size_t place;             ///< of this rank on the node
+    std::size_t places;            ///< of the node
+    bool has_barriers;             ///< see BellRope
+    std::uint64_t longest_copied;  ///< up to here a message goes into the bulk memory unannounced
+    CrossMemory& memory;
+  };
+
   /// Makes the ring to the peer. Throws Error(no_resources, unreachable).
-  Link(Segment& own, std::size_t own_place, const SegmentName& peer, std::size_t places, bool has_barriers);
+  Link(const Shared& shared, const SegmentName& peer);
 
   [[nodiscard]] PostResult post_send(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion);
   [[nodiscard]] PostResult post_recv(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
@@ -42,6 +54,12 @@ class Link {
 
  private:
   enum class State : std::uint8_t { unused, waiting, cleared };
+  /// Where a long message lies at the other side.
+  struct Source {
+    std::uint64_t bytes = 0;
+    std::uint32_t send = 0;
+    Pieces pieces{};
+  };
   /// A receive that waits for its message, or for the rest of a long one.
   struct Receive {
     std::uint32_t number = 0;
@@ -67,12 +85,24 @@ class Link {
   struct Early {
     std::uint64_t tag = 0;
     std::uint64_t bytes = 0;
-    std::uint32_t send = 0;
     std::unique_ptr<std::byte[]> memory;  ///< null: announced only
+    Source source{};
+  };
+  /// A long message that is being read.
+  struct Reading {
+    std::uint32_t receive = 0;
+    std::uint64_t read = 0;  ///< bytes, so far
+    Source source{};
+    Pieces to{};
+  };
+  struct Answer {
+    CellKind kind = CellKind::taken;
+    Clearance clearance{};
   };
 
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag);
-  void announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, Completion& completion);
+  [[nodiscard]] bool announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
+                              Completion& completion);
   void publish() noexcept;
   PostResult refuse() noexcept;
 
@@ -81,9 +111,14 @@ class Link {
   [[nodiscard]] bool can_write();
   void take();
   [[nodiscard]] Receive* accept(std::uint64_t tag, const std::byte* memory, std::uint64_t bytes);
-  void announced(std::uint64_t tag, const Announcement& announcement);
+  [[nodiscard]] Source source_of(const Announcement& announcement) const noexcept;
+  void announced(std::uint64_t tag, const Source& source);
   void cleared(const Clearance& clearance);
-  void clear(Receive& receive, const Announcement& announcement, std::uint64_t tag);
+  void fetch(Receive& receive, const Source& source, std::uint64_t tag);
+  void clear(const Receive& receive, const Source& source);
+  void answer(const Answer& answer);
+  std::size_t read_on();
+  [[nodiscard]] bool read_on(Reading& reading);
   std::size_t write_answers();
   std::size_t write_chunks();
   [[nodiscard]] bool write_chunk(Send& send);
@@ -98,7 +133,8 @@ class Link {
   void finish(Send& send) noexcept;
   void fail_all();
 
-  std::size_t own_place_;
+  Shared shared_;
+  long process_;
   PeerSegment peer_;
   Mapping out_memory_;
   Mapping in_memory_;
@@ -109,9 +145,10 @@ class Link {
   std::size_t pending_ = 0;  ///< receives and long sends
   Slots<Receive> receives_;
   Slots<Send> sends_;
-  std::vector<std::uint32_t> waiting_;   ///< receives without a message, in the order of their posts
-  std::list<Early> early_;               ///< in the order of their arrival
-  std::deque<Clearance> answers_;        ///< that found no room
+  std::vector<std::uint32_t> waiting_;  ///< receives without a message, in the order of their posts
+  std::list<Early> early_;              ///< in the order of their arrival
+  std::vector<Reading> readings_;
+  std::deque<Answer> answers_;           ///< that found no room
   std::vector<std::uint32_t> outgoing_;  ///< cleared sends
   bool refused_ = false;                 ///< a post, since the last that was not
   std::string end_;                      ///< not empty: the peer's process has ended

@@ -8,13 +8,38 @@
 
 namespace fab::local {
 
-LocalProvider::LocalProvider(const JobInfo& job, const Log& log)
+namespace {
+
+/// The longest message that is copied into the ring before its receiver asks for it.
+constexpr std::uint64_t longest_copied(LongMessages way) noexcept {
+  switch (way) {
+    case LongMessages::automatic:
+      // Above, reading from the other's memory is faster where that has not changed since the last time; from 512 KiB
+      // on always (docs/performance.md).
+      return 16 * 1024;
+    case LongMessages::read:
+      return Cell::kInlineBytes;
+    case LongMessages::ring:
+      return 32 * 1024;
+  }
+  return 0;
+}
+
+}  // namespace
+
+LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& log)
     : log_(log),
       places_(job.node_ranks.size()),
       place_(static_cast<std::size_t>(std::ranges::lower_bound(job.node_ranks, job.rank) - job.node_ranks.begin())),
       segment_(places_),
       bell_(segment_.head()),
-      has_barriers_(accept_barriers()),
+      memory_(way, log),
+      shared_{.segment = segment_,
+              .place = place_,
+              .places = places_,
+              .has_barriers = accept_barriers(),
+              .longest_copied = longest_copied(way),
+              .memory = memory_},
       own_name_{.node = this_node(),
                 .process = ::getpid(),
                 .descriptor = segment_.descriptor(),
@@ -42,7 +67,7 @@ PeerHandle LocalProvider::connect(std::string_view address) {
   // The process is watched before its memory is opened, so it is this one whose end will be told.
   bell_.watch(peer.process, handle);
   try {
-    links_.push_back(std::make_unique<Link>(segment_, place_, peer, places_, has_barriers_));
+    links_.push_back(std::make_unique<Link>(shared_, peer));
   } catch (...) {
     bell_.forget(handle);
     throw;

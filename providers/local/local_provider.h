@@ -19,7 +19,7 @@ namespace fab::local {
 class LocalProvider final : public Provider {
  public:
   /// Precondition: the job's ranks on this node are known. Throws Error(no_resources).
-  LocalProvider(const JobInfo& job, const Log& log);
+  LocalProvider(LongMessages way, const JobInfo& job, const Log& log);
 
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
@@ -45,7 +45,8 @@ class LocalProvider final : public Provider {
   std::size_t place_;
   Segment segment_;
   Bell bell_;
-  bool has_barriers_;
+  CrossMemory memory_;
+  Link::Shared shared_;
   SegmentName own_name_;
   std::string name_ = "local";
   std::string description_;

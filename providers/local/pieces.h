@@ -51,6 +51,17 @@ class Pieces {
   [[nodiscard]] std::span<const iovec> left() const noexcept {
     return std::span(pieces_).subspan(next_, count_ - next_);
   }
+  /// The same memory, but only its first `bytes`.
+  [[nodiscard]] Pieces first(std::uint64_t bytes) const noexcept {
+    Pieces result;
+    for (const iovec& piece : left()) {
+      if (bytes == 0) break;
+      iovec& kept = result.pieces_[result.count_++];
+      kept = {piece.iov_base, static_cast<std::size_t>(std::min<std::uint64_t>(piece.iov_len, bytes))};
+      bytes -= kept.iov_len;
+    }
+    return result;
+  }
   void gather_next(std::byte* out, std::uint64_t bytes) noexcept {
     gather(left(), out, bytes);
     skip(bytes);
@@ -59,8 +70,6 @@ class Pieces {
     scatter(left(), in, bytes);
     skip(bytes);
   }
-
- private:
   void skip(std::uint64_t bytes) noexcept {
     while (next_ < count_ && bytes > 0) {
       iovec& piece = pieces_[next_];
@@ -72,6 +81,7 @@ class Pieces {
     }
   }
 
+ private:
   std::array<iovec, kMaxPieces> pieces_;
   std::uint32_t count_ = 0;
   std::uint32_t next_ = 0;

@@ -5,6 +5,7 @@
 // too. How far the reader has come is all that it tells the writer.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -18,10 +19,20 @@ inline constexpr std::size_t kCacheLine = 64;
 enum class CellKind : std::uint32_t {
   message,   ///< with its bytes inside
   bulk,      ///< a message whose bytes lie in the bulk memory
-  announce,  ///< of a long message: its length and the number of its send
-  clear,     ///< answer to `announce`: the receive that waits, and how much of the message it takes
+  announce,  ///< of a long message: its length, the number of its send and, in the bulk memory, where it lies
+  taken,     ///< answer to `announce`: the receiver has read the message
+  clear,     ///< or: the receive that waits for chunks, and how much of the message it takes
   chunk,     ///< a piece of a long message in the bulk memory, for a receive
 };
+
+/// Asks for a cache line ahead of writing to it: the other side has a copy, which takes long to be withdrawn.
+inline void will_write(const void* line) noexcept {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(line)));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
 
 /// In the bulk memory; positions count from the beginning of time.
 struct Stretch {
@@ -32,6 +43,7 @@ struct Stretch {
 struct Announcement {
   std::uint64_t bytes = 0;
   std::uint32_t send = 0;
+  Stretch pieces{};  ///< an array of iovec, in the sender's addresses
 };
 
 struct Clearance {
@@ -85,6 +97,8 @@ class RingWriter {
   void publish() noexcept {
     Cell& filled = cell();
     filled.turn.store(++written_, std::memory_order_release);
+    // Not the next, which the reader is looking at.
+    will_write(&ring_->cells[(written_ + 1) % Ring::kCells]);
   }
   /// Room for so many bytes side by side, or null. They count as taken when the cell that names them is published.
   [[nodiscard]] std::byte* bulk(std::uint64_t bytes, Stretch& stretch) noexcept {
@@ -98,9 +112,12 @@ class RingWriter {
     stretch = {bulk_written_ + skipped, bytes};
     return ring_->bulk.data() + stretch.begin % Ring::kBulkBytes;
   }
-  /// Keeps what follows on a cache line of its own.
+  /// Keeps what follows on a cache line of its own, and expects that it will be as long.
   void take(const Stretch& stretch) noexcept {
     bulk_written_ = (stretch.begin + stretch.bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+    const std::byte* const next = ring_->bulk.data() + bulk_written_ % Ring::kBulkBytes;
+    for (std::uint64_t ahead = 0; ahead < std::min(stretch.bytes, kMostAhead); ahead += kCacheLine)
+      will_write(next + ahead);
   }
   void waits(bool waiting) noexcept {
     if (waiting != waiting_) ring_->writer_waits.store(waiting ? 1 : 0, std::memory_order_relaxed);
@@ -108,6 +125,8 @@ class RingWriter {
   }
 
  private:
+  static constexpr std::uint64_t kMostAhead = 4096;  ///< bytes; may lie beyond the ring, where it does no harm
+
   Ring* ring_;
   std::uint32_t written_ = 0;
   std::uint32_t seen_read_ = 0;

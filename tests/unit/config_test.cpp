@@ -58,12 +58,15 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 11u);
+  EXPECT_EQ(names.size(), 12u);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_PROVIDER", "tcp;ofi_rxm").provider, "tcp;ofi_rxm");
   EXPECT_EQ(read("FAB_IFACE", "eth0").interface, "eth0");
+  EXPECT_EQ(read("FAB_LOCAL_LONG", "auto").local_long, LongMessages::automatic);
+  EXPECT_EQ(read("FAB_LOCAL_LONG", "read").local_long, LongMessages::read);
+  EXPECT_EQ(read("FAB_LOCAL_LONG", "ring").local_long, LongMessages::ring);
   EXPECT_EQ(read("FAB_PROGRESS", "thread").progress, ProgressMode::thread);
   EXPECT_EQ(read("FAB_PROGRESS", "caller").progress, ProgressMode::caller);
   EXPECT_EQ(read("FAB_PROGRESS_CPU", "3").progress_cpu, 3);

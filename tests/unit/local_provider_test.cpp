@@ -3,15 +3,18 @@
 
 #include <gmock/gmock.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <thread>
 
 #include "core/wait.h"
 #include "unit/exchange.h"
+#include "unit/forbidden_calls.h"
 #include "unit/random_topologies.h"
 #include "unit/recording_rig.h"
 
@@ -41,7 +44,35 @@ std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
   return result;
 }
 
-class LocalProviderTest : public testing::Test {
+/// How long messages travel.
+struct Way {
+  const char* name;
+  LongMessages wanted;
+  bool forbidden = false;  ///< the kernel forbids to read other processes' memory
+};
+
+constexpr Way kWays[] = {{"automatic", LongMessages::automatic},
+                         {"read", LongMessages::read},
+                         {"ring", LongMessages::ring},
+                         {"forbidden", LongMessages::read, true}};
+
+std::string name_of(const testing::TestParamInfo<Way>& info) { return info.param.name; }
+
+/// What the kernel forbids it forbids to a thread, so that the other tests are spared.
+void as_the_way_says(const Way& way, const std::function<void()>& body) {
+  if (!way.forbidden) return body();
+  std::thread([&] {
+    ASSERT_TRUE(forbid_cross_memory_reads());
+    char from = 0;
+    char to = 0;
+    const iovec there{&from, 1};
+    const iovec here{&to, 1};
+    ASSERT_EQ(::process_vm_readv(::getpid(), &here, 1, &there, 1, 0), -1);
+    body();
+  }).join();
+}
+
+class LocalProviderTest : public testing::TestWithParam<Way> {
  protected:
   struct Message {
     explicit Message(std::vector<std::byte> bytes) : memory(std::move(bytes)) {}
@@ -78,16 +109,19 @@ class LocalProviderTest : public testing::Test {
     FAIL() << "nothing comes";
   }
 
+  void meet_in_any_order();
+  void cut_longer_messages();
+
   Log log_{LogLevel::warn, 0};
-  local::LocalProvider left_{job(0), log_};
-  local::LocalProvider right_{job(1), log_};
+  local::LocalProvider left_{GetParam().wanted, job(0), log_};
+  local::LocalProvider right_{GetParam().wanted, job(1), log_};
   PeerHandle to_right_ = left_.connect(right_.address());
   PeerHandle from_left_ = right_.connect(left_.address());
 };
 
 constexpr std::size_t kSizes[] = {0, 1, 39, 40, 41, 64, 1000, 16384, 32767, 32768, 32769, 200'000, 1'000'003};
 
-TEST_F(LocalProviderTest, MessagesMeetTheirReceivesInAnyOrder) {
+void LocalProviderTest::meet_in_any_order() {
   std::mt19937 random(5);
   for (const bool receives_first : {true, false}) {
     std::deque<Message> sent;
@@ -126,7 +160,11 @@ TEST_F(LocalProviderTest, MessagesMeetTheirReceivesInAnyOrder) {
   }
 }
 
-TEST_F(LocalProviderTest, LongerMessagesAreCutAndToldWhole) {
+TEST_P(LocalProviderTest, MessagesMeetTheirReceivesInAnyOrder) {
+  as_the_way_says(GetParam(), [this] { meet_in_any_order(); });
+}
+
+void LocalProviderTest::cut_longer_messages() {
   for (const std::size_t bytes : kSizes)
     for (const std::size_t room : {std::size_t{0}, bytes / 2, bytes}) {
       SCOPED_TRACE(testing::Message() << bytes << " bytes where there is room for " << room);
@@ -144,7 +182,11 @@ TEST_F(LocalProviderTest, LongerMessagesAreCutAndToldWhole) {
     }
 }
 
-TEST_F(LocalProviderTest, AFullRingRefusesUntilThereIsRoom) {
+TEST_P(LocalProviderTest, LongerMessagesAreCutAndToldWhole) {
+  as_the_way_says(GetParam(), [this] { cut_longer_messages(); });
+}
+
+TEST_P(LocalProviderTest, AFullRingRefusesUntilThereIsRoom) {
   std::deque<Message> sent;
   Message probe{pattern(8, 0)};
   const iovec piece{probe.memory.data(), probe.memory.size()};
@@ -159,7 +201,7 @@ TEST_F(LocalProviderTest, AFullRingRefusesUntilThereIsRoom) {
   EXPECT_EQ(left_.post_send(to_right_, {&piece, 1}, accepted, probe.outcome), PostResult::done);
 }
 
-TEST_F(LocalProviderTest, WakesASleeper) {
+TEST_P(LocalProviderTest, WakesASleeper) {
   Message received{std::vector<std::byte>(8)};
   receive(received, 1);
   ASSERT_TRUE(right_.may_sleep());
@@ -174,37 +216,45 @@ TEST_F(LocalProviderTest, WakesASleeper) {
   EXPECT_EQ(::poll(&descriptor, 1, 0), 0) << "the bell is silent again";
 }
 
-core::TransportFactory over_shared_memory() {
-  return [](const Config&, const JobInfo& job, const Log& log) {
-    return Transports{.node = std::make_unique<local::LocalProvider>(job, log), .network = nullptr};
-  };
-}
+INSTANTIATE_TEST_SUITE_P(Ways, LocalProviderTest, testing::ValuesIn(kWays), name_of);
 
-TEST(LocalExchange, OfRandomGraphs) {
+class LocalExchange : public testing::TestWithParam<Way> {
+ protected:
+  static InProcessJob job(int ranks, const Config& config) {
+    return InProcessJob(
+        [](const Config&, const JobInfo& its_job, const Log& log) {
+          return Transports{.node = std::make_unique<local::LocalProvider>(GetParam().wanted, its_job, log),
+                            .network = nullptr};
+        },
+        ranks, config);
+  }
+};
+
+TEST_P(LocalExchange, OfRandomGraphs) {
   for (const int ranks : {1, 2, 5})
     for (const std::size_t longest : {60u, 9000u, 80'000u}) {
-      InProcessJob job(over_shared_memory(), ranks, caller_config());
+      InProcessJob its_job = job(ranks, caller_config());
       for (std::uint32_t seed = 1; seed <= 3; ++seed) {
         SCOPED_TRACE(testing::Message() << ranks << " ranks, up to " << longest << " B, seed " << seed);
-        Exchange exchange(job.communicators([&](Rank) { return random_graph(ranks, seed); }),
+        Exchange exchange(its_job.communicators([&](Rank) { return random_graph(ranks, seed); }),
                           {.seed = seed, .longest_bytes = longest, .most_pieces = 20});
         for (std::uint32_t repeat = 0; repeat < 2; ++repeat) {
           exchange.reset(repeat);
-          exchange.run(job);
+          exchange.run(its_job);
         }
       }
     }
 }
 
 // Each rank is a thread that waits for its own: it spins, yields and sleeps as a process would.
-TEST(LocalExchange, OfThreadsThatWait) {
+TEST_P(LocalExchange, OfThreadsThatWait) {
   constexpr int kRanks = 3;
   constexpr std::uint32_t kRepeats = 200;
   for (const std::size_t longest : {60u, 50'000u}) {
     Config config = caller_config();
     config.progress = ProgressMode::automatic;
-    InProcessJob job(over_shared_memory(), kRanks, config);
-    Exchange exchange(job.communicators([&](Rank) { return random_graph(kRanks, 3); }),
+    InProcessJob its_job = job(kRanks, config);
+    Exchange exchange(its_job.communicators([&](Rank) { return random_graph(kRanks, 3); }),
                       {.seed = 3, .longest_bytes = longest, .most_pieces = 3});
     std::vector<std::jthread> threads;
     for (Rank rank = 0; rank < kRanks; ++rank)
@@ -219,6 +269,8 @@ TEST(LocalExchange, OfThreadsThatWait) {
     for (Rank rank = 0; rank < kRanks; ++rank) exchange.check(rank);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Ways, LocalExchange, testing::ValuesIn(std::span(kWays).first(3)), name_of);
 
 }  // namespace
 }  // namespace fab::test

@@ -91,7 +91,8 @@ class ProviderTest : public testing::TestWithParam<Setting> {
     job.rank = rank;
     job.size = job.local_size = 2;
     job.node_ranks = {0, 1};
-    if (std::string(GetParam().provider) == "local") return std::make_unique<local::LocalProvider>(job, log_);
+    if (std::string(GetParam().provider) == "local")
+      return std::make_unique<local::LocalProvider>(LongMessages::automatic, job, log_);
     Config config;
     config.provider = GetParam().provider;
     auto provider = std::make_unique<ofi::OfiProvider>(config, job, log_);

@@ -1,0 +1,31 @@
+// Reading what lies in another process's memory, where the kernel lets one.
+#pragma once
+
+#include <cstdint>
+
+#include "core/config.h"
+#include "core/log.h"
+#include "providers/local/pieces.h"
+
+namespace fab::local {
+
+/// process_vm_readv(2): one copy and no help from the other process, for a system call and the mapping of every page.
+/// Containers and hardened systems forbid it; that is found out by the first try, and told once.
+class CrossMemory {
+ public:
+  enum class Result { done, gone, refused };
+
+  CrossMemory(LongMessages way, const Log& log);
+
+  /// Nobody refused so far.
+  [[nodiscard]] bool usable() const noexcept { return usable_; }
+  /// Copies the first `bytes` of what the other process has to what this one has; both hold as many. gone: the other
+  /// process has ended. refused: nothing useful was copied, and the other process must send.
+  [[nodiscard]] Result read(long process, const Pieces& to, const Pieces& from, std::uint64_t bytes);
+
+ private:
+  const Log& log_;
+  bool usable_;
+};
+
+}  // namespace fab::local
