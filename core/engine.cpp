@@ -65,7 +65,7 @@ void Engine::linger(const Run& run) {
 }
 
 void Engine::deactivated() noexcept {
-  active_.store(active() - 1, std::memory_order_relaxed);
+  active_.store(active() - 1, std::memory_order_release);
   notify_followers();
 }
 

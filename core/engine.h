@@ -58,9 +58,9 @@ class Engine {
   std::size_t progress() FAB_REQUIRES(mutex);
 
   /// A run became active. Call unpark() once the lock is released if the caller will not wait.
-  void activated() noexcept FAB_REQUIRES(mutex) { active_.store(active() + 1, std::memory_order_relaxed); }
+  void activated() noexcept FAB_REQUIRES(mutex) { active_.store(active() + 1, std::memory_order_release); }
   void deactivated() noexcept FAB_REQUIRES(mutex);
-  [[nodiscard]] int active() const noexcept { return active_.load(std::memory_order_relaxed); }
+  [[nodiscard]] int active() const noexcept { return active_.load(std::memory_order_acquire); }
   /// The progress thread is wanted, if runs are active and nobody drives.
   void unpark() noexcept;
   /// Polls while the run is not done, for about as long as a message within the node takes, if nobody else drives and

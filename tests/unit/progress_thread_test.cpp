@@ -95,7 +95,10 @@ TEST_P(ProgressThread, FinishesWhatWasLetGo) {
     rig_.engine().unpark();
     provider().settle_all(8);
   }
-  EXPECT_TRUE(comes_true([&] { return rig_.engine().active() == 0; }));
+  EXPECT_TRUE(comes_true([&] {
+    const core::Lock lock(rig_.engine().mutex);  // the last one has let go of its plan, too
+    return rig_.engine().active() == 0;
+  }));
 }
 
 TEST_P(ProgressThread, TakesOverFromACallerThatLeaves) {
