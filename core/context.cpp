@@ -82,10 +82,7 @@ bool Context::close(double timeout_s) {
     log_.write(LogLevel::warn, "closing with {} unfinished requests after {} s", engine_.active(), timeout_s);
   bool all_came = false;
   try {
-    all_came = store_->fence(timeout_s, [this] {
-      const Lock lock(engine_.mutex);
-      engine_.progress();
-    });
+    all_came = store_->fence(timeout_s, [this] { engine_.poll_once(); });
     if (!all_came) log_.write(LogLevel::warn, "closing: not all ranks came within {} s", timeout_s);
   } catch (const Error& error) {
     log_.write(LogLevel::warn, "closing without meeting the other ranks: {}", error.what());

@@ -35,7 +35,7 @@ Driver::~Driver() {
     if (leading_) engine_.led_ = false;
   }
   if (leading_) engine_.notify_followers();
-  engine_.unpark();
+  engine_.leave();
 }
 
 bool Driver::step() {

@@ -14,21 +14,33 @@
 
 namespace fab::core {
 
-Engine::Engine(const Options& options, const Log& log) : options_(options), log_(log) {
-  const int wake_fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (wake_fd < 0) throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
-  descriptors_.push_back({wake_fd, POLLIN, 0});
+namespace {
+
+pollfd make_event() {
+  const int descriptor = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (descriptor < 0) throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
+  return {descriptor, POLLIN, 0};
 }
+
+void raise(const pollfd& event) noexcept {
+  const std::uint64_t one = 1;
+  // Only a full counter can refuse the write, and then the descriptor is readable already.
+  [[maybe_unused]] const auto written = ::write(event.fd, &one, sizeof(one));
+}
+
+}  // namespace
+
+Engine::Engine(const Options& options, const Log& log)
+    : options_(options), log_(log), descriptors_{make_event()}, thread_fd_(make_event()) {}
 
 Engine::~Engine() {
   if (thread_.joinable()) {
     stop_.store(true);
-    ticket_.fetch_add(1);
-    ticket_.notify_all();
-    wake();
+    raise(thread_fd_);
     thread_.join();
   }
   ::close(descriptors_.front().fd);
+  ::close(thread_fd_.fd);
 }
 
 void Engine::add(Provider& provider, Inbox* inbox) {
@@ -44,6 +56,9 @@ void Engine::add(Provider& provider, Inbox* inbox) {
 
 std::size_t Engine::progress() {
   std::size_t events = 0;
+  // From here on the descriptors need not tell the thread of everything.
+  if (thread_state_.load(std::memory_order_relaxed) == ThreadState::waiting)
+    thread_state_.store(ThreadState::deaf, std::memory_order_relaxed);
   // A provider that only serves peers is polled now and then, so that it does not slow the others down.
   const bool poll_all = providers_.size() == 1 || ++turns_ % kTurnsPerIdlePoll == 0;
   for (Provider* provider : providers_)
@@ -52,6 +67,22 @@ std::size_t Engine::progress() {
   if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks() + begin_deferred();
   for (Inbox* inbox : inboxes_) inbox->polled(events == 0);
   return events;
+}
+
+void Engine::poll_once() {
+  {
+    const Lock lock(mutex);
+    progress();
+  }
+  leave();
+}
+
+void Engine::call_thread() noexcept {
+  calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  ThreadState deaf = ThreadState::deaf;
+  if (thread_state_.load(std::memory_order_relaxed) == deaf &&
+      thread_state_.compare_exchange_strong(deaf, ThreadState::awake))
+    raise(thread_fd_);
 }
 
 void Engine::linger(const Run& run) {
@@ -143,18 +174,17 @@ bool Engine::may_sleep() {
 // Several threads may sleep here at once, so each has its own copy. A wake-up is only a hint: the caller polls
 // everything again whatever poll() said. A message that blocks its connection wakes nobody, so where there are inboxes
 // sleeps grow from short ones, and all but the first come after a look.
-void Engine::sleep(int timeout_ms) {
-  std::array<pollfd, kMaxDescriptors> descriptors;
-  std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin());
+void Engine::sleep(int timeout_ms, pollfd* also) {
+  std::array<pollfd, kMaxDescriptors + 1> descriptors;
+  auto end = std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin());
+  if (also != nullptr) *end++ = *also;
+  const auto count = static_cast<nfds_t>(end - descriptors.begin());
   const int timeout = inboxes_.empty() ? timeout_ms : std::min(timeout_ms, nap_ms_.load());
-  quiet_.store(::poll(descriptors.data(), descriptors_.size(), timeout) == 0);
+  quiet_.store(::poll(descriptors.data(), count, timeout) == 0);
+  if (also != nullptr) also->revents = descriptors[count - 1].revents;
 }
 
-void Engine::wake() noexcept {
-  const std::uint64_t one = 1;
-  // Only a full counter can refuse the write, and then the descriptor is readable already.
-  [[maybe_unused]] const auto written = ::write(descriptors_.front().fd, &one, sizeof(one));
-}
+void Engine::wake() noexcept { raise(descriptors_.front()); }
 
 void Engine::drain_wake_fd() noexcept {
   std::uint64_t count = 0;

@@ -27,10 +27,10 @@ struct Transfer;
 /// One per context. Its lock guards the providers and everything that plans, runs, peers and communicators of the
 /// context change after construction: whoever calls into those holds it.
 ///
-/// Whoever waits drives the engine (a Driver). While nobody waits and runs are active, the progress thread drives
-/// it. The thread is in one of two places when it has nothing to do: in poll() on the providers' descriptors while runs
-/// are active, or parked on a futex. It parks as soon as a wake-up finds a driver at work or nothing active, so a
-/// program that only makes blocking calls never meets it again; starting a request that nobody waits for unparks it.
+/// Whoever waits drives the engine (a Driver). While nobody waits and runs are active, the progress thread drives it.
+/// Otherwise the thread sleeps, and a program that only makes blocking calls never meets it. A request that nobody
+/// waits for wakes it, unless it has learned that this program waits for its requests soon: then it takes naps, and
+/// only looks after runs that are left alone for longer than that.
 class Engine {
  public:
   struct Options {
@@ -57,12 +57,17 @@ class Engine {
   /// Polls everything once; returns how many things happened.
   std::size_t progress() FAB_REQUIRES(mutex);
 
-  /// A run became active. Call unpark() once the lock is released if the caller will not wait.
+  /// A run became active. Call leave() once the lock is released if the caller will not wait.
   void activated() noexcept FAB_REQUIRES(mutex) { active_.store(active() + 1, std::memory_order_release); }
   void deactivated() noexcept FAB_REQUIRES(mutex);
   [[nodiscard]] int active() const noexcept { return active_.load(std::memory_order_acquire); }
-  /// The progress thread is wanted, if runs are active and nobody drives.
-  void unpark() noexcept;
+  /// The caller made progress, or started something, and goes its way: if runs are active and nobody drives, the
+  /// progress thread must know.
+  void leave() noexcept {
+    if (thread_wanted()) call_thread();
+  }
+  /// Polls everything once; for callers that hold no lock.
+  void poll_once() FAB_EXCLUDES(mutex);
   /// Polls while the run is not done, for about as long as a message within the node takes, if nobody else drives and
   /// the caller may spin; otherwise once. Cheaper than a Driver.
   void linger(const Run& run) FAB_REQUIRES(mutex);
@@ -88,6 +93,10 @@ class Engine {
   // Bounds on sleeps, against lost wake-ups.
   static constexpr int kSafetyTimeoutMs = 100;         ///< of a caller that waits
   static constexpr int kThreadSafetyTimeoutMs = 1000;  ///< of the progress thread
+  // Of the progress thread while callers wait for themselves.
+  static constexpr std::int64_t kFirstDozeNs = 50'000;
+  static constexpr std::int64_t kLongestDozeNs = 1'000'000;
+  static constexpr int kDozesWhileDriven = 4;  ///< that long an exchange may take, and the next start is still cheap
   // Of sleeps, where there are inboxes.
   static constexpr int kFirstNapMs = 1;
   static constexpr int kNapGrowth = 10;
@@ -96,14 +105,26 @@ class Engine {
   std::size_t run_tasks() FAB_REQUIRES(mutex);
   std::size_t begin_deferred() FAB_REQUIRES(mutex);
   [[nodiscard]] bool may_sleep() FAB_REQUIRES(mutex);
-  void sleep(int timeout_ms);
+  void sleep(int timeout_ms, pollfd* also = nullptr);
   void wake() noexcept;
   void drain_wake_fd() noexcept;
 
+  /// What the progress thread is at. It changes to the sleeps under the lock, so whoever changes what the thread looks
+  /// at, under the lock, and then looks at this, does not miss one that missed the change.
+  enum class ThreadState : std::uint8_t {
+    awake,
+    dozing,   ///< will look by itself, soon
+    waiting,  ///< in poll() on the providers' descriptors, which tell of everything since their last poll
+    deaf      ///< must be called
+  };
+  enum class Turn : std::uint8_t { worked, idle, unwanted };
+
   void thread_main();
-  /// One turn of the thread with runs active; returns whether it should sleep now.
-  bool thread_turn();
-  void park();
+  [[nodiscard]] Turn thread_turn();
+  void doze(std::int64_t ns);
+  /// Sleeps as the turn has decided; returns whether somebody called.
+  bool sleep_until_called();
+  void call_thread() noexcept;
   [[nodiscard]] bool thread_wanted() const noexcept { return active() > 0 && drivers() == 0; }
   [[nodiscard]] int drivers() const noexcept { return drivers_.load(std::memory_order_relaxed); }
   void count_driver(int change) noexcept FAB_REQUIRES(mutex) {
@@ -145,8 +166,9 @@ class Engine {
 
   std::thread thread_;
   std::atomic<bool> stop_{false};
-  std::atomic<bool> parked_{false};
-  std::atomic<std::uint32_t> ticket_{0};
+  std::atomic<ThreadState> thread_state_{ThreadState::awake};
+  std::atomic<std::uint32_t> calls_{0};  ///< of call_thread; some may be lost
+  pollfd thread_fd_;                     ///< readable: called
 };
 
 /// Called again and again while a driver finds nothing to do: keeps another library going (MPI's own progress).

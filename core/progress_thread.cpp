@@ -1,10 +1,13 @@
 // Driving by the progress thread while no caller waits.
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "core/engine.h"
 
@@ -44,41 +47,64 @@ void Engine::start_thread() {
   if (options_.progress_cpu >= 0) pin(thread_, options_.progress_cpu, log_);
 }
 
-void Engine::unpark() noexcept {
-  if (!thread_wanted() || !parked_.exchange(false)) return;
-  ticket_.fetch_add(1);
-  ticket_.notify_one();
-}
-
-// parked_ is raised before the last look at thread_wanted(), and unpark() lowers it after active_ or drivers_ changed.
-// Whichever exchange comes second sees what was written before the first, so one of the two sees the other's.
-void Engine::park() {
-  const std::uint32_t seen = ticket_.load();
-  parked_.exchange(true);
-  if (!thread_wanted() && !stop_.load()) ticket_.wait(seen);
-  parked_.store(false);
-}
-
-bool Engine::thread_turn() {
+Engine::Turn Engine::thread_turn() {
   const Lock lock(mutex);
-  if (!thread_wanted()) return false;
-  return progress() == 0 && all_have_wait_fd_ && may_sleep();
+  thread_state_.store(ThreadState::awake, std::memory_order_relaxed);
+  if (!thread_wanted()) {
+    thread_state_.store(ThreadState::deaf, std::memory_order_relaxed);
+    return Turn::unwanted;
+  }
+  if (progress() > 0) return Turn::worked;
+  if (all_have_wait_fd_ && may_sleep()) thread_state_.store(ThreadState::waiting, std::memory_order_relaxed);
+  return Turn::idle;
 }
 
+void Engine::doze(std::int64_t ns) {
+  thread_state_.store(ThreadState::dozing, std::memory_order_relaxed);
+  const timespec time{0, ns};
+  ::ppoll(&thread_fd_, 1, &time, nullptr);
+}
+
+bool Engine::sleep_until_called() {
+  if (thread_state_.load() == ThreadState::deaf)
+    ::poll(&thread_fd_, 1, -1);
+  else
+    sleep(kThreadSafetyTimeoutMs, &thread_fd_);
+  if ((thread_fd_.revents & POLLIN) == 0) return false;
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto bytes = ::read(thread_fd_.fd, &count, sizeof(count));
+  return true;
+}
+
+// Whether the callers compute while their requests are in flight, or wait for them at once, shows by what the thread
+// got to do between two calls.
 void Engine::thread_main() {
   auto last_event = std::chrono::steady_clock::now();
+  std::uint32_t seen_calls = 0;
+  bool worked = true;
+  bool needed = true;
+  std::int64_t doze_ns = kFirstDozeNs;
+  int dozes = 0;
   while (!stop_.load()) {
-    if (!thread_wanted()) {
-      park();
-      last_event = std::chrono::steady_clock::now();
+    const std::uint32_t calls = calls_.load(std::memory_order_relaxed);
+    if (calls != std::exchange(seen_calls, calls)) dozes = 0;
+    if (!needed && (dozes == 0 || (drivers() > 0 && dozes < kDozesWhileDriven))) {
+      ++dozes;
+      doze(doze_ns);
+      doze_ns = std::min(2 * doze_ns, kLongestDozeNs);
       continue;
     }
-    const bool idle = thread_turn();
-    if (!idle) {
-      if (!all_have_wait_fd_) ::sched_yield();
+    doze_ns = kFirstDozeNs;
+    const Turn turn = thread_turn();
+    if (turn == Turn::worked) {
+      worked = true;
       last_event = std::chrono::steady_clock::now();
-    } else if (!options_.thread_may_spin || std::chrono::steady_clock::now() - last_event > kThreadSpin) {
-      sleep(kThreadSafetyTimeoutMs);
+    } else if (turn == Turn::idle && !all_have_wait_fd_) {
+      ::sched_yield();
+    } else if (turn == Turn::unwanted || thread_state_.load() != ThreadState::awake) {
+      const bool spins =
+          turn == Turn::idle && options_.thread_may_spin && std::chrono::steady_clock::now() - last_event < kThreadSpin;
+      if (!spins && sleep_until_called()) needed = std::exchange(worked, false);
     }
   }
 }

@@ -16,18 +16,18 @@ Engine& engine_of(const Run& run) { return run.plan().communicator().engine(); }
 
 Status complete(Run& run, IdleHook idle) {
   Engine& engine = engine_of(run);
-  for (;;) {
-    {
-      const Lock lock(engine.mutex);
-      engine.linger(run);
-      if (run.done()) {
-        Status status = run.status();
-        run.let_go();
-        return status;
-      }
-    }
-    wait(run, idle);
-  }
+  const auto linger = [&](Status& status) {
+    const Lock lock(engine.mutex);
+    engine.linger(run);
+    if (!run.done()) return false;
+    status = run.status();
+    run.let_go();
+    return true;
+  };
+  Status status;
+  while (!linger(status)) wait(run, idle);
+  engine.leave();
+  return status;
 }
 
 void wait(Run& run, IdleHook idle) {
@@ -44,9 +44,7 @@ void wait(Run& run, IdleHook idle) {
 
 bool test(Run& run) {
   if (run.done()) return true;
-  Engine& engine = engine_of(run);
-  const Lock lock(engine.mutex);
-  engine.progress();
+  engine_of(run).poll_once();
   return run.done();
 }
 

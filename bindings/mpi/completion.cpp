@@ -34,9 +34,7 @@ bool fab_needs_driving() noexcept {
 
 void progress_once() {
   advance_naming();
-  core::Engine& engine = Process::instance().engine();
-  const core::Lock lock(engine.mutex);
-  engine.progress();
+  Process::instance().engine().poll_once();
 }
 
 /// Reports a failed exchange as the result of a call that gives one status.

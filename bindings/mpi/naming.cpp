@@ -66,10 +66,7 @@ void finish_while(core::Engine& engine, Unfinished&& is_unfinished) {
   for (bool unfinished = true; unfinished;) {
     advance_naming();
     unfinished = is_unfinished();
-    {
-      const core::Lock lock(engine.mutex);  // the ids take effect in a progress
-      engine.progress();
-    }
+    engine.poll_once();  // the ids take effect in a progress
     if (unfinished) ::sched_yield();
   }
 }

@@ -140,7 +140,7 @@ int non_blocking(const char* name, MPI_Comm comm, MPI_Request* request, Start&& 
     if (request == nullptr) throw Failure(MPI_ERR_ARG, "request is a null pointer");
     Attachment& attachment = attachment_of(comm);
     core::Run& run = start(*attachment.core);
-    attachment.core->engine().unpark();
+    attachment.core->engine().leave();
     *request = make_request(name, attachment, run);
   });
 }

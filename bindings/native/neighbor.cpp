@@ -21,7 +21,7 @@ Request start(const Communicator& communicator, Start&& start_run) {
 template <class Start>
 Request start_in_background(const Communicator& communicator, Start&& start_run) {
   Request request = start(communicator, start_run);
-  communicator.core()->engine().unpark();
+  communicator.core()->engine().leave();
   return request;
 }
 

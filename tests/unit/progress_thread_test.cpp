@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(WaitFd, ProgressThread, testing::Bool());
 
 TEST_P(ProgressThread, FinishesWhatNobodyWaitsFor) {
   core::Run& run = rig_.start(two_rounds(), buffers_);
-  rig_.engine().unpark();
+  rig_.engine().leave();
   provider().deliver(provider().find(kRecv, 1), bytes_of(8, 3));
   ASSERT_TRUE(comes_true([&] { return is_posted(kSend, 2); })) << "the second round";
   EXPECT_FALSE(run.done());
@@ -80,7 +80,7 @@ TEST_P(ProgressThread, FinishesWhatNobodyWaitsFor) {
 TEST_P(ProgressThread, RepeatsRefusedPosts) {
   provider().refuse(7);
   core::Run& run = rig_.start(exchange_with({1, 2}, 8), buffers_);
-  rig_.engine().unpark();
+  rig_.engine().leave();
   ASSERT_TRUE(comes_true([&] { return provider().posts().size() == 4; }));
   provider().settle_all(8);
   ASSERT_TRUE(comes_true([&] { return run.done(); }));
@@ -92,7 +92,7 @@ TEST_P(ProgressThread, FinishesWhatWasLetGo) {
   const auto plan = rig_.plan(exchange_with({1}, 8));
   for (int i = 0; i < 100; ++i) {
     rig_.let_go(rig_.start(*plan, buffers_));
-    rig_.engine().unpark();
+    rig_.engine().leave();
     provider().settle_all(8);
   }
   EXPECT_TRUE(comes_true([&] {
@@ -113,14 +113,14 @@ TEST_P(ProgressThread, TakesOverFromACallerThatLeaves) {
   peer.join();
   EXPECT_FALSE(other.done());
   provider().settle_all(8);
-  EXPECT_TRUE(comes_true([&] { return other.done(); })) << "nobody has called unpark";
+  EXPECT_TRUE(comes_true([&] { return other.done(); })) << "nobody has called leave";
   rig_.let_go(waited);
   rig_.let_go(other);
 }
 
 TEST_P(ProgressThread, DoesNothingWhileNothingIsActive) {
   core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
-  rig_.engine().unpark();
+  rig_.engine().leave();
   provider().settle_all(8);
   ASSERT_TRUE(comes_true([&] { return run.done(); }));
   rig_.let_go(run);
@@ -147,7 +147,7 @@ TEST(ProgressThreadSleep, CostsAFewWakeUpsASecondWhileAReceiveIsPending) {
   RecordingRig rig(with_thread());
   Buffers buffers(8);
   core::Run& run = rig.start(exchange_with({1}, 8), buffers);
-  rig.engine().unpark();
+  rig.engine().leave();
   std::this_thread::sleep_for(100ms);
   const std::size_t polls = rig.provider().polls();
   std::this_thread::sleep_for(500ms);
@@ -163,7 +163,7 @@ TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
   RecordingRig rig(options);
   Buffers buffers(8);
   core::Run& run = rig.start(exchange_with({1}, 8), buffers);
-  rig.engine().unpark();
+  rig.engine().leave();
   std::this_thread::sleep_for(20ms);
   const auto begin = std::chrono::steady_clock::now();
   rig.publish(1);
@@ -328,7 +328,7 @@ TEST_P(RanksAsThreads, ExchangesInTheBackground) {
   std::vector<core::Run*> runs;
   for (Rank rank = 0; rank < kRanks; ++rank) {
     runs.push_back(&its->start(rank));
-    job_->context(rank).engine().unpark();
+    job_->context(rank).engine().leave();
   }
   if (GetParam() == ProgressMode::caller) job_->finish(runs);  // otherwise nobody drives
   for (core::Run* run : runs) EXPECT_TRUE(comes_true([run] { return run->done(); }));
