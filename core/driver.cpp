@@ -9,7 +9,9 @@ namespace fab::core {
 
 namespace {
 
-constexpr std::int64_t kSpinNs = 50'000;  // a few round trips of a fast network
+// Before a sleep: a few round trips of a fast network; where others need the processor, a few turns of each of them.
+constexpr std::int64_t kSpinNs = 50'000;
+constexpr std::int64_t kYieldNs = 500'000;
 constexpr int kIdleHookPeriodMs = 1;      // another library's progress is called at least this often
 
 std::int64_t now_ns() {
@@ -60,13 +62,15 @@ void Driver::follow() {
 }
 
 bool Driver::still_spinning() {
-  if (!engine_.options_.caller_may_spin) return false;
+  const bool alone = engine_.options_.caller_may_spin;
   const std::int64_t now = now_ns();
   if (!spun_) {
     spun_ = true;
-    spin_end_ns_ = now + kSpinNs;
+    spin_end_ns_ = now + (alone ? kSpinNs : kYieldNs);
   }
-  return now < spin_end_ns_;
+  if (now >= spin_end_ns_) return false;
+  if (!alone) ::sched_yield();
+  return true;
 }
 
 void Driver::rest() {

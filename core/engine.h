@@ -185,7 +185,7 @@ class Driver {
 
   /// Makes progress once; returns whether something happened.
   bool step() FAB_EXCLUDES(engine_.mutex);
-  /// Nothing happened: spins for a moment where this rank owns a processor, then sleeps in the kernel.
+  /// Nothing happened: spins for a moment where this rank owns a processor, elsewhere yields it; then sleeps.
   void rest() FAB_EXCLUDES(engine_.mutex);
 
  private:
