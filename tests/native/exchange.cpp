@@ -125,7 +125,7 @@ TEST_F(Exchange, GridsWithLeftOverRanks) {
 }
 
 // Looks without synchronisation, on purpose: the value may be written meanwhile.
-[[gnu::no_sanitize("thread")]] double peek(const volatile double& place) { return place; }
+__attribute__((no_sanitize("thread"))) double peek(const volatile double& place) { return place; }
 
 TEST_F(Exchange, ProgressThreadFinishesWithoutAnyCall) {
   const char* local = std::getenv("FAB_LOCAL");

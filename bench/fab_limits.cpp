@@ -1,0 +1,306 @@
+// What the machine can do within a node, with no library between: two processes send each other two messages at once.
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "providers/local/ring.h"
+#include "support/table.h"
+
+namespace {
+
+using fab::local::Cell;
+using fab::local::Ring;
+using fab::local::RingReader;
+using fab::local::RingWriter;
+
+constexpr std::size_t kMessages = 2;
+constexpr std::size_t kChunkBytes = 16 * 1024;
+
+struct Options {
+  std::size_t min_bytes = 8;
+  std::size_t max_bytes = 4 << 20;
+  int batches = 15;
+  double batch_ms = 5;
+  bool rewrite = false;
+  std::string json;
+};
+
+struct Counter {
+  alignas(fab::local::kCacheLine) std::atomic<std::uint64_t> value;
+};
+
+/// What both processes map.
+struct Shared {
+  std::array<Counter, 2> arrived;  ///< barriers
+  std::array<Counter, 2> ready;    ///< exchanges begun
+  std::array<Counter, 2> done;
+  std::array<Ring, 2> rings;  ///< by writer
+};
+
+[[noreturn]] void fail(const char* call) { throw std::system_error(errno, std::generic_category(), call); }
+
+std::byte* map(std::size_t bytes, int flags) {
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) fail("mmap");
+  return static_cast<std::byte*>(memory);
+}
+
+void pin(std::size_t processor) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(processor, &set);
+  if (::sched_setaffinity(0, sizeof(set), &set) != 0) fail("sched_setaffinity");
+}
+
+/// Memory of the exchanges, made before the fork: at the same addresses in both processes.
+struct Memory {
+  explicit Memory(std::size_t bytes)
+      : bytes(bytes),
+        shared(reinterpret_cast<Shared*>(map(sizeof(Shared), MAP_SHARED))),
+        sent(map(kMessages * bytes, MAP_PRIVATE)),
+        received(map(kMessages * bytes, MAP_PRIVATE)),
+        mapped{map(kMessages * bytes, MAP_SHARED), map(kMessages * bytes, MAP_SHARED)} {}
+
+  std::size_t bytes;
+  Shared* shared;
+  std::byte* sent;
+  std::byte* received;
+  std::array<std::byte*, 2> mapped;  ///< send buffers that both processes see
+};
+
+/// One of the two processes.
+class Side {
+ public:
+  Side(const Memory& memory, std::size_t me, pid_t peer)
+      : memory_(memory), me_(me), peer_(peer), out_(memory.shared->rings[me]), in_(memory.shared->rings[1 - me]) {}
+
+  void barrier() { meet(memory_.shared->arrived, ++barriers_); }
+
+  /// The payload travels inside the cells.
+  void through_cells(std::size_t bytes) {
+    for (std::size_t i = 0; i < kMessages; ++i) {
+      Cell& cell = out_.cell();
+      cell.message.bytes = bytes;
+      std::memcpy(cell.message.memory.data(), memory_.sent + i * bytes, bytes);
+      out_.publish();
+    }
+    for (std::size_t i = 0; i < kMessages; ++i) {
+      const Cell* cell = nullptr;
+      while ((cell = in_.peek()) == nullptr) {
+      }
+      std::memcpy(memory_.received + i * bytes, cell->message.memory.data(), bytes);
+      in_.pop();
+    }
+  }
+
+  /// Copied in and copied out again, chunk by chunk.
+  void through_ring(std::size_t bytes) {
+    std::size_t out = 0;
+    std::size_t in = 0;
+    while (out < kMessages * bytes || in < kMessages * bytes) {
+      if (out < kMessages * bytes) out += write_chunk(out, bytes);
+      if (in < kMessages * bytes) in += read_chunk(in);
+    }
+  }
+
+  /// One copy, out of a buffer that both processes map.
+  void from_mapped(std::size_t bytes) {
+    meet(memory_.shared->ready, ++exchanges_);
+    std::memcpy(memory_.received, memory_.mapped[1 - me_], kMessages * bytes);
+    meet(memory_.shared->done, exchanges_);
+  }
+
+  /// One copy by the kernel.
+  void by_kernel(std::size_t bytes) {
+    meet(memory_.shared->ready, ++exchanges_);
+    const iovec here{memory_.received, kMessages * bytes};
+    const iovec there{memory_.sent, kMessages * bytes};
+    if (::process_vm_readv(peer_, &here, 1, &there, 1, 0) != static_cast<ssize_t>(kMessages * bytes))
+      fail("process_vm_readv");
+    meet(memory_.shared->done, exchanges_);
+  }
+
+  void rewrite(bool mapped, std::size_t bytes) {
+    std::memset(mapped ? memory_.mapped[me_] : memory_.sent, ++value_, kMessages * bytes);
+  }
+
+ private:
+  void meet(std::array<Counter, 2>& counters, std::uint64_t count) {
+    counters[me_].value.store(count, std::memory_order_release);
+    while (counters[1 - me_].value.load(std::memory_order_acquire) < count) {
+    }
+  }
+  std::size_t write_chunk(std::size_t offset, std::size_t bytes) {
+    const std::size_t chunk = std::min(kChunkBytes, bytes - offset % bytes);
+    if (!out_.has_cell()) return 0;
+    Cell& cell = out_.cell();
+    std::byte* const memory = out_.bulk(chunk, cell.stretch);
+    if (memory == nullptr) return 0;
+    std::memcpy(memory, memory_.sent + offset, chunk);
+    out_.take(cell.stretch);
+    out_.publish();
+    return chunk;
+  }
+  std::size_t read_chunk(std::size_t offset) {
+    const Cell* const cell = in_.peek();
+    if (cell == nullptr) return 0;
+    const std::size_t chunk = cell->stretch.bytes;
+    std::memcpy(memory_.received + offset, in_.bulk(cell->stretch), chunk);
+    in_.release(cell->stretch);
+    in_.pop();
+    return chunk;
+  }
+
+  const Memory& memory_;
+  std::size_t me_;
+  pid_t peer_;
+  RingWriter out_;
+  RingReader in_;
+  std::uint64_t barriers_ = 0;
+  std::uint64_t exchanges_ = 0;
+  int value_ = 0;
+};
+
+struct Contestant {
+  const char* name;
+  void (Side::*exchange)(std::size_t bytes);
+  std::size_t max_bytes;
+  bool mapped = false;
+};
+
+constexpr std::array<Contestant, 4> kContestants = {{{"cells", &Side::through_cells, Cell::kInlineBytes},
+                                                     {"mapped", &Side::from_mapped, SIZE_MAX, true},
+                                                     {"kernel", &Side::by_kernel, SIZE_MAX},
+                                                     {"ring", &Side::through_ring, SIZE_MAX}}};
+
+double batch_us(Side& side, const Contestant& contestant, std::size_t bytes, int calls, bool rewrite) {
+  side.barrier();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int call = 0; call < calls; ++call) {
+    if (rewrite) side.rewrite(contestant.mapped, bytes);
+    (side.*contestant.exchange)(bytes);
+  }
+  const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
+  return time.count() / calls;
+}
+
+/// Both processes run this; what it returns matters in one.
+std::vector<std::vector<double>> measure(Side& side, const Options& options, std::size_t bytes) {
+  // About 10 GB/s, and never so few that the clock matters: the same number in both processes.
+  const double expected_us = 0.3 + static_cast<double>(kMessages * bytes) / 10'000;
+  const int calls = std::max(3, static_cast<int>(1000 * options.batch_ms / expected_us));
+  std::vector<std::vector<double>> samples(kContestants.size());
+  for (int batch = -1; batch < options.batches; ++batch)  // the first is not counted
+    for (std::size_t i = 0; i < kContestants.size(); ++i) {
+      if (bytes > kContestants[i].max_bytes) continue;
+      const double us = batch_us(side, kContestants[i], bytes, calls, options.rewrite);
+      if (batch >= 0) samples[i].push_back(us);
+    }
+  return samples;
+}
+
+void measure_all(Side& side, const Options& options, bool shows) {
+  std::vector<std::string> titles = {"bytes"};
+  for (const Contestant& contestant : kContestants) titles.push_back(fmt::format("{} us", contestant.name));
+  nlohmann::json rows = nlohmann::json::array();
+  if (shows)
+    fmt::print(
+        "# fab_limits: two processes, {} messages each way at once{}\n# us per exchange: median of {} batches\n\n",
+        kMessages, options.rewrite ? ", send buffers rewritten each time (included)" : "", options.batches);
+  std::optional<bench::Table> table;
+  if (shows) table.emplace(titles);
+  for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
+    const auto samples = measure(side, options, bytes);
+    if (!shows) continue;
+    std::vector<std::string> cells = {std::to_string(bytes)};
+    nlohmann::json row = {{"bytes", bytes}, {"rewritten", options.rewrite}};
+    for (std::size_t i = 0; i < kContestants.size(); ++i) {
+      cells.push_back(samples[i].empty() ? "-" : bench::number(bench::spread_of(samples[i]).median));
+      if (!samples[i].empty()) row[kContestants[i].name] = bench::quartiles(bench::spread_of(samples[i]));
+    }
+    table->print(cells);
+    rows.push_back(row);
+  }
+  if (shows) bench::write_rows(options.json, rows);
+}
+
+/// A process that fails takes the other along, which would wait for it for ever.
+void take_part(const Memory& memory, const Options& options, std::size_t me, pid_t peer) {
+  try {
+    // Where Yama restricts who may read a process's memory; elsewhere it fails, which changes nothing.
+    ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    pin(me);
+    Side side(memory, me, peer);
+    side.rewrite(false, options.max_bytes);
+    side.rewrite(true, options.max_bytes);
+    measure_all(side, options, me == 0);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "fab_limits: {}\n", error.what());
+    ::kill(peer, SIGKILL);
+    ::_exit(1);
+  }
+}
+
+void run(const Options& options) {
+  const Memory memory(options.max_bytes);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) fail("fork");
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    take_part(memory, options, 1, parent);
+    ::_exit(0);
+  }
+  take_part(memory, options, 0, child);
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child) fail("waitpid");
+  if (status != 0) throw std::runtime_error(fmt::format("the other process failed: status {}", status));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app(
+      "What the machine can do within a node: two processes, on processors 0 and 1, send each other two messages at "
+      "once.\ncells: through rings of cache lines; mapped: one copy out of memory that both map; kernel: "
+      "process_vm_readv; ring: copied into a shared ring and out again.");
+  app.add_option("--min", options.min_bytes, "Smallest size in bytes per message")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  app.add_option("--max", options.max_bytes, "Largest size; sizes double from --min on")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  app.add_option("--batches", options.batches, "Batches of each way, in turns")->check(CLI::PositiveNumber);
+  app.add_option("--batch-ms", options.batch_ms, "Length of a batch in ms")->check(CLI::PositiveNumber);
+  app.add_flag("--rewrite", options.rewrite, "Each process writes its send buffer anew before each exchange");
+  app.add_option("--json", options.json, "Writes the rows to this file too");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "fab_limits: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
