@@ -73,13 +73,11 @@ void pin(std::size_t processor) {
 /// Memory of the exchanges, made before the fork: at the same addresses in both processes.
 struct Memory {
   explicit Memory(std::size_t bytes)
-      : bytes(bytes),
-        shared(reinterpret_cast<Shared*>(map(sizeof(Shared), MAP_SHARED))),
+      : shared(reinterpret_cast<Shared*>(map(sizeof(Shared), MAP_SHARED))),
         sent(map(kMessages * bytes, MAP_PRIVATE)),
         received(map(kMessages * bytes, MAP_PRIVATE)),
         mapped{map(kMessages * bytes, MAP_SHARED), map(kMessages * bytes, MAP_SHARED)} {}
 
-  std::size_t bytes;
   Shared* shared;
   std::byte* sent;
   std::byte* received;

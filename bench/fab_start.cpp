@@ -6,12 +6,13 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <vector>
 
 #include "bench/support/null_provider.h"
 #include "core/communicator.h"
 #include "core/context.h"
 #include "fab/communicator.h"
-#include "fab/neighbor.h"
+#include "fab/persistent.h"
 
 namespace {
 
@@ -38,6 +39,7 @@ class Ring {
   }
 
   Request exchange() { return ineighbor_xchg(*communicator_, send_.data(), recv_.data(), block_); }
+  PersistentExchange persistent() { return neighbor_xchg_init(*communicator_, send_.data(), recv_.data(), block_); }
   void exchange_at_once() { neighbor_xchg(*communicator_, send_.data(), recv_.data(), block_); }
 
  private:
@@ -66,6 +68,17 @@ void start(benchmark::State& state) {
   }
 }
 BENCHMARK(start)->Name("cached start, two neighbours")->UseManualTime();
+
+void start_persistent(benchmark::State& state) {
+  Ring ring;
+  std::vector<PersistentExchange> exchanges;
+  for (std::size_t i = 0; i < kStarts; ++i) exchanges.push_back(ring.persistent());
+  for ([[maybe_unused]] auto _ : state) {
+    state.SetIterationTime(seconds_of([&] { PersistentExchange::start_all(exchanges); }) / kStarts);
+    PersistentExchange::wait_all(exchanges);
+  }
+}
+BENCHMARK(start_persistent)->Name("persistent start, two neighbours")->UseManualTime();
 
 void exchange(benchmark::State& state) {
   Ring ring;

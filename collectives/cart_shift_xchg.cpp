@@ -32,6 +32,15 @@ std::uint32_t slot_of(int dimension, int displacement) {
   return static_cast<std::uint32_t>(2 * dimension + (displacement < 0 ? 1 : 0));
 }
 
+const Cartesian& grid_of(const core::Communicator& communicator) {
+  const Topology* topology = communicator.topology();
+  const Cartesian* grid = topology == nullptr ? nullptr : std::get_if<Cartesian>(topology);
+  if (grid == nullptr)
+    throw Error(Errc::invalid_topology, fmt::format("{}: the communicator has {}; a Cartesian topology is needed",
+                                                    kName, topology == nullptr ? "no topology" : to_string(*topology)));
+  return *grid;
+}
+
 }  // namespace
 
 Schedule build_cart_shift_xchg(const Cartesian& grid, Rank self, const CartShiftXchg& call,
@@ -53,13 +62,16 @@ Schedule build_cart_shift_xchg(const Cartesian& grid, Rank self, const CartShift
   return builder.commit(options);
 }
 
+core::Persistent make_cart_shift_xchg(std::shared_ptr<core::Communicator> communicator, const void* send, void* recv,
+                                      const CartShiftXchg& call) {
+  const Cartesian& grid = grid_of(*communicator);
+  return {communicator, build_cart_shift_xchg(grid, communicator->rank(), call, communicator->commit_options()),
+          buffers(send, recv)};
+}
+
 core::Run& start_cart_shift_xchg(core::Communicator& communicator, const void* send, void* recv,
                                  const CartShiftXchg& call) {
-  const Topology* topology = communicator.topology();
-  const Cartesian* grid = topology == nullptr ? nullptr : std::get_if<Cartesian>(topology);
-  if (grid == nullptr)
-    throw Error(Errc::invalid_topology, fmt::format("{}: the communicator has {}; a Cartesian topology is needed",
-                                                    kName, topology == nullptr ? "no topology" : to_string(*topology)));
+  const Cartesian& grid = grid_of(communicator);
   const Call id = call.in_place ? Call::cart_shift_xchg_in_place : Call::cart_shift_xchg;
   core::CallShape& shape = communicator.shape_for(static_cast<std::uint64_t>(id));
   shape.add(static_cast<std::int64_t>(call.dimension));
@@ -68,7 +80,7 @@ core::Run& start_cart_shift_xchg(core::Communicator& communicator, const void* s
   describe(call.recv, shape);
   const auto bases = buffers(send, recv);
   return communicator.start(
-      bases, [&] { return build_cart_shift_xchg(*grid, communicator.rank(), call, communicator.commit_options()); });
+      bases, [&] { return build_cart_shift_xchg(grid, communicator.rank(), call, communicator.commit_options()); });
 }
 
 }  // namespace fab::collectives

@@ -3,6 +3,7 @@
 
 #include "collectives/block_list.h"
 #include "core/communicator.h"
+#include "core/persistent.h"
 #include "fab/schedule.h"
 
 namespace fab::collectives {
@@ -19,6 +20,10 @@ struct CartShiftXchg {
 /// block stays as it is, without a destination nothing is sent. Throws Error(invalid_argument) for a bad dimension.
 [[nodiscard]] Schedule build_cart_shift_xchg(const Cartesian& grid, Rank self, const CartShiftXchg& call,
                                              const CommitOptions& options);
+
+/// Makes a persistent shift, which throws when it is made what the start throws.
+[[nodiscard]] core::Persistent make_cart_shift_xchg(std::shared_ptr<core::Communicator> communicator, const void* send,
+                                                    void* recv, const CartShiftXchg& call);
 
 /// Starts the shift. Under the engine's lock. Throws Error(invalid_topology) on a communicator that is not Cartesian.
 core::Run& start_cart_shift_xchg(core::Communicator& communicator, const void* send, void* recv,

@@ -52,6 +52,16 @@ std::vector<Block> send_blocks(ScheduleBuilder& builder, const NeighborXchg& cal
   return blocks;
 }
 
+void check_topology(const core::Communicator& communicator) {
+  if (communicator.topology() == nullptr)
+    throw Error(Errc::invalid_topology, fmt::format("{}: the communicator has no topology", kName));
+}
+
+Schedule build(const core::Communicator& communicator, const NeighborXchg& call) {
+  return build_neighbor_xchg(communicator.neighborhood(), communicator.rank(), communicator.size(), call,
+                             communicator.commit_options());
+}
+
 }  // namespace
 
 Schedule build_neighbor_xchg(const Neighborhood& neighborhood, Rank self, int ranks, const NeighborXchg& call,
@@ -75,19 +85,21 @@ Schedule build_neighbor_xchg(const Neighborhood& neighborhood, Rank self, int ra
   return builder.commit(options);
 }
 
+core::Persistent make_neighbor_xchg(std::shared_ptr<core::Communicator> communicator, const void* send, void* recv,
+                                    const NeighborXchg& call) {
+  check_topology(*communicator);
+  return {communicator, build(*communicator, call), buffers(send, recv)};
+}
+
 core::Run& start_neighbor_xchg(core::Communicator& communicator, const void* send, void* recv,
                                const NeighborXchg& call) {
-  if (communicator.topology() == nullptr)
-    throw Error(Errc::invalid_topology, fmt::format("{}: the communicator has no topology", kName));
+  check_topology(communicator);
   const Call id = call.in_place ? Call::neighbor_xchg_in_place : Call::neighbor_xchg;
   core::CallShape& shape = communicator.shape_for(static_cast<std::uint64_t>(id));
   if (!call.in_place) call.send.describe(shape);
   call.recv.describe(shape);
   const auto bases = buffers(send, recv);
-  return communicator.start(bases, [&] {
-    return build_neighbor_xchg(communicator.neighborhood(), communicator.rank(), communicator.size(), call,
-                               communicator.commit_options());
-  });
+  return communicator.start(bases, [&] { return build(communicator, call); });
 }
 
 }  // namespace fab::collectives

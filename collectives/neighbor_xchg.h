@@ -3,6 +3,7 @@
 
 #include "collectives/block_list.h"
 #include "core/communicator.h"
+#include "core/persistent.h"
 #include "fab/schedule.h"
 
 namespace fab::collectives {
@@ -17,6 +18,10 @@ struct NeighborXchg {
 /// are not those of the neighbours, Error(invalid_topology) when a self edge has only one end.
 [[nodiscard]] Schedule build_neighbor_xchg(const Neighborhood& neighborhood, Rank self, int ranks,
                                            const NeighborXchg& call, const CommitOptions& options);
+
+/// Makes a persistent exchange, which throws when it is made what the start throws.
+[[nodiscard]] core::Persistent make_neighbor_xchg(std::shared_ptr<core::Communicator> communicator, const void* send,
+                                                  void* recv, const NeighborXchg& call);
 
 /// Starts the exchange on a communicator with a topology; builds nothing when the same shape was started before.
 /// Under the engine's lock. Throws what build_neighbor_xchg throws, and Error(invalid_topology) without a topology.

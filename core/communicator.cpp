@@ -44,9 +44,40 @@ CommitOptions Communicator::commit_options() const {
           .combines = [this](Rank peer) { return !context_->peers().is_near(world_rank(peer)); }};
 }
 
-Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases) {
+void Communicator::check_open(const Plan& plan) const {
   if (context_->closed())
     throw Error(Errc::cancelled, fmt::format("{}: the context is closed", plan.schedule().name()));
+}
+
+Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> bases) {
+  const std::uint64_t limit = context_->tags().max_in_flight();
+  if (lasting_ >= limit)
+    throw Error(
+        Errc::no_resources,
+        fmt::format("{}: this communicator has {} persistent exchanges; at most {} can be told apart: free some "
+                    "first, or duplicate it",
+                    schedule.name(), lasting_, limit));
+  auto plan = std::make_unique<Plan>(*this, std::move(schedule));
+  Run& run = plan->acquire();
+  run.prepare(bases, context_->tags().lasting(next_lasting_++));
+  plans_.retire(std::move(plan));
+  ++lasting_;
+  return run;
+}
+
+void Communicator::give_back_lasting(Run& run) noexcept {
+  --lasting_;
+  run.let_go();
+}
+
+void Communicator::start_lasting(Run& run) {
+  check_open(run.plan());
+  ++in_flight_;
+  run.start();
+}
+
+Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases) {
+  check_open(plan);
   const std::uint64_t limit = context_->tags().max_in_flight();
   if (in_flight_ >= limit)
     throw Error(Errc::no_resources,
@@ -55,7 +86,8 @@ Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases) {
                             plan.schedule().name(), in_flight_, limit));
   Run& run = plan.acquire();
   ++in_flight_;
-  run.start(bases, next_sequence_++);
+  run.prepare(bases, context_->tags().sequence(next_sequence_++));
+  run.start();
   return run;
 }
 

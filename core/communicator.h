@@ -67,6 +67,13 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Of a plan that ends with this run.
   Run& start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases);
   void drop(const Plan& plan) noexcept { plans_.drop(plan); }
+
+  /// The one run of a persistent exchange, to be given back. All ranks of the communicator make theirs in the same
+  /// order. Throws Error(no_resources) when as many last as tags can tell apart.
+  [[nodiscard]] Run& make_lasting(Schedule schedule, std::span<std::byte* const> bases);
+  void give_back_lasting(Run& run) noexcept;
+  /// Throws Error(cancelled) when the context is closed.
+  void start_lasting(Run& run);
   void run_finished() noexcept { --in_flight_; }
   [[nodiscard]] std::size_t cached_plans() const noexcept { return plans_.size(); }
   [[nodiscard]] std::size_t retired_plans() const noexcept { return plans_.retired(); }
@@ -82,6 +89,10 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   Status refusal_;
   std::uint64_t next_sequence_ = 0;
   std::uint64_t in_flight_ = 0;
+  std::uint64_t next_lasting_ = 0;
+  std::uint64_t lasting_ = 0;
+  void check_open(const Plan& plan) const;
+
   CallShape shape_;
   PlanCache plans_;
 };

@@ -12,7 +12,7 @@ namespace {
 // Before a sleep: a few round trips of a fast network; where others need the processor, a few turns of each of them.
 constexpr std::int64_t kSpinNs = 50'000;
 constexpr std::int64_t kYieldNs = 500'000;
-constexpr int kIdleHookPeriodMs = 1;      // another library's progress is called at least this often
+constexpr int kIdleHookPeriodMs = 1;  // another library's progress is called at least this often
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())

@@ -8,7 +8,7 @@ namespace fab::core {
 
 namespace {
 
-constexpr unsigned kFlagBits = 2;
+constexpr unsigned kFlagBits = 3;
 constexpr unsigned kMinSequenceBits = 10;
 constexpr unsigned kMaxSequenceBits = 24;
 constexpr unsigned kMinNumberBits = 6;
@@ -39,7 +39,8 @@ TagFormat::TagFormat(const Capabilities& capabilities, int job_size) {
   sequence_shift_ = source_shift_ + source_bits_;
   number_shift_ = sequence_shift_ + sequence_bits_;
   owner_shift_ = number_shift_ + number_bits_;
-  rest_ = 1ull << (owner_shift_ + rank_bits);
+  lasting_ = 1ull << (owner_shift_ + rank_bits);
+  rest_ = lasting_ << 1;
   framed_ = rest_ << 1;
 }
 

@@ -19,15 +19,17 @@ struct ContextId {
 
 /// How the bits of a tag are used; a function of the provider and the size of the job, so equal on all ranks.
 ///
-///     high                                                                                         low
-///     | framed 1 | rest 1 | owner r | number n | sequence q | source r (no directed receive) | check c | slot 8 |
+///     high                                                                                                      low
+///     | framed 1 | rest 1 | lasting 1 | owner r | number n | sequence q | source r (no directed receive) | check c |
+///     slot 8 |
 ///
 /// r is just wide enough for the job's ranks; number, sequence and check share what is left. `framed` says that the
 /// message starts with a frame (core/frame.h). It is ignored in matching and compared on arrival, so that ranks that
 /// disagree about the sizes along an edge notice. `rest` marks the second part of a long message (core/plan.h); `check`
-/// is then a hash of the length, so that it only ever meets a receive of that length. A sequence number that wraps is
-/// harmless as long as fewer than half of all numbers are in flight on one communicator; starting more is refused
-/// (max_in_flight).
+/// is then a hash of the length, so that it only ever meets a receive of that length. `lasting` marks a persistent
+/// exchange: its sequence number was given when it was made and serves all its starts, whose messages providers keep in
+/// order. A sequence number that wraps is harmless as long as fewer than half of all numbers are in flight, or last, on
+/// one communicator; more are refused (max_in_flight).
 class TagFormat {
  public:
   static constexpr unsigned kSlotBits = 8;
@@ -48,6 +50,8 @@ class TagFormat {
   [[nodiscard]] std::uint64_t sequence(std::uint64_t sequence) const noexcept {
     return (sequence & (sequences() - 1)) << sequence_shift_;
   }
+  /// The same for a persistent exchange, counted for themselves.
+  [[nodiscard]] std::uint64_t lasting(std::uint64_t number) const noexcept { return lasting_ | sequence(number); }
   /// The part that tells the messages of one run apart; `source` is the sender's rank in the job.
   [[nodiscard]] std::uint64_t message(Rank source, std::uint32_t slot) const noexcept {
     return (source_bits_ > 0 ? static_cast<std::uint64_t>(source) << source_shift_ : 0) | slot;
@@ -69,6 +73,7 @@ class TagFormat {
   unsigned sequence_shift_ = 0;
   unsigned number_shift_ = 0;
   unsigned owner_shift_ = 0;
+  std::uint64_t lasting_ = 0;
   std::uint64_t rest_ = 0;
   std::uint64_t framed_ = 0;
 };

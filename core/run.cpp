@@ -49,17 +49,20 @@ Run::Run(Plan& plan)
   for (std::size_t i = 0; i < plan.widest_round(); ++i) transfers_.emplace_back(*this);
 }
 
-void Run::start(std::span<std::byte* const> bases, std::uint64_t sequence) {
+void Run::prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag) noexcept {
   for (std::size_t i = 0; i < bases.size() && i < plan_.schedule().buffer_count(); ++i)
     if (i != static_cast<std::size_t>(BufferId::scratch)) bases_[i] = bases[i];
+  sequence_tag_ = sequence_tag;
   held_ = true;
+}
+
+void Run::start() {
   abandoned_ = false;
   if (!status_.ok()) status_ = {};
   broken_peers_.clear();
   round_ = 0;
   used_transfers_ = 0;
   pending_ = 0;
-  sequence_tag_ = tags().sequence(sequence);
   done_.store(false, std::memory_order_relaxed);
   Engine& engine = plan_.communicator().engine();
   engine.mutex.assert_held();

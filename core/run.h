@@ -34,9 +34,11 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// Starts: posts round 0, or waits for the peers' addresses first. bases[i] is the address of BufferId i; scratch is
-  /// the run's own. The buffers belong to the run until done().
-  void start(std::span<std::byte* const> bases, std::uint64_t sequence);
+  /// For the next starts: bases[i] is the address of BufferId i (scratch is the run's own), `sequence_tag` is
+  /// TagFormat::sequence or lasting. Now somebody holds the run.
+  void prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag) noexcept;
+  /// Posts round 0, or waits for the peers' addresses first. The buffers belong to the run until done().
+  void start();
 
   [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
   [[nodiscard]] const Status& status() const noexcept { return status_; }

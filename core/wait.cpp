@@ -14,19 +14,35 @@ Engine& engine_of(const Run& run) { return run.plan().communicator().engine(); }
 
 }  // namespace
 
-Status complete(Run& run, IdleHook idle) {
+namespace {
+
+/// `end` is called under the lock when the run is done.
+template <class End>
+void finish(Run& run, IdleHook idle, End&& end) {
   Engine& engine = engine_of(run);
-  const auto linger = [&](Status& status) {
+  const auto linger = [&] {
     const Lock lock(engine.mutex);
     engine.linger(run);
     if (!run.done()) return false;
-    status = run.status();
-    run.let_go();
+    end();
     return true;
   };
-  Status status;
-  while (!linger(status)) wait(run, idle);
+  while (!linger()) wait(run, idle);
   engine.leave();
+}
+
+}  // namespace
+
+void finish(Run& run, IdleHook idle) {
+  finish(run, idle, [] {});
+}
+
+Status complete(Run& run, IdleHook idle) {
+  Status status;
+  finish(run, idle, [&] {
+    status = run.status();
+    run.let_go();
+  });
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include "fab/error.h"
 #include "fab/layout.h"
 #include "fab/neighbor.h"
+#include "fab/persistent.h"
 #include "fab/request.h"
 #include "fab/schedule.h"
 #include "fab/topology.h"

@@ -1,0 +1,68 @@
+// Exchanges that are made once and started many times (persistent collectives: MPI-4.1, 6.13; here in the native form).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "fab/neighbor.h"
+
+namespace fab {
+
+namespace core {
+class Persistent;
+}
+
+/// One exchange with its buffers and shape. All ranks of the communicator make theirs in the same order; afterwards
+/// each may be started in any order, also at once with others and with ordinary calls. From the first start on nothing
+/// is looked up or allocated. The buffers belong to the exchange while it is active; layouts may go at once.
+///
+/// Move-only; a default-constructed or moved-from one only has active(). The destructor waits for what is active, its
+/// failure is lost. One is used by one thread at a time.
+class PersistentExchange {
+ public:
+  PersistentExchange() noexcept;
+  explicit PersistentExchange(core::Persistent exchange);
+  PersistentExchange(PersistentExchange&& other) noexcept;
+  PersistentExchange& operator=(PersistentExchange&& other) noexcept;
+  ~PersistentExchange();
+
+  /// Returns at once. Throws Error(invalid_argument) when it is active already, Error(cancelled) when the context is
+  /// closed.
+  void start();
+  /// Started and not yet waited for, or tested with the result true.
+  [[nodiscard]] bool active() const noexcept;
+  /// Returns when it is complete; at once if it is not active. Throws what Request::wait throws; after a failure it may
+  /// be started again once the cause is removed.
+  void wait();
+  /// The same without exceptions.
+  [[nodiscard]] Status wait_status();
+  /// Makes some progress; true when it is complete or not active. Throws like wait.
+  [[nodiscard]] bool test();
+
+  static void start_all(std::span<PersistentExchange> exchanges);
+  /// Throws the first failure, after all are complete.
+  static void wait_all(std::span<PersistentExchange> exchanges);
+
+ private:
+  [[nodiscard]] Status end();
+
+  std::unique_ptr<core::Persistent> exchange_;
+};
+
+// Arguments and errors as in fab/neighbor.h; collective in the sense that all ranks make them in the same order, but
+// nobody waits for anybody.
+
+[[nodiscard]] PersistentExchange neighbor_xchg_init(const Communicator& communicator, const void* send, void* recv,
+                                                    const Layout& block);
+[[nodiscard]] PersistentExchange neighbor_xchg_init(const Communicator& communicator, void* buffer,
+                                                    const Layout& block);
+[[nodiscard]] PersistentExchange neighbor_xchgv_init(const Communicator& communicator, const void* send,
+                                                     std::span<const BlockShape> send_blocks, void* recv,
+                                                     std::span<const BlockShape> recv_blocks);
+[[nodiscard]] PersistentExchange cart_shift_xchg_init(const Communicator& communicator, const void* send, void* recv,
+                                                      const Layout& block, int dimension, int displacement);
+[[nodiscard]] PersistentExchange cart_shift_xchg_init(const Communicator& communicator, void* buffer,
+                                                      const Layout& block, int dimension, int displacement);
+
+}  // namespace fab

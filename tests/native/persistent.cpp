@@ -1,0 +1,215 @@
+// Persistent exchanges under mpirun, without MPI in the process.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <numeric>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "fab/fab.h"
+
+namespace fab {
+namespace {
+
+using namespace std::chrono_literals;
+
+class PersistentTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { context_ = std::make_unique<Context>(Context::open()); }
+  static void TearDownTestSuite() { context_.reset(); }
+
+  static const Communicator& world() { return context_->world(); }
+  static int rank() { return context_->rank(); }
+  static int size() { return context_->size(); }
+  static Communicator ring() { return *world().cartesian({size()}, {true}); }
+  static int next() { return (rank() + 1) % size(); }
+  static int previous() { return (rank() + size() - 1) % size(); }
+  static bool over_network() {
+    const char* local = std::getenv("FAB_LOCAL");
+    return local != nullptr && std::string_view(local) == "off";
+  }
+
+  static std::unique_ptr<Context> context_;
+};
+std::unique_ptr<Context> PersistentTest::context_;
+
+double value(int sender, int exchange, int iteration, std::size_t element) {
+  return sender * 1e9 + exchange * 1e8 + iteration * 1e4 + static_cast<double>(element % 1000);
+}
+
+/// Blocks of one ring exchange, the same in both directions.
+struct Ring {
+  Ring(const Communicator& comm, int its_number, std::size_t elements)
+      : number(its_number),
+        send(2 * elements),
+        recv(2 * elements),
+        exchange(neighbor_xchg_init(comm, send.data(), recv.data(), Layout::contiguous(elements * sizeof(double)))) {}
+
+  void fill(int sender, int iteration) {
+    for (std::size_t i = 0; i < send.size(); ++i) send[i] = value(sender, number, iteration, i % (send.size() / 2));
+    std::ranges::fill(recv, -1);
+  }
+  [[nodiscard]] bool came_from(int next, int previous, int iteration) const {
+    const std::size_t elements = recv.size() / 2;
+    for (std::size_t i = 0; i < recv.size(); ++i)
+      if (recv[i] != value(i < elements ? next : previous, number, iteration, i % elements)) return false;
+    return true;
+  }
+
+  int number;
+  std::vector<double> send;
+  std::vector<double> recv;
+  PersistentExchange exchange;
+};
+
+TEST_F(PersistentTest, TheyMeetInWhateverOrderTheyAreStarted) {
+  constexpr std::array<std::size_t, 5> kElements = {1, 20, 500, 5000, 60'000};
+  const Communicator comm = ring();
+  std::vector<Ring> rings;
+  rings.reserve(kElements.size());
+  for (const std::size_t elements : kElements) rings.emplace_back(comm, static_cast<int>(rings.size()), elements);
+  std::vector<std::size_t> order(rings.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (int iteration = 0; iteration < 40; ++iteration) {
+    for (Ring& each : rings) each.fill(rank(), iteration);
+    std::ranges::rotate(order, order.begin() + 1 + rank() % 3);
+    for (const std::size_t i : order) rings[i].exchange.start();
+    const int mine = rank();
+    int others[2] = {-1, -1};
+    neighbor_xchg(comm, std::span<const int>(std::array{mine, mine}), std::span<int>(others));
+    EXPECT_THAT(others, testing::ElementsAre(next(), previous()));
+    std::ranges::reverse(order);
+    for (const std::size_t i : order) rings[i].exchange.wait();
+    for (const Ring& each : rings)
+      ASSERT_TRUE(each.came_from(next(), previous(), iteration)) << "exchange " << each.number << ", " << iteration;
+  }
+}
+
+TEST_F(PersistentTest, ManyIterations) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  const int iterations = 10'000;
+#else
+  const int iterations = over_network() ? 20'000 : size() <= 2 ? 1'000'000 : 50'000;
+#endif
+  const Communicator comm = ring();
+  Ring ring(comm, 0, 3);
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    ring.fill(rank(), iteration);
+    ring.exchange.start();
+    ring.exchange.wait();
+    ASSERT_TRUE(ring.came_from(next(), previous(), iteration)) << iteration;
+  }
+}
+
+TEST_F(PersistentTest, ProgressThreadFinishesSeveral) {
+  const Communicator comm = ring();
+  Ring first(comm, 0, 1000);
+  Ring second(comm, 1, 40'000);
+  for (int iteration = 0; iteration < 5; ++iteration) {
+    for (Ring* each : {&first, &second}) each->fill(rank(), iteration);
+    second.exchange.start();
+    first.exchange.start();
+    std::this_thread::sleep_for(5ms);
+    while (!first.exchange.test() || !second.exchange.test()) std::this_thread::yield();
+    EXPECT_TRUE(first.came_from(next(), previous(), iteration));
+    EXPECT_TRUE(second.came_from(next(), previous(), iteration));
+  }
+}
+
+// Nothing comes back, so the sender may be many starts ahead of the receiver.
+TEST_F(PersistentTest, ASenderThatRunsAheadIsReceivedInOrder) {
+  if (size() < 2) GTEST_SKIP() << "needs a receiver";
+  for (const std::size_t elements : {std::size_t{2}, std::size_t{5000}, std::size_t{30'000}}) {
+    std::vector<int> sources;
+    std::vector<int> destinations;
+    if (rank() == 0) destinations = {1};
+    if (rank() == 1) sources = {0};
+    const Communicator line = world().distributed_graph(sources, destinations);
+    std::vector<double> data(elements, -1);
+    PersistentExchange exchange =
+        neighbor_xchg_init(line, data.data(), data.data(), Layout::contiguous(elements * sizeof(double)));
+    if (rank() == 1) std::this_thread::sleep_for(50ms);
+    for (int iteration = 0; iteration < 500; ++iteration) {
+      if (rank() == 0) std::ranges::fill(data, iteration);
+      exchange.start();
+      exchange.wait();
+      if (rank() < 2) {
+        ASSERT_EQ(data.front(), iteration);
+        ASSERT_EQ(data.back(), iteration);
+      }
+    }
+  }
+}
+
+TEST_F(PersistentTest, FacesAndShiftsAndInPlace) {
+  constexpr std::size_t n = 30;
+  const Communicator comm = ring();
+  const auto face = [](std::size_t x) {
+    const std::array<std::size_t, 2> sizes{n, n};
+    const std::array<std::size_t, 2> part{n, 1};
+    const std::array<std::size_t, 2> begin{0, x};
+    return Layout::subarray(sizes, part, begin, Layout::contiguous(sizeof(double)));
+  };
+  std::vector<double> plane(n * n);
+  const std::vector<BlockShape> out = {{0, face(n - 2)}, {0, face(1)}};
+  const std::vector<BlockShape> in = {{0, face(n - 1)}, {0, face(0)}};
+  PersistentExchange faces = neighbor_xchgv_init(comm, plane.data(), out, plane.data(), in);
+  double block = 0;
+  PersistentExchange shift = cart_shift_xchg_init(comm, &block, Layout::contiguous(sizeof(double)), 0, 1);
+  std::array<double, 2> pair{};
+  PersistentExchange swap = neighbor_xchg_init(comm, pair.data(), Layout::contiguous(sizeof(double)));
+  for (int iteration = 0; iteration < 20; ++iteration) {
+    for (std::size_t i = 0; i < plane.size(); ++i) plane[i] = value(rank(), 0, iteration, i);
+    block = pair[0] = pair[1] = value(rank(), 1, iteration, 0);
+    std::array<PersistentExchange*, 3> all = {&faces, &shift, &swap};
+    for (PersistentExchange* each : all) each->start();
+    for (PersistentExchange* each : all) each->wait();
+    for (std::size_t y = 0; y < n; ++y) {
+      EXPECT_EQ(plane[y * n + n - 1], value(next(), 0, iteration, y * n + 1));
+      EXPECT_EQ(plane[y * n], value(previous(), 0, iteration, y * n + n - 2));
+    }
+    EXPECT_EQ(block, value(previous(), 1, iteration, 0));
+    EXPECT_THAT(pair, testing::ElementsAre(value(next(), 1, iteration, 0), value(previous(), 1, iteration, 0)));
+  }
+}
+
+TEST_F(PersistentTest, MisuseIsTold) {
+  const Communicator comm = ring();
+  Ring ring(comm, 0, 10);
+  ring.exchange.wait();
+  EXPECT_TRUE(ring.exchange.test());
+  EXPECT_FALSE(ring.exchange.active());
+  ring.fill(rank(), 1);
+  ring.exchange.start();
+  EXPECT_TRUE(ring.exchange.active());
+  try {
+    ring.exchange.start();
+    ADD_FAILURE() << "started twice";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::invalid_argument);
+    EXPECT_THAT(error.what(), testing::HasSubstr("neighbor_xchg: started again"));
+  }
+  ring.exchange.wait();
+  EXPECT_TRUE(ring.came_from(next(), previous(), 1));
+  PersistentExchange none;
+  EXPECT_FALSE(none.active());
+  EXPECT_THROW(none.start(), Error);
+  EXPECT_THROW(static_cast<void>(neighbor_xchg_init(world(), nullptr, nullptr, Layout::contiguous(8))), Error);
+}
+
+TEST_F(PersistentTest, OutlivesTheHandleOfItsCommunicator) {
+  auto comm = std::make_unique<Communicator>(ring());
+  Ring ring(*comm, 0, 100);
+  comm.reset();
+  ring.fill(rank(), 7);
+  ring.exchange.start();
+  PersistentExchange moved = std::move(ring.exchange);
+  moved.wait();
+  EXPECT_TRUE(ring.came_from(next(), previous(), 7));
+}
+
+}  // namespace
+}  // namespace fab

@@ -1,0 +1,127 @@
+// What a persistent exchange posts, keeps and gives back.
+#include "core/persistent.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+
+#include "core/wait.h"
+#include "unit/allocation_count.h"
+#include "unit/expect_error.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+class Persistent : public testing::Test {
+ protected:
+  core::Persistent make(std::size_t bytes = 8) {
+    const std::array<std::byte*, 2> bases{buffers_.send.data(), buffers_.recv.data()};
+    return {rig_.world(), exchange_with({1, 2}, bytes), bases};
+  }
+  void start(core::Persistent& exchange) {
+    const core::Lock lock(rig_.engine().mutex);
+    exchange.start();
+  }
+  void settle() {
+    const PausedCount paused;
+    rig_.provider().settle_all(8);
+  }
+  void run(core::Persistent& exchange) {
+    start(exchange);
+    settle();
+    core::finish(exchange.run());
+    EXPECT_TRUE(exchange.run().status().ok()) << exchange.run().status().message;
+    exchange.end();
+  }
+
+  RecordingRig rig_;
+  Buffers buffers_{100};
+};
+
+TEST_F(Persistent, AllocatesNothingWhenStarted) {
+  core::Persistent exchange = make();
+  for (int i = 0; i < 3; ++i) {
+    const std::size_t before = allocation_count();
+    run(exchange);
+    EXPECT_EQ(allocation_count(), before);
+  }
+}
+
+TEST_F(Persistent, KeepsItsTagsApartFromAllOthers) {
+  core::Persistent first = make();
+  core::Persistent second = make();
+  for (int i = 0; i < 3; ++i) {
+    run(second);
+    run(first);
+  }
+  core::Run& ordinary = rig_.start(exchange_with({1, 2}, 8), buffers_);
+  settle();
+  rig_.poll();
+  rig_.let_go(ordinary);
+  std::set<std::uint64_t> tags;
+  for (const Post& post : rig_.provider().posts())
+    if (post.kind == OperationKind::recv && post.peer == 1) tags.insert(post.tag);
+  EXPECT_EQ(tags.size(), 3u);
+}
+
+TEST_F(Persistent, GivesBackItsPlanWhenItEnds) {
+  {
+    core::Persistent exchange = make();
+    EXPECT_EQ(rig_.world()->retired_plans(), 1u);
+    run(exchange);
+    EXPECT_EQ(rig_.world()->retired_plans(), 1u);
+  }
+  EXPECT_EQ(rig_.world()->retired_plans(), 0u);
+}
+
+TEST_F(Persistent, MayEndInFlight) {
+  std::optional<core::Persistent> exchange(make());
+  start(*exchange);
+  exchange.reset();
+  EXPECT_EQ(rig_.engine().active(), 1);
+  EXPECT_EQ(rig_.world()->retired_plans(), 1u);
+  settle();
+  rig_.poll();
+  EXPECT_EQ(rig_.engine().active(), 0);
+  EXPECT_EQ(rig_.world()->retired_plans(), 0u);
+}
+
+TEST_F(Persistent, CanBeStartedAgainAfterAFailure) {
+  core::Persistent exchange = make();
+  start(exchange);
+  auto& provider = rig_.provider();
+  provider.fail(provider.find(OperationKind::recv, 1), Errc::transport, "a cable");
+  settle();
+  core::finish(exchange.run());
+  EXPECT_EQ(exchange.run().status().errc(), Errc::transport);
+  exchange.end();
+  run(exchange);
+}
+
+TEST_F(Persistent, StartingItTwiceIsRefused) {
+  core::Persistent exchange = make();
+  start(exchange);
+  expect_error(Errc::invalid_argument, {"test: started again"}, [&] { start(exchange); });
+  settle();
+  core::finish(exchange.run());
+}
+
+TEST(PersistentLimit, AsManyAsTagsCanTellApart) {
+  RecordingRig::Options options;
+  options.capabilities.tag_mask = (1ull << 34) - 1;
+  RecordingRig rig(options);
+  Buffers buffers(8);
+  const std::array<std::byte*, 2> bases{buffers.send.data(), buffers.recv.data()};
+  const auto make = [&] { return core::Persistent(rig.world(), exchange_with({1}, 8), bases); };
+  const std::uint64_t limit = rig.context().tags().max_in_flight();
+  std::vector<core::Persistent> exchanges;
+  for (std::uint64_t i = 0; i < limit; ++i) exchanges.push_back(make());
+  expect_error(Errc::no_resources, {"persistent exchanges", "free some first"}, make);
+  exchanges.pop_back();
+  EXPECT_NO_THROW(exchanges.push_back(make()));
+}
+
+}  // namespace
+}  // namespace fab::test
