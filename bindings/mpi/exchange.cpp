@@ -52,6 +52,11 @@ void enter(Exchange* exchange) {
 }  // namespace
 
 void Exchange::let_run_go() noexcept {
+  if (persistent != nullptr) {
+    persistent.reset();
+    run = nullptr;
+    return;
+  }
   {
     const core::Lock lock(attachment->core->engine().mutex);
     run->let_go();
@@ -59,8 +64,12 @@ void Exchange::let_run_go() noexcept {
   run = nullptr;
 }
 
-void Exchange::tell_mpi() const noexcept {
-  if (PMPI_Grequest_complete(request) != MPI_SUCCESS) log_error(call, "MPI_Grequest_complete failed");
+void Exchange::tell_mpi() noexcept {
+  if (persistent == nullptr) {
+    if (PMPI_Grequest_complete(request) != MPI_SUCCESS) log_error(call, "MPI_Grequest_complete failed");
+  } else if (PMPI_Start(&request) != MPI_SUCCESS) {
+    log_error(call, "MPI_Start of the request that stands for the exchange failed");
+  }
 }
 
 // The attachment may be the last owner of its communicator: it goes after the engine's lock.
@@ -70,9 +79,30 @@ void Exchange::finish() noexcept {
     Process::instance().note_failure();
     log_error(call, status.message);
   }
-  let_run_go();
-  attachment.reset();
+  if (persistent != nullptr) {
+    persistent->end();
+    run = nullptr;
+    untold = true;
+  } else {
+    let_run_go();
+    attachment.reset();
+  }
   tell_mpi();
+}
+
+void Exchange::start() {
+  {
+    const core::Lock lock(persistent->engine().mutex);
+    persistent->start();
+  }
+  persistent->engine().leave();
+  run = &persistent->run();
+}
+
+void Exchange::told() noexcept {
+  if (persistent == nullptr) return;
+  untold = false;
+  outcome = {};
 }
 
 void Exchange::abandon() noexcept {
@@ -89,6 +119,23 @@ MPI_Request make_request(const char* call, Attachment& attachment, core::Run& ru
   require(PMPI_Grequest_start(query, release, cancel, exchange.get(), &exchange->request), "MPI_Grequest_start");
   enter(exchange.get());
   return exchange.release()->request;
+}
+
+MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent) {
+  auto exchange = std::make_unique<Exchange>();
+  exchange->call = call;
+  exchange->attachment = attachment.shared_from_this();
+  exchange->persistent = std::make_unique<core::Persistent>(std::move(persistent));
+  require(PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &exchange->request), "MPI_Recv_init");
+  enter(exchange.get());
+  return exchange.release()->request;
+}
+
+void forget(const Exchange& exchange) noexcept {
+  const std::unique_ptr<const Exchange> owned(&exchange);
+  const std::lock_guard lock(table().mutex);
+  table().exchanges.erase(exchange.request);
+  table().count.fetch_sub(1);
 }
 
 bool exchanges_exist() noexcept { return table().count.load(std::memory_order_relaxed) > 0; }
@@ -110,7 +157,7 @@ void find_exchanges(int count, const MPI_Request requests[], Exchange* exchanges
 void close_exchanges() {
   const std::lock_guard lock(table().mutex);
   for (auto& [request, exchange] : table().exchanges) {
-    if (!exchange->finished()) exchange->let_run_go();
+    if (exchange->persistent != nullptr || !exchange->finished()) exchange->let_run_go();
     exchange->attachment.reset();
   }
 }

@@ -28,14 +28,18 @@ void idle() {
     return;
   }
   if (now < next_turn) return;
-  int flag = 0;
-  // Nobody sends on this communicator: only the progress inside the call matters.
-  static_cast<void>(
-      PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, Process::instance().private_comm(), &flag, MPI_STATUS_IGNORE));
+  progress_mpi();
   next_turn = Clock::now() + kBetweenTurns;
 }
 
 }  // namespace
+
+void progress_mpi() noexcept {
+  int flag = 0;
+  // Nobody sends on this communicator: only the progress inside the call matters.
+  static_cast<void>(
+      PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, Process::instance().private_comm(), &flag, MPI_STATUS_IGNORE));
+}
 
 core::IdleHook next_idle_hook() noexcept {
   waiting_began = true;

@@ -5,6 +5,9 @@
 
 namespace fab::mpi {
 
+/// Gives MPI's own progress a turn.
+void progress_mpi() noexcept;
+
 /// The hook for a wait that begins now: gives MPI's own progress a turn every few microseconds (a peer may be in the
 /// middle of an MPI call that needs this rank), and finishes the naming of communicators. It is called by the waiting
 /// thread only, so it is as legal as the call that waits.

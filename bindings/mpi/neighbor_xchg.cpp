@@ -79,18 +79,42 @@ collectives::BlockView single_block(const Side& side) {
 
 bool is_in_place(const Side& send) noexcept { return send.buffer == MPI_IN_PLACE; }
 
-/// Starts an exchange; `blocks` makes the BlockList of one side.
+/// What is done with a call once its arguments are understood: it is started, under the engine's lock.
+struct Start {
+  core::Communicator& core;
+
+  core::Run& operator()(const void* send, void* recv, const collectives::NeighborXchg& call) const {
+    const core::Lock lock(core.engine().mutex);
+    return collectives::start_neighbor_xchg(core, send, recv, call);
+  }
+  core::Run& operator()(const void* send, void* recv, const collectives::CartShiftXchg& call) const {
+    const core::Lock lock(core.engine().mutex);
+    return collectives::start_cart_shift_xchg(core, send, recv, call);
+  }
+};
+
+/// Or it is made persistent.
+struct Make {
+  const std::shared_ptr<core::Communicator>& core;
+
+  core::Persistent operator()(const void* send, void* recv, const collectives::NeighborXchg& call) const {
+    return collectives::make_neighbor_xchg(core, send, recv, call);
+  }
+  core::Persistent operator()(const void* send, void* recv, const collectives::CartShiftXchg& call) const {
+    return collectives::make_cart_shift_xchg(core, send, recv, call);
+  }
+};
+
+/// An exchange; `blocks` makes the BlockList of one side.
 template <class Blocks>
 auto xchg(const Side& send, const Side& recv, Blocks&& blocks) {
-  return [&send, &recv, &blocks](core::Communicator& core) -> core::Run& {
+  return [&send, &recv, &blocks](const core::Communicator& core, const auto& then) -> decltype(auto) {
     const bool in_place = is_in_place(send);
     const Neighborhood& edges = core.neighborhood();
     const collectives::NeighborXchg call{.send = in_place ? BlockList{} : blocks(send, edges.destinations.size()),
                                          .recv = blocks(recv, edges.sources.size()),
                                          .in_place = in_place};
-    const core::Lock lock(core.engine().mutex);
-    return collectives::start_neighbor_xchg(core, in_place ? nullptr : send.buffer, const_cast<void*>(recv.buffer),
-                                            call);
+    return then(in_place ? nullptr : send.buffer, const_cast<void*>(recv.buffer), call);
   };
 }
 
@@ -105,7 +129,7 @@ void check_direction(const core::Communicator& core, int direction) {
 }
 
 auto shift(const Side& send, const Side& recv, int direction, int displacement) {
-  return [&send, &recv, direction, displacement](core::Communicator& core) -> core::Run& {
+  return [&send, &recv, direction, displacement](const core::Communicator& core, const auto& then) -> decltype(auto) {
     check_direction(core, direction);
     const bool in_place = is_in_place(send);
     const collectives::CartShiftXchg call{.send = in_place ? collectives::BlockView{} : single_block(send),
@@ -113,9 +137,7 @@ auto shift(const Side& send, const Side& recv, int direction, int displacement) 
                                           .dimension = direction,
                                           .displacement = displacement,
                                           .in_place = in_place};
-    const core::Lock lock(core.engine().mutex);
-    return collectives::start_cart_shift_xchg(core, in_place ? nullptr : send.buffer, const_cast<void*>(recv.buffer),
-                                              call);
+    return then(in_place ? nullptr : send.buffer, const_cast<void*>(recv.buffer), call);
   };
 }
 
@@ -125,23 +147,36 @@ auto shift(const Side& send, const Side& recv, int direction, int displacement) 
 }
 
 /// Starts and waits, with no thread hand-over and nothing allocated where the plan exists.
-template <class Start>
-int blocking(const char* name, MPI_Comm comm, Start&& start) noexcept {
+template <class Call>
+int blocking(const char* name, MPI_Comm comm, Call&& call) noexcept {
   return guarded(name, comm, [&] {
     core::Communicator& core = *attachment_of(comm).core;
-    core::Run& run = start(core);
+    core::Run& run = call(core, Start{core});
     if (const Status status = core::complete(run, next_idle_hook()); !status.ok()) raise(status);
   });
 }
 
-template <class Start>
-int non_blocking(const char* name, MPI_Comm comm, MPI_Request* request, Start&& start) noexcept {
+void check_request(const MPI_Request* request) {
+  if (request == nullptr) throw Failure(MPI_ERR_ARG, "request is a null pointer");
+}
+
+template <class Call>
+int non_blocking(const char* name, MPI_Comm comm, MPI_Request* request, Call&& call) noexcept {
   return guarded(name, comm, [&] {
-    if (request == nullptr) throw Failure(MPI_ERR_ARG, "request is a null pointer");
+    check_request(request);
     Attachment& attachment = attachment_of(comm);
-    core::Run& run = start(*attachment.core);
+    core::Run& run = call(*attachment.core, Start{*attachment.core});
     attachment.core->engine().leave();
     *request = make_request(name, attachment, run);
+  });
+}
+
+template <class Call>
+int persistent(const char* name, MPI_Comm comm, MPI_Request* request, Call&& call) noexcept {
+  return guarded(name, comm, [&] {
+    check_request(request);
+    Attachment& attachment = attachment_of(comm);
+    *request = make_request(name, attachment, call(*attachment.core, Make{attachment.core}));
   });
 }
 
@@ -165,6 +200,13 @@ int PMPI_Ineighbor_xchg(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
   return non_blocking("MPI_Ineighbor_xchg", comm, request, xchg(send, recv, equal_blocks));
 }
 
+int PMPI_Neighbor_xchg_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Info, MPI_Request* request) {
+  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
+  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
+  return persistent("MPI_Neighbor_xchg_init", comm, request, xchg(send, recv, equal_blocks));
+}
+
 int PMPI_Neighbor_xchgv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                         void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                         MPI_Comm comm) {
@@ -181,6 +223,14 @@ int PMPI_Ineighbor_xchgv(const void* sendbuf, const int sendcounts[], const int 
   return non_blocking("MPI_Ineighbor_xchgv", comm, request, xchg(send, recv, varied_blocks));
 }
 
+int PMPI_Neighbor_xchgv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                             void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                             MPI_Comm comm, MPI_Info, MPI_Request* request) {
+  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .counts = sendcounts, .displacements = sdispls};
+  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = rdispls};
+  return persistent("MPI_Neighbor_xchgv_init", comm, request, xchg(send, recv, varied_blocks));
+}
+
 int PMPI_Cart_shift_xchg(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                          MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm) {
   const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
@@ -193,6 +243,14 @@ int PMPI_Icart_shift_xchg(const void* sendbuf, int sendcount, MPI_Datatype sendt
   const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
   const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
   return non_blocking("MPI_Icart_shift_xchg", comm, request, shift(send, recv, direction, disp));
+}
+
+int PMPI_Cart_shift_xchg_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                              MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Info,
+                              MPI_Request* request) {
+  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
+  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
+  return persistent("MPI_Cart_shift_xchg_init", comm, request, shift(send, recv, direction, disp));
 }
 
 // The PMPI_ functions are the real ones, so that a profiler can stand in for the MPI_ ones.
@@ -210,4 +268,10 @@ int MPI_Cart_shift_xchg(const void*, int, MPI_Datatype, void*, int, MPI_Datatype
     FAB_PROFILED(MPI_Cart_shift_xchg);
 int MPI_Icart_shift_xchg(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)
     FAB_PROFILED(MPI_Icart_shift_xchg);
+int MPI_Neighbor_xchg_init(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*)
+    FAB_PROFILED(MPI_Neighbor_xchg_init);
+int MPI_Neighbor_xchgv_init(const void*, const int[], const int[], MPI_Datatype, void*, const int[], const int[],
+                            MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*) FAB_PROFILED(MPI_Neighbor_xchgv_init);
+int MPI_Cart_shift_xchg_init(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Info,
+                             MPI_Request*) FAB_PROFILED(MPI_Cart_shift_xchg_init);
 }

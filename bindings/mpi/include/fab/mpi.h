@@ -49,6 +49,18 @@ int MPI_Cart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
 int MPI_Icart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                          MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Request *request);
 
+/* Persistent forms, in the manner of MPI-4.1, 6.13: all ranks of comm make theirs in the same order; MPI_Start and
+ * MPI_Startall start them in any order, all completion calls work, MPI_Request_free ends them. Buffers are fixed, count
+ * and displacement arrays may be reused. info is ignored. */
+int MPI_Neighbor_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Neighbor_xchgv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                            void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                            MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Cart_shift_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                             MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Info info,
+                             MPI_Request *request);
+
 int PMPI_Neighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                        MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Ineighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
@@ -65,6 +77,14 @@ int PMPI_Cart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendty
                          MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm);
 int PMPI_Icart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                           MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Request *request);
+int PMPI_Neighbor_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int PMPI_Neighbor_xchgv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                             void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                             MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int PMPI_Cart_shift_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                              MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Info info,
+                              MPI_Request *request);
 
 #ifdef __cplusplus
 }
