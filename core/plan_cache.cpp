@@ -8,6 +8,7 @@ Plan* PlanCache::find(const CallShape& shape, std::uint64_t hash) noexcept {
   for (Entry& entry : entries_) {
     if (entry.hash != hash || !(entry.shape == shape)) continue;
     entry.last_use = ++uses_;
+    latest_ = static_cast<std::size_t>(&entry - entries_.data());
     return entry.plan.get();
   }
   return nullptr;
@@ -15,6 +16,7 @@ Plan* PlanCache::find(const CallShape& shape, std::uint64_t hash) noexcept {
 
 Plan& PlanCache::store(const CallShape& shape, std::uint64_t hash, std::unique_ptr<Plan> plan) {
   if (entries_.size() == capacity_) displace_one();
+  latest_ = entries_.size();
   entries_.push_back({hash, ++uses_, StoredShape(shape), std::move(plan)});
   return *entries_.back().plan;
 }

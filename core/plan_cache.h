@@ -14,6 +14,10 @@ class PlanCache {
  public:
   explicit PlanCache(std::size_t capacity) : capacity_(capacity) {}
 
+  /// The plan that was found or stored last, if it has this shape: programs mostly repeat themselves.
+  [[nodiscard]] Plan* find_latest(const CallShape& shape) noexcept {
+    return latest_ < entries_.size() && entries_[latest_].shape == shape ? entries_[latest_].plan.get() : nullptr;
+  }
   /// Null when there is none.
   [[nodiscard]] Plan* find(const CallShape& shape, std::uint64_t hash) noexcept;
   [[nodiscard]] bool keeps_plans() const noexcept { return capacity_ > 0; }
@@ -37,6 +41,7 @@ class PlanCache {
 
   std::size_t capacity_;
   std::uint64_t uses_ = 0;
+  std::size_t latest_ = 0;
   std::vector<Entry> entries_;
   std::vector<std::unique_ptr<Plan>> retired_;  ///< in use still
 };

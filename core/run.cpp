@@ -39,6 +39,8 @@ Transfer::Transfer(Run& its_run) noexcept
 
 Run::Run(Plan& plan)
     : plan_(plan),
+      engine_(plan.communicator().engine()),
+      tags_(plan.communicator().context().tags()),
       bases_(plan.buffer_count(), nullptr),
       scratch_(plan.schedule().scratch_bytes() > 0 ? new std::byte[plan.schedule().scratch_bytes()] : nullptr),
       staging_(plan.staging_bytes() > 0 ? new std::byte[plan.staging_bytes()] : nullptr) {
@@ -64,13 +66,12 @@ void Run::start() {
   used_transfers_ = 0;
   pending_ = 0;
   done_.store(false, std::memory_order_relaxed);
-  Engine& engine = plan_.communicator().engine();
-  engine.mutex.assert_held();
-  engine.activated();
+  engine_.mutex.assert_held();
+  engine_.activated();
   if (may_begin())
     begin();
   else
-    engine.begin_later(*this);
+    engine_.begin_later(*this);
 }
 
 bool Run::may_begin() const noexcept { return plan_.ready() || plan_.failure() != nullptr; }
@@ -81,6 +82,7 @@ void Run::begin() {
     finish();
     return;
   }
+  run_tag_ = plan_.communicator().context_tag() | sequence_tag_;
   run_rounds();
 }
 
@@ -103,7 +105,8 @@ void Run::run_rounds() {
 void Run::prepare_round() {
   used_transfers_ = 0;
   for (const PlannedOperation& operation : plan_.operations(round_)) {
-    if (operation.record->kind == OperationKind::copy || is_broken(operation.peer)) continue;
+    if (operation.record->kind == OperationKind::copy) break;  // they are the last
+    if (!broken_peers_.empty() && is_broken(operation.peer)) continue;
     Transfer& transfer = transfers_[used_transfers_++];
     transfer.operation = &operation;
     transfer.state = Transfer::State::due;
@@ -120,8 +123,11 @@ void Run::post_round() {
       stage_send(operation);
     repost(transfer);
   }
-  for (const PlannedOperation& operation : plan_.operations(round_))
-    if (operation.record->kind == OperationKind::copy) copy(operation);
+  // Copies come last, while messages travel.
+  const auto operations = plan_.operations(round_);
+  auto first = operations.end();
+  while (first != operations.begin() && std::prev(first)->record->kind == OperationKind::copy) --first;
+  for (const PlannedOperation& operation : std::span(first, operations.end())) copy(operation);
 }
 
 bool Run::is_broken(const Peer* peer) const noexcept {
@@ -134,9 +140,8 @@ bool Run::repost(Transfer& transfer) {
   if (result == PostResult::done) settled(transfer);
   if (result != PostResult::again) return true;
   transfer.state = Transfer::State::refused;
-  Engine& engine = plan_.communicator().engine();
-  engine.mutex.assert_held();
-  engine.retry_later(transfer);
+  engine_.mutex.assert_held();
+  engine_.retry_later(transfer);
   return false;
 }
 
@@ -151,14 +156,8 @@ PostResult Run::post(Transfer& transfer) {
   // A second part never overtakes its first part: an inbox that takes in a first part expects the second.
   if (operation.part == PlannedOperation::Part::rest && (&transfer - 1)->state == Transfer::State::refused)
     return PostResult::again;
-  if (operation.record->kind == OperationKind::recv) return peer.post_recv(memory, tag_of(operation), tags(), transfer);
+  if (operation.record->kind == OperationKind::recv) return peer.post_recv(memory, tag_of(operation), tags_, transfer);
   return peer.provider->post_send(peer.handle, memory, tag_of(operation), transfer);
-}
-
-const TagFormat& Run::tags() const noexcept { return plan_.communicator().context().tags(); }
-
-std::uint64_t Run::tag_of(const PlannedOperation& operation) const noexcept {
-  return plan_.communicator().context_tag() | sequence_tag_ | operation.message_tag;
 }
 
 std::byte* Run::address(BufferId buffer, std::int64_t offset) const noexcept {
@@ -226,7 +225,7 @@ void Run::copy(const PlannedOperation& operation) {
 void Run::received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) {
   using Part = PlannedOperation::Part;
   const PlannedOperation& operation = *transfer.operation;
-  const bool framed = (tag & tags().framed()) != 0 && bytes >= FrameHead::kBytes && operation.part != Part::rest;
+  const bool framed = (tag & tags_.framed()) != 0 && bytes >= FrameHead::kBytes && operation.part != Part::rest;
   const FrameHead frame = framed ? read_frame(operation) : FrameHead{0, bytes, 1};
   compare(operation, bytes, framed ? &frame : nullptr);
   if (!status_.ok() || !operation.staged) return;
@@ -306,8 +305,7 @@ void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
     take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
   } else if (sent.blocks < blocks.size()) {
     for (const BlockRecord& block : blocks.subspan(static_cast<std::size_t>(sent.blocks)))
-      discards.message(*operation.peer, plan_.communicator().context_tag() | sequence_tag_ |
-                                            tags().message(operation.peer->world_rank, block.slot));
+      discards.message(*operation.peer, run_tag_ | tags_.message(operation.peer->world_rank, block.slot));
   }
 }
 
@@ -348,13 +346,12 @@ void Run::fail(const PlannedOperation& operation, Errc code, const std::string& 
 // Takes back receives and what is not posted. Cancelled receives settle by their handler.
 template <class Choose>
 void Run::take_back(Choose&& choose) {
-  Engine& engine = plan_.communicator().engine();
-  engine.mutex.assert_held();
+  engine_.mutex.assert_held();
   for (std::uint32_t i = 0; i < used_transfers_; ++i) {
     Transfer& transfer = transfers_[i];
     if (transfer.state == Transfer::State::idle || !choose(transfer)) continue;
     if (transfer.state != Transfer::State::posted) {
-      engine.forget(transfer);
+      engine_.forget(transfer);
       transfer.state = Transfer::State::idle;
       --pending_;
     } else if (transfer.operation->record->kind == OperationKind::recv) {
@@ -367,9 +364,8 @@ void Run::abandon(const Status& reason) {
   if (done()) return;
   if (status_.ok()) status_ = reason;
   abandoned_ = true;
-  Engine& engine = plan_.communicator().engine();
-  engine.mutex.assert_held();
-  engine.forget(*this);
+  engine_.mutex.assert_held();
+  engine_.forget(*this);
   ++pending_;  // so that receives that settle inside cancel do not finish the run twice
   take_back([](const Transfer&) { return true; });
   --pending_;
@@ -385,11 +381,10 @@ std::uint32_t Run::sends_in_flight() const noexcept {
 }
 
 void Run::finish() noexcept {
-  Engine& engine = plan_.communicator().engine();
-  engine.mutex.assert_held();
+  engine_.mutex.assert_held();
   plan_.communicator().run_finished();
   done_.store(true, std::memory_order_release);
-  engine.deactivated();
+  engine_.deactivated();
   if (!held_ && pending_ == 0) recycle();
 }
 

@@ -72,8 +72,9 @@ class Run {
   void copy(const PlannedOperation& operation);
   [[nodiscard]] PostResult post(Transfer& transfer);
   void stage_send(const PlannedOperation& operation);
-  [[nodiscard]] const TagFormat& tags() const noexcept;
-  [[nodiscard]] std::uint64_t tag_of(const PlannedOperation& operation) const noexcept;
+  [[nodiscard]] std::uint64_t tag_of(const PlannedOperation& operation) const noexcept {
+    return run_tag_ | operation.message_tag;
+  }
   [[nodiscard]] std::byte* address(BufferId buffer, std::int64_t offset) const noexcept;
 
   void received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag);
@@ -93,12 +94,15 @@ class Run {
   [[nodiscard]] std::uint32_t sends_in_flight() const noexcept;
 
   Plan& plan_;
+  Engine& engine_;
+  const TagFormat& tags_;
   std::shared_ptr<Communicator> keep_communicator_;  ///< while in use and nobody has a handle
   std::vector<std::byte*> bases_;
   std::unique_ptr<std::byte[]> scratch_;
   std::unique_ptr<std::byte[]> staging_;
   std::vector<Transfer> transfers_;  ///< as many as the widest round has operations
   std::uint64_t sequence_tag_ = 0;
+  std::uint64_t run_tag_ = 0;  ///< what the tags of all messages share, once the run has begun
   std::uint32_t round_ = 0;
   std::uint32_t used_transfers_ = 0;
   std::uint32_t pending_ = 0;  ///< operations of the round not settled, one more while the round is being posted

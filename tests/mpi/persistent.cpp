@@ -242,7 +242,7 @@ TEST(PersistentRequest, AnyOrderOfStartsMeets) {
   std::vector<std::size_t> order(rings.size());
   std::iota(order.begin(), order.end(), 0);
   for (int iteration = 0; iteration < 20; ++iteration) {
-    std::ranges::rotate(order, order.begin() + 1 + world_rank() % 3);
+    std::rotate(order.begin(), order.begin() + 1 + world_rank() % 3, order.end());
     std::vector<MPI_Request> requests;
     for (const std::size_t i : order) {
       rings[i]->start(iteration);

@@ -75,7 +75,7 @@ TEST_F(PersistentTest, TheyMeetInWhateverOrderTheyAreStarted) {
   std::iota(order.begin(), order.end(), 0);
   for (int iteration = 0; iteration < 40; ++iteration) {
     for (Ring& each : rings) each.fill(rank(), iteration);
-    std::ranges::rotate(order, order.begin() + 1 + rank() % 3);
+    std::rotate(order.begin(), order.begin() + 1 + rank() % 3, order.end());
     for (const std::size_t i : order) rings[i].exchange.start();
     const int mine = rank();
     int others[2] = {-1, -1};

@@ -1,0 +1,97 @@
+// Ranks of a node that are killed at any moment: the others end with an error, and nothing is left behind.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "bindings/native/open_context.h"
+#include "core/communicator.h"
+#include "fab/fab.h"
+#include "process/forked_job.h"
+
+namespace fab::test {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+
+constexpr double kPatienceS = 30;
+constexpr int kRanks = 3;
+constexpr std::array<std::size_t, 4> kBytes = {8, 3000, 100'000, 3'000'000};
+
+std::string data_of(Rank sender, std::size_t bytes) { return std::string(bytes, static_cast<char>('a' + sender)); }
+
+/// Exchanges with everybody, in all sizes, for ever or so many times.
+std::string exchange_on(std::unique_ptr<Store> store, int times) {
+  Config config = read_config([](const std::string&) { return std::nullopt; });
+  config.wait_timeout_s = 0.3;  // for who is killed before it can be found
+  const auto context = open_context(config, std::move(store));
+  const auto core = context->world();
+  const Rank self = core->rank();
+  std::vector<Rank> others;
+  for (Rank rank = 0; rank < kRanks; ++rank)
+    if (rank != self) others.push_back(rank);
+  core->set_topology(DistributedGraph(others, others));
+  const Communicator communicator(core);
+  for (int i = 0; i != times; ++i) {
+    const std::size_t bytes = kBytes[static_cast<std::size_t>(i) % kBytes.size()];
+    const std::string out = data_of(self, 2 * bytes);
+    std::string in(2 * bytes, '-');
+    neighbor_xchg(communicator, out.data(), in.data(), Layout::contiguous(bytes));
+    if (in != data_of(others[0], bytes) + data_of(others[1], bytes)) return "wrong data";
+    if (i == 0) ForkedJob::mark();
+  }
+  return "done";
+}
+
+std::vector<ForkedJob::Body> bodies(int times) {
+  return {kRanks, [times](std::unique_ptr<Store> store) {
+            try {
+              return exchange_on(std::move(store), times);
+            } catch (const Error& error) {
+              return std::string(error.what());
+            }
+          }};
+}
+
+std::set<std::string> shared_memory_files() {
+  std::set<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) files.insert(entry.path().filename());
+  return files;
+}
+
+TEST(RandomDeath, OthersEndAndNothingIsLeftBehind) {
+  constexpr int kDeaths = 50;
+  constexpr int kLongestLifeUs = 20'000;
+  const std::set<std::string> before = shared_memory_files();
+  std::mt19937 random(11);
+  for (int death = 0; death < kDeaths; ++death) {
+    const Rank victim = static_cast<Rank>(random() % kRanks);
+    const auto life = std::chrono::microseconds(random() % kLongestLifeUs);
+    SCOPED_TRACE(testing::Message() << "death " << death << ": rank " << victim << " after " << life.count() << " us");
+    ForkedJob job(bodies(-1));
+    // Every other time while the ranks are still meeting.
+    if (death % 2 == 0) {
+      ASSERT_TRUE(job.wait_for_mark(victim, kPatienceS));
+    }
+    std::this_thread::sleep_for(life);
+    job.kill(victim);
+    for (Rank rank = 0; rank < kRanks; ++rank) {
+      if (rank == victim) continue;
+      // One survivor may have ended by the death of the other, which leaves when its exchange fails.
+      EXPECT_THAT(job.result(rank, kPatienceS),
+                  AnyOf(HasSubstr("has ended"), HasSubstr("unreachable"), HasSubstr("has not published")))
+          << rank;
+    }
+  }
+  EXPECT_EQ(shared_memory_files(), before);
+  ForkedJob job(bodies(8));
+  for (Rank rank = 0; rank < kRanks; ++rank) EXPECT_EQ(job.result(rank, kPatienceS), "done");
+}
+
+}  // namespace
+}  // namespace fab::test
