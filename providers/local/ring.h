@@ -5,7 +5,6 @@
 // too. How far the reader has come is all that it tells the writer.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -112,12 +111,12 @@ class RingWriter {
     stretch = {bulk_written_ + skipped, bytes};
     return ring_->bulk.data() + stretch.begin % Ring::kBulkBytes;
   }
-  /// Keeps what follows on a cache line of its own, and expects that it will be as long.
+  /// Keeps what follows on a cache line of its own, and expects it to be as long.
   void take(const Stretch& stretch) noexcept {
     bulk_written_ = (stretch.begin + stretch.bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+    if (stretch.bytes > kMostAhead) return;
     const std::byte* const next = ring_->bulk.data() + bulk_written_ % Ring::kBulkBytes;
-    for (std::uint64_t ahead = 0; ahead < std::min(stretch.bytes, kMostAhead); ahead += kCacheLine)
-      will_write(next + ahead);
+    for (std::uint64_t ahead = 0; ahead < stretch.bytes; ahead += kCacheLine) will_write(next + ahead);
   }
   void waits(bool waiting) noexcept {
     if (waiting != waiting_) ring_->writer_waits.store(waiting ? 1 : 0, std::memory_order_relaxed);
@@ -125,7 +124,8 @@ class RingWriter {
   }
 
  private:
-  static constexpr std::uint64_t kMostAhead = 4096;  ///< bytes; may lie beyond the ring, where it does no harm
+  /// Longer messages gain nothing; what is asked for may lie beyond the ring, where it does no harm.
+  static constexpr std::uint64_t kMostAhead = 4096;
 
   Ring* ring_;
   std::uint32_t written_ = 0;

@@ -69,6 +69,6 @@ function(fab_launch test)
     $<TARGET_FILE:${arg_TARGET}> --expect-ranks=${arg_RANKS} ${arg_ARGUMENTS})
   math(EXPR ctest_limit_s "${arg_TIME_LIMIT_S} + 30")
   set_tests_properties(${test} PROPERTIES
-    LABELS "${kind};${arg_PROVIDER}" RUN_SERIAL TRUE TIMEOUT ${ctest_limit_s}
+    LABELS "${kind};${arg_PROVIDER}" TIMEOUT ${ctest_limit_s}
     ENVIRONMENT "${fab_test_environment};${provider_environment};${arg_ENVIRONMENT}")
 endfunction()
