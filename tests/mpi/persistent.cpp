@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "communicators.h"
+#include "support/peek.h"
 
 namespace fab::test {
 namespace {
-
-// Looks without synchronisation, on purpose: the value may be written meanwhile.
-__attribute__((no_sanitize("thread"))) int peek(const volatile int& place) { return place; }
 
 /// A persistent exchange on a ring.
 class Ring {

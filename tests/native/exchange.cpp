@@ -5,27 +5,15 @@
 #include <thread>
 
 #include "fab/fab.h"
+#include "native/support/on_all_ranks.h"
+#include "support/peek.h"
 
 namespace fab {
 namespace {
 
 using namespace std::chrono_literals;
 
-class Exchange : public testing::Test {
- protected:
-  static void SetUpTestSuite() { context_ = std::make_unique<Context>(Context::open()); }
-  static void TearDownTestSuite() { context_.reset(); }
-
-  static const Communicator& world() { return context_->world(); }
-  static int rank() { return context_->rank(); }
-  static int size() { return context_->size(); }
-  static Communicator ring() { return *world().cartesian({size()}, {true}); }
-  static int next() { return (rank() + 1) % size(); }
-  static int previous() { return (rank() + size() - 1) % size(); }
-
-  static std::unique_ptr<Context> context_;
-};
-std::unique_ptr<Context> Exchange::context_;
+using Exchange = test::OnAllRanks;
 
 /// A value that only this sender, block and element have.
 double value(int sender, std::size_t block, std::size_t element) {
@@ -124,9 +112,6 @@ TEST_F(Exchange, GridsWithLeftOverRanks) {
   EXPECT_THROW(static_cast<void>(world().cartesian({size() + 1}, {false})), Error);
 }
 
-// Looks without synchronisation, on purpose: the value may be written meanwhile.
-__attribute__((no_sanitize("thread"))) double peek(const volatile double& place) { return place; }
-
 TEST_F(Exchange, ProgressThreadFinishesWithoutAnyCall) {
   const char* local = std::getenv("FAB_LOCAL");
   if (local != nullptr && std::string(local) == "off" && std::getenv("FAB_PROVIDER") != nullptr &&
@@ -140,9 +125,9 @@ TEST_F(Exchange, ProgressThreadFinishesWithoutAnyCall) {
   Request request = ineighbor_xchg(grid, std::span<const double>(out), std::span<double>(in));
   // Only looks: the data must come without a wait or test.
   const auto end = std::chrono::steady_clock::now() + 10s;
-  while (peek(in.back()) != value(previous(), 0, 49'999) && std::chrono::steady_clock::now() < end)
+  while (test::peek(in.back()) != value(previous(), 0, 49'999) && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(5ms);
-  EXPECT_EQ(peek(in.back()), value(previous(), 0, 49'999));
+  EXPECT_EQ(test::peek(in.back()), value(previous(), 0, 49'999));
   request.wait();
 }
 

@@ -10,31 +10,19 @@
 #include <vector>
 
 #include "fab/fab.h"
+#include "native/support/on_all_ranks.h"
 
 namespace fab {
 namespace {
 
 using namespace std::chrono_literals;
 
-class PersistentTest : public testing::Test {
- protected:
-  static void SetUpTestSuite() { context_ = std::make_unique<Context>(Context::open()); }
-  static void TearDownTestSuite() { context_.reset(); }
+using PersistentTest = test::OnAllRanks;
 
-  static const Communicator& world() { return context_->world(); }
-  static int rank() { return context_->rank(); }
-  static int size() { return context_->size(); }
-  static Communicator ring() { return *world().cartesian({size()}, {true}); }
-  static int next() { return (rank() + 1) % size(); }
-  static int previous() { return (rank() + size() - 1) % size(); }
-  static bool over_network() {
-    const char* local = std::getenv("FAB_LOCAL");
-    return local != nullptr && std::string_view(local) == "off";
-  }
-
-  static std::unique_ptr<Context> context_;
-};
-std::unique_ptr<Context> PersistentTest::context_;
+bool over_network() {
+  const char* local = std::getenv("FAB_LOCAL");
+  return local != nullptr && std::string_view(local) == "off";
+}
 
 double value(int sender, int exchange, int iteration, std::size_t element) {
   return sender * 1e9 + exchange * 1e8 + iteration * 1e4 + static_cast<double>(element % 1000);
