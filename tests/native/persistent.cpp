@@ -19,9 +19,18 @@ using namespace std::chrono_literals;
 
 using PersistentTest = test::OnAllRanks;
 
-bool over_network() {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+int many_iterations(int ranks) {
+  if (kSanitized) return 10'000;
   const char* local = std::getenv("FAB_LOCAL");
-  return local != nullptr && std::string_view(local) == "off";
+  const bool over_network = local != nullptr && std::string_view(local) == "off";
+  if (over_network) return 20'000;
+  return ranks <= 2 ? 1'000'000 : 50'000;
 }
 
 double value(int sender, int exchange, int iteration, std::size_t element) {
@@ -77,11 +86,7 @@ TEST_F(PersistentTest, TheyMeetInWhateverOrderTheyAreStarted) {
 }
 
 TEST_F(PersistentTest, ManyIterations) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  const int iterations = 10'000;
-#else
-  const int iterations = over_network() ? 20'000 : size() <= 2 ? 1'000'000 : 50'000;
-#endif
+  const int iterations = many_iterations(size());
   const Communicator comm = ring();
   Ring ring(comm, 0, 3);
   for (int iteration = 0; iteration < iterations; ++iteration) {
