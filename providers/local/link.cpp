@@ -26,6 +26,7 @@ Link::Link(const Shared& shared, const SegmentName& peer)
     : shared_(shared),
       process_(peer.process),
       peer_(peer, shared.places),
+      peer_memory_(peer.process),
       out_memory_(shared.segment.make_ring(peer.place)),
       out_(*out_memory_.as<Ring>()),
       rope_(peer, peer_.head(), shared.has_barriers) {}
@@ -37,7 +38,10 @@ PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Com
   }
   if (!out_.has_cell()) return refuse();
   const std::uint64_t bytes = total_bytes(pieces);
-  if (bytes > shared_.longest_copied) return announce(pieces, bytes, tag, completion) ? PostResult::pending : refuse();
+  RegionName region;
+  if (bytes >= shared_.least_mapped) region = shared_.own_memory.region_of(pieces);
+  if (region.number != 0 || bytes > shared_.longest_copied)
+    return announce(pieces, bytes, tag, region, completion) ? PostResult::pending : refuse();
   return write_message(pieces, bytes, tag) ? PostResult::done : refuse();
 }
 
@@ -71,13 +75,18 @@ bool Link::write_message(std::span<const iovec> pieces, std::uint64_t bytes, std
   return true;
 }
 
-bool Link::announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, Completion& completion) {
+bool Link::announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, const RegionName& region,
+                    Completion& completion) {
   Cell& cell = out_.cell();
   Announcement& announcement = cell.announcement;
-  std::byte* const list = out_.bulk(pieces.size_bytes(), announcement.pieces);
-  if (list == nullptr) return false;
-  std::memcpy(list, pieces.data(), pieces.size_bytes());
-  out_.take(announcement.pieces);
+  announcement.address = reinterpret_cast<std::uint64_t>(pieces[0].iov_base);
+  announcement.pieces = {};
+  if (pieces.size() > 1) {
+    std::byte* const list = out_.bulk(pieces.size_bytes(), announcement.pieces);
+    if (list == nullptr) return false;
+    std::memcpy(list, pieces.data(), pieces.size_bytes());
+    out_.take(announcement.pieces);
+  }
   Send& send = sends_.take();
   send.completion = &completion;
   send.bytes = bytes;
@@ -89,6 +98,8 @@ bool Link::announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uin
   cell.tag = tag;
   announcement.bytes = bytes;
   announcement.send = send.number;
+  announcement.region = region.number;
+  announcement.descriptor = region.descriptor;
   publish();
   return true;
 }
@@ -195,7 +206,7 @@ void Link::take() {
     }
     case CellKind::announce: {
       const Source source = source_of(cell.announcement);
-      in_->release(cell.announcement.pieces);
+      if (cell.announcement.pieces.bytes > 0) in_->release(cell.announcement.pieces);
       in_->pop();
       announced(tag, source);
       return;
@@ -239,12 +250,15 @@ Link::Receive* Link::accept(std::uint64_t tag, const std::byte* memory, std::uin
   return nullptr;
 }
 
-Link::Source Link::source_of(const Announcement& announcement) const noexcept {
+Link::Source Link::source_of(const Announcement& announcement) {
   Source source{.bytes = announcement.bytes, .send = announcement.send};
   std::array<iovec, kMaxPieces> pieces;
-  const std::size_t count = announcement.pieces.bytes / sizeof(iovec);
-  std::memcpy(pieces.data(), in_->bulk(announcement.pieces), announcement.pieces.bytes);
+  pieces[0] = {reinterpret_cast<void*>(announcement.address), announcement.bytes};
+  const std::size_t count = std::max<std::size_t>(announcement.pieces.bytes / sizeof(iovec), 1);
+  if (count > 1) std::memcpy(pieces.data(), in_->bulk(announcement.pieces), announcement.pieces.bytes);
   source.pieces.assign(std::span(pieces).first(count));
+  if (announcement.region != 0)
+    source.mapped = peer_memory_.translate({announcement.region, announcement.descriptor}, source.pieces.left());
   return source;
 }
 
@@ -265,10 +279,12 @@ void Link::fetch(Receive& receive, const Source& source, std::uint64_t tag) {
   receive.message_bytes = source.bytes;
   receive.missing = std::min(source.bytes, total_bytes(receive.pieces.left()));
   receive.state = State::cleared;
-  if (shared_.memory.usable() || receive.missing == 0)
-    readings_.push_back({.receive = receive.number, .source = source, .to = receive.pieces});
+  if (!source.mapped && !shared_.memory.usable() && receive.missing > 0) return clear(receive, source);
+  Reading reading{.receive = receive.number, .source = source, .to = receive.pieces};
+  if (read_on(reading))
+    end_reading(reading);
   else
-    clear(receive, source);
+    readings_.push_back(reading);
 }
 
 void Link::clear(const Receive& receive, const Source& source) {
@@ -291,22 +307,24 @@ std::size_t Link::read_on() {
     }
     const Reading reading = readings_[i];
     readings_.erase(readings_.begin() + static_cast<std::ptrdiff_t>(i));
-    Receive& receive = receives_[reading.receive];
-    if (receive.missing > 0) continue;
-    answer({CellKind::taken, {0, reading.source.send, receive.number}});
-    finish(receive, receive.message_bytes, receive.tag);
+    end_reading(reading);
   }
   return events;
+}
+
+void Link::end_reading(const Reading& reading) {
+  Receive& receive = receives_[reading.receive];
+  if (receive.missing > 0) return;
+  answer({CellKind::taken, {0, reading.source.send, receive.number}});
+  finish(receive, receive.message_bytes, receive.tag);
 }
 
 // Returns whether nothing remains to be read; what could not be read is still missing.
 bool Link::read_on(Reading& reading) {
   Receive& receive = receives_[reading.receive];
   const std::uint64_t bytes = std::min(receive.missing, kReadBytes);
-  switch (shared_.memory.read(process_, reading.to, reading.source.pieces, bytes)) {
+  switch (read(reading, bytes)) {
     case CrossMemory::Result::done:
-      reading.to.skip(bytes);
-      reading.source.pieces.skip(bytes);
       receive.missing -= bytes;
       return receive.missing == 0;
     case CrossMemory::Result::refused:
@@ -317,6 +335,19 @@ bool Link::read_on(Reading& reading) {
       return true;  // the receive fails when the end of the process is told
   }
   return true;
+}
+
+CrossMemory::Result Link::read(Reading& reading, std::uint64_t bytes) {
+  if (reading.source.mapped) {
+    reading.to.copy_next(reading.source.pieces, bytes);
+    return CrossMemory::Result::done;
+  }
+  const CrossMemory::Result result = shared_.memory.read(process_, reading.to, reading.source.pieces, bytes);
+  if (result == CrossMemory::Result::done) {
+    reading.to.skip(bytes);
+    reading.source.pieces.skip(bytes);
+  }
+  return result;
 }
 
 void Link::cleared(const Clearance& clearance) {

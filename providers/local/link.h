@@ -1,10 +1,10 @@
 // What goes on between this rank and one other of its node: matching, and the transfer of long messages.
 //
 // A short message is copied into the ring at once and copied out by its receive. A long one is announced. When a
-// receive waits for it the receiver reads it from the sender's memory and says so. Where that is forbidden it asks for
-// the bytes, which then follow in chunks through the bulk memory while both sides copy. Messages that no receive waits
-// for stay in the ring as long as nothing else is expected from there; otherwise they are taken in, so that they hold
-// up nothing.
+// receive waits for it the receiver copies it from the sender's memory, which it maps (fab's own) or has the kernel
+// read (any other), and says so. Where that is forbidden it asks for the bytes, which then follow in chunks through the
+// bulk memory while both sides copy. Messages that no receive waits for stay in the ring as long as nothing else is
+// expected from there; otherwise they are taken in, so that they hold up nothing.
 #pragma once
 
 #include <deque>
@@ -17,6 +17,7 @@
 #include "core/provider.h"
 #include "providers/local/bell.h"
 #include "providers/local/cross_memory.h"
+#include "providers/local/mapped_memory.h"
 #include "providers/local/pieces.h"
 #include "providers/local/segment.h"
 #include "providers/local/slots.h"
@@ -32,7 +33,9 @@ class Link {
     std::size_t places;            ///< of the node
     bool has_barriers;             ///< see BellRope
     std::uint64_t longest_copied;  ///< up to here a message goes into the bulk memory unannounced
+    std::uint64_t least_mapped;    ///< from here on one in mapped memory is announced all the same
     CrossMemory& memory;
+    OwnMemory& own_memory;
   };
 
   /// Makes the ring to the peer. Throws Error(no_resources, unreachable).
@@ -58,6 +61,7 @@ class Link {
   struct Source {
     std::uint64_t bytes = 0;
     std::uint32_t send = 0;
+    bool mapped = false;  ///< the pieces are addresses of this process
     Pieces pieces{};
   };
   /// A receive that waits for its message, or for the rest of a long one.
@@ -102,7 +106,7 @@ class Link {
 
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag);
   [[nodiscard]] bool announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
-                              Completion& completion);
+                              const RegionName& region, Completion& completion);
   void publish() noexcept;
   PostResult refuse() noexcept;
 
@@ -111,7 +115,7 @@ class Link {
   [[nodiscard]] bool can_write();
   void take();
   [[nodiscard]] Receive* accept(std::uint64_t tag, const std::byte* memory, std::uint64_t bytes);
-  [[nodiscard]] Source source_of(const Announcement& announcement) const noexcept;
+  [[nodiscard]] Source source_of(const Announcement& announcement);
   void announced(std::uint64_t tag, const Source& source);
   void cleared(const Clearance& clearance);
   void fetch(Receive& receive, const Source& source, std::uint64_t tag);
@@ -119,6 +123,8 @@ class Link {
   void answer(const Answer& answer);
   std::size_t read_on();
   [[nodiscard]] bool read_on(Reading& reading);
+  [[nodiscard]] CrossMemory::Result read(Reading& reading, std::uint64_t bytes);
+  void end_reading(const Reading& reading);
   std::size_t write_answers();
   std::size_t write_chunks();
   [[nodiscard]] bool write_chunk(Send& send);
@@ -136,6 +142,7 @@ class Link {
   Shared shared_;
   long process_;
   PeerSegment peer_;
+  PeerMemory peer_memory_;
   Mapping out_memory_;
   Mapping in_memory_;
   RingWriter out_;

@@ -25,6 +25,11 @@ constexpr std::uint64_t longest_copied(LongMessages way) noexcept {
   return 0;
 }
 
+/// The shortest message that the receiver copies out of the sender's memory where it has mapped that.
+constexpr std::uint64_t least_mapped(LongMessages way) noexcept {
+  return way == LongMessages::automatic ? 512 : std::numeric_limits<std::uint64_t>::max();
+}
+
 }  // namespace
 
 LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& log)
@@ -39,7 +44,9 @@ LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& lo
               .places = places_,
               .has_barriers = accept_barriers(),
               .longest_copied = longest_copied(way),
-              .memory = memory_},
+              .least_mapped = least_mapped(way),
+              .memory = memory_,
+              .own_memory = own_memory_},
       own_name_{.node = this_node(),
                 .process = ::getpid(),
                 .descriptor = segment_.descriptor(),

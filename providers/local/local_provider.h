@@ -46,6 +46,7 @@ class LocalProvider final : public Provider {
   Segment segment_;
   Bell bell_;
   CrossMemory memory_;
+  OwnMemory own_memory_;
   Link::Shared shared_;
   SegmentName own_name_;
   std::string name_ = "local";

@@ -71,15 +71,31 @@ class Pieces {
     skip(bytes);
   }
   void skip(std::uint64_t bytes) noexcept {
-    while (next_ < count_ && bytes > 0) {
+    for (; next_ < count_; ++next_) {
       iovec& piece = pieces_[next_];
       const std::uint64_t part = std::min<std::uint64_t>(piece.iov_len, bytes);
       piece.iov_base = static_cast<std::byte*>(piece.iov_base) + part;
       piece.iov_len -= part;
       bytes -= part;
-      if (piece.iov_len == 0) ++next_;
+      if (piece.iov_len > 0) return;
     }
   }
+  /// Both hold as many bytes.
+  void copy_next(Pieces& from, std::uint64_t bytes) noexcept {
+    skip(0);
+    from.skip(0);
+    while (bytes > 0) {
+      const iovec& target = pieces_[next_];
+      const iovec& source = from.pieces_[from.next_];
+      const std::uint64_t part = std::min<std::uint64_t>({target.iov_len, source.iov_len, bytes});
+      std::memcpy(target.iov_base, source.iov_base, part);
+      skip(part);
+      from.skip(part);
+      bytes -= part;
+    }
+  }
+  /// To change the addresses of.
+  [[nodiscard]] std::span<iovec> left() noexcept { return std::span(pieces_).subspan(next_, count_ - next_); }
 
  private:
   std::array<iovec, kMaxPieces> pieces_;

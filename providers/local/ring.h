@@ -41,8 +41,11 @@ struct Stretch {
 
 struct Announcement {
   std::uint64_t bytes = 0;
+  std::uint64_t address = 0;  ///< the sender's, of all the bytes
+  Stretch pieces{};           ///< or, if not empty: where their addresses are, an array of iovec
   std::uint32_t send = 0;
-  Stretch pieces{};  ///< an array of iovec, in the sender's addresses
+  std::uint32_t region = 0;  ///< 0: in memory that only the sender maps
+  std::int32_t descriptor = -1;
 };
 
 struct Clearance {

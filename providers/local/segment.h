@@ -1,6 +1,8 @@
 // The memory that a rank shares with the others of its node: a head, and a ring for each rank that it sends to.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -31,7 +33,7 @@ class Mapping {
  public:
   Mapping() = default;
   /// Throws Error(no_resources).
-  Mapping(int fd, std::uint64_t offset, std::size_t bytes);
+  Mapping(int fd, std::uint64_t offset, std::size_t bytes, int protection = PROT_READ | PROT_WRITE);
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();

@@ -8,10 +8,12 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <memory_resource>
 #include <numeric>
 #include <random>
 #include <thread>
 
+#include "core/shared_heap.h"
 #include "core/wait.h"
 #include "unit/exchange.h"
 #include "unit/forbidden_calls.h"
@@ -44,17 +46,26 @@ std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
   return result;
 }
 
+/// fab's own memory, which peers map.
+class MappedResource final : public std::pmr::memory_resource {
+  void* do_allocate(std::size_t bytes, std::size_t) override { return core::SharedHeap::of_process().allocate(bytes); }
+  void do_deallocate(void* memory, std::size_t, std::size_t) override { core::SharedHeap::of_process().free(memory); }
+  [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+};
+
 /// How long messages travel.
 struct Way {
   const char* name;
   LongMessages wanted;
   bool forbidden = false;  ///< the kernel forbids to read other processes' memory
+  bool mapped = false;     ///< they lie in memory of fab's
 };
 
 constexpr Way kWays[] = {{"automatic", LongMessages::automatic},
                          {"read", LongMessages::read},
                          {"ring", LongMessages::ring},
-                         {"forbidden", LongMessages::read, true}};
+                         {"forbidden", LongMessages::read, true},
+                         {"mapped", LongMessages::automatic, true, true}};
 
 std::string name_of(const testing::TestParamInfo<Way>& info) { return info.param.name; }
 
@@ -75,10 +86,12 @@ void as_the_way_says(const Way& way, const std::function<void()>& body) {
 class LocalProviderTest : public testing::TestWithParam<Way> {
  protected:
   struct Message {
-    explicit Message(std::vector<std::byte> bytes) : memory(std::move(bytes)) {}
-    std::vector<std::byte> memory;
+    explicit Message(const std::vector<std::byte>& bytes)
+        : memory(bytes.begin(), bytes.end(), GetParam().mapped ? &kMapped : std::pmr::new_delete_resource()) {}
+    std::pmr::vector<std::byte> memory;
     Outcome outcome;
   };
+  static inline MappedResource kMapped;
 
   static JobInfo job(Rank rank) {
     JobInfo info;
@@ -184,6 +197,25 @@ void LocalProviderTest::cut_longer_messages() {
 
 TEST_P(LocalProviderTest, LongerMessagesAreCutAndToldWhole) {
   as_the_way_says(GetParam(), [this] { cut_longer_messages(); });
+}
+
+// The receiver alone copies: it needs neither the kernel nor its peer.
+TEST_P(LocalProviderTest, MappedMemoryIsCopiedByTheReceiverAlone) {
+  constexpr std::size_t kLong = 3'000'000;
+  as_the_way_says(GetParam(), [this] {
+    std::deque<Message> both;
+    Message& sent = both.emplace_back(pattern(kLong, 3));
+    Message& received = both.emplace_back(std::vector<std::byte>(kLong));
+    const iovec halves[] = {{sent.memory.data() + kLong / 2, kLong / 2}, {sent.memory.data(), kLong / 2}};
+    ASSERT_EQ(left_.post_send(to_right_, halves, 1, sent.outcome), PostResult::pending);
+    receive(received, 1);
+    for (int turn = 0; turn < 100; ++turn) right_.poll();
+    const bool can = GetParam().mapped || (!GetParam().forbidden && GetParam().wanted != LongMessages::ring);
+    EXPECT_EQ(received.outcome.ended, can);
+    ASSERT_NO_FATAL_FAILURE(poll_until_all_ended(both));
+    EXPECT_TRUE(std::equal(sent.memory.begin(), sent.memory.begin() + kLong / 2, received.memory.begin() + kLong / 2));
+    EXPECT_TRUE(std::equal(sent.memory.begin() + kLong / 2, sent.memory.end(), received.memory.begin()));
+  });
 }
 
 TEST_P(LocalProviderTest, AFullRingRefusesUntilThereIsRoom) {

@@ -5,6 +5,7 @@
 #include "fab/context.h"
 #include "fab/error.h"
 #include "fab/layout.h"
+#include "fab/memory.h"
 #include "fab/neighbor.h"
 #include "fab/persistent.h"
 #include "fab/request.h"

@@ -1,0 +1,11 @@
+#include "fab/memory.h"
+
+#include "core/shared_heap.h"
+
+namespace fab {
+
+void* alloc(std::size_t bytes) { return core::SharedHeap::of_process().allocate(bytes); }
+
+void free(void* memory) { core::SharedHeap::of_process().free(memory); }
+
+}  // namespace fab

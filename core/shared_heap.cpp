@@ -1,0 +1,160 @@
+#include "core/shared_heap.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "fab/error.h"
+
+namespace fab::core {
+
+namespace {
+
+constexpr std::size_t kCacheLine = 64;
+constexpr std::size_t kPage = 4096;
+/// Of a region for many blocks: pages cost nothing before they are touched.
+constexpr std::size_t kRegionBytes = std::size_t{64} << 20;
+
+[[noreturn]] void fail(const char* call, std::size_t bytes) {
+  throw Error(Errc::no_resources, fmt::format("alloc of {} bytes: {}: {}", bytes, call, std::strerror(errno)));
+}
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
+
+}  // namespace
+
+/// Keeps its blocks by their offsets: first fit, neighbours that are free grow together.
+class SharedHeap::Region {
+ public:
+  Region(std::uint32_t number, std::size_t bytes) : number_(number), bytes_(bytes) {
+    descriptor_ = ::memfd_create("fab-memory", MFD_CLOEXEC);
+    if (descriptor_ < 0) fail("memfd_create", bytes);
+    void* memory = MAP_FAILED;
+    if (::fchmod(descriptor_, S_IRUSR | S_IWUSR) == 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0)
+      memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (memory == MAP_FAILED) {
+      const int error = errno;
+      ::close(descriptor_);
+      errno = error;
+      fail("memory of that size", bytes);
+    }
+    begin_ = static_cast<std::byte*>(memory);
+    *reinterpret_cast<SharedRegionHead*>(begin_) = {SharedRegionHead::kMagic, number,
+                                                    reinterpret_cast<std::uint64_t>(begin_)};
+    free_.emplace(kPage, bytes - kPage);
+  }
+  /// Whoever still maps the file keeps addresses, but no memory.
+  ~Region() {
+    static_cast<void>(
+        ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes_)));
+    ::munmap(begin_, bytes_);
+    ::close(descriptor_);
+  }
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  [[nodiscard]] SharedRegion description() const noexcept { return {number_, descriptor_, begin_, bytes_}; }
+  [[nodiscard]] bool empty() const noexcept { return taken_.empty(); }
+  [[nodiscard]] bool for_many() const noexcept { return bytes_ == kRegionBytes; }
+
+  /// Null when there is no room.
+  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) {
+    for (auto place = free_.begin(); place != free_.end(); ++place) {
+      const auto [offset, size] = *place;
+      const std::size_t begin = round_up(offset, alignment);
+      if (begin - offset > size || size - (begin - offset) < bytes) continue;
+      taken_.emplace(begin, bytes);
+      free_.erase(place);
+      if (begin > offset) free_.emplace(offset, begin - offset);
+      if (const std::size_t end = begin + bytes; end < offset + size) free_.emplace(end, offset + size - end);
+      return begin_ + begin;
+    }
+    return nullptr;
+  }
+  /// False if no block begins there.
+  [[nodiscard]] bool free(const void* block) {
+    const auto found = taken_.find(static_cast<std::size_t>(static_cast<const std::byte*>(block) - begin_));
+    if (found == taken_.end()) return false;
+    const auto added = free_.emplace(found->first, found->second).first;
+    taken_.erase(found);
+    if (const auto next = std::next(added); next != free_.end() && added->first + added->second == next->first) {
+      added->second += next->second;
+      free_.erase(next);
+    }
+    if (added == free_.begin()) return true;
+    if (const auto before = std::prev(added); before->first + before->second == added->first) {
+      before->second += added->second;
+      free_.erase(added);
+    }
+    return true;
+  }
+
+ private:
+  std::uint32_t number_;
+  std::size_t bytes_;
+  int descriptor_ = -1;
+  std::byte* begin_ = nullptr;
+  std::map<std::size_t, std::size_t> free_;   ///< offset, bytes
+  std::map<std::size_t, std::size_t> taken_;  ///< the same
+};
+
+SharedHeap::SharedHeap() = default;
+SharedHeap::~SharedHeap() = default;
+
+SharedHeap& SharedHeap::of_process() {
+  static SharedHeap& heap = *new SharedHeap;
+  return heap;
+}
+
+void* SharedHeap::allocate(std::size_t bytes) {
+  if (bytes > PTRDIFF_MAX - 2 * kPage)
+    throw Error(Errc::no_resources, fmt::format("alloc of {} bytes: no process has so much memory", bytes));
+  const std::size_t alignment = bytes >= kPage ? kPage : kCacheLine;
+  const std::size_t size = round_up(std::max<std::size_t>(bytes, 1), alignment);
+  const Lock lock(mutex_);
+  for (const auto& region : regions_)
+    if (void* block = region->allocate(size, alignment)) return block;
+  return add_region(std::max(kRegionBytes, size + kPage)).allocate(size, alignment);
+}
+
+SharedHeap::Region& SharedHeap::add_region(std::size_t bytes) {
+  regions_.push_back(std::make_unique<Region>(++last_number_, bytes));
+  generation_.fetch_add(1, std::memory_order_release);
+  return *regions_.back();
+}
+
+void SharedHeap::free(void* block) {
+  if (block == nullptr) return;
+  const Lock lock(mutex_);
+  for (const auto& region : regions_) {
+    if (!region->description().holds(block, 1)) continue;
+    if (!region->free(block)) break;
+    return drop_if_spare(*region);
+  }
+  throw Error(Errc::invalid_argument, fmt::format("free: {} is not the address of a block that alloc returned", block));
+}
+
+// One empty region stays, for programs that come and go with their blocks.
+void SharedHeap::drop_if_spare(const Region& region) {
+  if (!region.empty()) return;
+  const bool other_is_empty =
+      std::ranges::any_of(regions_, [&](const auto& each) { return each.get() != &region && each->empty(); });
+  if (region.for_many() && !other_is_empty) return;
+  generation_.fetch_add(1, std::memory_order_release);
+  std::erase_if(regions_, [&](const auto& each) { return each.get() == &region; });
+}
+
+std::optional<SharedRegion> SharedHeap::find(const void* memory, std::size_t bytes) const {
+  const Lock lock(mutex_);
+  for (const auto& region : regions_)
+    if (const SharedRegion description = region->description(); description.holds(memory, bytes)) return description;
+  return std::nullopt;
+}
+
+}  // namespace fab::core

@@ -1,0 +1,69 @@
+// Memory that other processes of the node can map: blocks cut from anonymous files.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/mutex.h"
+
+namespace fab::core {
+
+/// One file, as others need to know it.
+struct SharedRegion {
+  std::uint32_t number = 0;  ///< in this process, never used again; 0: none
+  int descriptor = -1;
+  const std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+
+  [[nodiscard]] bool holds(const void* memory, std::size_t size) const noexcept {
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(memory) - begin);
+    return offset < bytes && size <= bytes - offset;
+  }
+};
+
+/// At the beginning of a region's file. All zeros once the region is gone, also for those who still map it.
+struct SharedRegionHead {
+  static constexpr std::uint64_t kMagic = 0x6661622d6d656d31;  // "fab-mem1"
+
+  std::uint64_t magic;
+  std::uint64_t number;
+  std::uint64_t begin;  ///< its address in the process that it belongs to
+};
+
+/// The blocks of this process. Thread-safe.
+class SharedHeap {
+ public:
+  /// The only one. Never destroyed, as blocks may outlive everything else.
+  [[nodiscard]] static SharedHeap& of_process();
+
+  /// At least `bytes`, aligned to a cache line, from a page on to a page. Throws Error(no_resources).
+  [[nodiscard]] void* allocate(std::size_t bytes) FAB_EXCLUDES(mutex_);
+  /// Null is no block and no mistake. Throws Error(invalid_argument) for any other address that allocate() did not
+  /// return.
+  void free(void* block) FAB_EXCLUDES(mutex_);
+
+  /// The region that holds these bytes.
+  [[nodiscard]] std::optional<SharedRegion> find(const void* memory, std::size_t bytes) const FAB_EXCLUDES(mutex_);
+  /// Changes with every region that comes or goes; 0 until the first.
+  [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
+
+ private:
+  class Region;
+
+  SharedHeap();
+  ~SharedHeap();
+  Region& add_region(std::size_t bytes) FAB_REQUIRES(mutex_);
+  void drop_if_spare(const Region& region) FAB_REQUIRES(mutex_);
+
+  mutable Mutex mutex_;
+  std::vector<std::unique_ptr<Region>> regions_ FAB_GUARDED_BY(mutex_);
+  std::uint32_t last_number_ FAB_GUARDED_BY(mutex_) = 0;
+  std::atomic<std::uint64_t> generation_{0};
+};
+
+}  // namespace fab::core
