@@ -2,9 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/context.h"
 
 namespace fab::core {
+
+namespace {
+
+/// One for messages, one for what one-sided messages need to know beforehand.
+constexpr std::uint64_t kTagsOfLasting = 2;
+
+}  // namespace
 
 Communicator::Communicator(std::shared_ptr<Context> context, Group group, Rank rank, std::optional<ContextId> id)
     : context_(std::move(context)),
@@ -50,18 +59,32 @@ void Communicator::check_open(const Plan& plan) const {
 }
 
 Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> bases) {
-  const std::uint64_t limit = context_->tags().max_in_flight();
+  const std::uint64_t limit = context_->tags().max_in_flight() / kTagsOfLasting;
   if (lasting_ >= limit)
     throw Error(
         Errc::no_resources,
         fmt::format("{}: this communicator has {} persistent exchanges; at most {} can be told apart: free some "
                     "first, or duplicate it",
                     schedule.name(), lasting_, limit));
-  auto plan = std::make_unique<Plan>(*this, std::move(schedule));
-  Run& run = plan->acquire();
-  run.prepare(bases, context_->tags().lasting(next_lasting_++));
-  plans_.retire(std::move(plan));
+  const TagFormat& tags = context_->tags();
+  const std::uint64_t number = std::exchange(next_lasting_, next_lasting_ + kTagsOfLasting);
+  Run& run = make_retired(std::move(schedule), Plan::Use::lasting_run, bases, tags.lasting(number));
+  try {
+    if (run.plan().channel_count() > 0) run.make_one_sided(tags.lasting(number + 1));
+  } catch (...) {
+    run.let_go();
+    throw;
+  }
   ++lasting_;
+  return run;
+}
+
+Run& Communicator::make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
+                                std::uint64_t sequence_tag) {
+  auto plan = std::make_unique<Plan>(*this, std::move(schedule), use);
+  Run& run = plan->acquire();
+  run.prepare(bases, sequence_tag);
+  plans_.retire(std::move(plan));
   return run;
 }
 

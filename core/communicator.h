@@ -93,6 +93,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::uint64_t next_lasting_ = 0;
   std::uint64_t lasting_ = 0;
   void check_open(const Plan& plan) const;
+  friend class OneSided;
+  [[nodiscard]] Run& make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
+                                  std::uint64_t sequence_tag);
 
   CallShape shape_;
   PlanCache plans_;

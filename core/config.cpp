@@ -36,6 +36,9 @@ constexpr std::array<std::pair<std::string_view, ProgressMode>, 3> kProgressMode
 constexpr std::array<std::pair<std::string_view, LongMessages>, 3> kLongMessages = {
     {{"auto", LongMessages::automatic}, {"read", LongMessages::read}, {"ring", LongMessages::ring}}};
 
+constexpr std::array<std::pair<std::string_view, OneSided>, 3> kOneSided = {
+    {{"auto", OneSided::automatic}, {"on", OneSided::on}, {"off", OneSided::off}}};
+
 constexpr std::array<std::pair<std::string_view, bool>, 4> kSwitches = {
     {{"0", false}, {"1", true}, {"off", false}, {"on", true}}};
 
@@ -81,7 +84,7 @@ bool parse_text(std::string_view text, std::string& value) {
   return true;
 }
 
-constexpr std::array<ConfigRow, 12> kRows = {{
+constexpr std::array<ConfigRow, 13> kRows = {{
     {"FAB_PROVIDER", "", "libfabric provider by name, as fab_info lists them; empty: the best one is chosen.",
      [](std::string_view text, Config& config) { return parse_text(text, config.provider); },
      [](const Config& config) { return config.provider; }},
@@ -93,12 +96,16 @@ constexpr std::array<ConfigRow, 12> kRows = {{
      [](const Config& config) { return std::string(config.local ? "on" : "off"); }},
     {"FAB_LOCAL_LONG", "auto",
      "Long messages within a node: auto or read (the receiver reads the sender's memory where the kernel permits; "
-     "read: "
-     "from short lengths on) or ring (both copy).",
+     "read: from short lengths on) or ring (both copy).",
      [](std::string_view text, Config& config) {
        return parse_name<LongMessages>(text, kLongMessages, config.local_long);
      },
      [](const Config& config) { return std::string(find_name<LongMessages>(kLongMessages, config.local_long)); }},
+    {"FAB_ONE_SIDED", "auto",
+     "Persistent exchanges between nodes write into the peer's memory: auto (where a network card does it), on "
+     "(wherever the provider can) or off (they send messages); the same on all ranks.",
+     [](std::string_view text, Config& config) { return parse_name<OneSided>(text, kOneSided, config.one_sided); },
+     [](const Config& config) { return std::string(find_name<OneSided>(kOneSided, config.one_sided)); }},
     {"FAB_PROGRESS", "auto",
      "Who drives transfers that nobody waits for: auto, thread (a progress thread) or caller (only calls into fab).",
      [](std::string_view text, Config& config) {

@@ -26,12 +26,20 @@ enum class LongMessages {
   ring        ///< through the shared memory of the rings
 };
 
+/// Whether persistent exchanges write into their peers' memory.
+enum class OneSided {
+  automatic,  ///< where a network card does it
+  on,         ///< wherever the provider can
+  off
+};
+
 /// The value of every FAB_* variable.
 struct Config {
   std::string provider;                               ///< FAB_PROVIDER: libfabric provider by name; empty: choose
   std::string interface;                              ///< FAB_IFACE: network interface or domain by name; empty: choose
   bool local = true;                                  ///< FAB_LOCAL: shared memory between the ranks of a node
   LongMessages local_long = LongMessages::automatic;  ///< FAB_LOCAL_LONG
+  OneSided one_sided = OneSided::automatic;           ///< FAB_ONE_SIDED
   ProgressMode progress = ProgressMode::automatic;    ///< FAB_PROGRESS
   int progress_cpu = -1;             ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
   LogLevel log = LogLevel::warn;     ///< FAB_LOG

@@ -57,6 +57,11 @@ std::shared_ptr<Communicator> Context::world() {
   return std::make_shared<Communicator>(shared_from_this(), Group::range(0, job().size), job().rank, ContextId{0, 0});
 }
 
+Arrivals& Context::arrivals() {
+  if (arrivals_ == nullptr) arrivals_ = std::make_unique<Arrivals>(*transports_.network);
+  return *arrivals_;
+}
+
 ContextId Context::new_context_id() {
   const Lock lock(engine_.mutex);
   if (next_number_ >= tags_.numbers())

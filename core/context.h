@@ -12,6 +12,7 @@
 #include "core/inbox.h"
 #include "core/log.h"
 #include "core/match_tag.h"
+#include "core/one_sided.h"
 #include "core/peers.h"
 #include "core/transports.h"
 
@@ -39,6 +40,8 @@ class Context : public std::enable_shared_from_this<Context> {
   /// For messages: the providers, with interfaces and addresses.
   [[nodiscard]] const std::string& transport() const noexcept { return transport_; }
   [[nodiscard]] Discards& discards() noexcept { return discards_; }
+  /// Of peers' writes. Precondition: the network writes. Throws Error(no_resources).
+  [[nodiscard]] Arrivals& arrivals();
   /// kHeadBytes of memory that receives may write to and nobody reads.
   [[nodiscard]] std::byte* surplus() noexcept { return surplus_.get(); }
 
@@ -69,6 +72,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unique_ptr<Inbox> inbox_;  ///< where the network needs one
   PeerTable peers_;
   Discards discards_;
+  std::unique_ptr<Arrivals> arrivals_;  ///< from the first one-sided exchange on
   std::unique_ptr<std::byte[]> surplus_;
   std::uint32_t next_number_ = 1;  ///< 0 is the world's, at rank 0
   bool closed_ = false;

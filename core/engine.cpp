@@ -64,7 +64,8 @@ std::size_t Engine::progress() {
   for (Provider* provider : providers_)
     if (poll_all || provider->busy()) events += provider->poll();
   if (refused_head_ != nullptr) events += retry_refused();
-  if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks() + begin_deferred();
+  if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks();
+  if (!deferred_.empty()) events += begin_deferred();
   for (Inbox* inbox : inboxes_) inbox->polled(events == 0);
   return events;
 }

@@ -11,8 +11,11 @@ namespace fab::core {
 
 Persistent::Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases)
     : communicator_(std::move(communicator)) {
-  const Lock lock(engine().mutex);
-  run_ = &communicator_->make_lasting(std::move(schedule), bases);
+  {
+    const Lock lock(engine().mutex);
+    run_ = &communicator_->make_lasting(std::move(schedule), bases);
+  }
+  engine().leave();  // the peers may be being told of this rank's memory
 }
 
 Persistent::Persistent(Persistent&& other) noexcept

@@ -7,6 +7,7 @@
 #include "core/communicator.h"
 #include "core/context.h"
 #include "core/frame.h"
+#include "core/one_sided.h"
 #include "core/run.h"
 
 namespace fab::core {
@@ -16,7 +17,14 @@ namespace {
 /// Up to here one memcpy costs less than what a provider does for several pieces, and small sends can be injected.
 constexpr std::uint64_t kStageBytes = 4096;
 
+/// Up to here a copy out of a slot costs less than to wait for leave to write.
+constexpr std::uint64_t kTwoSlotBytes = 32 * 1024;
+
 constexpr std::uint64_t kStagingAlignment = 64;
+
+constexpr std::uint64_t aligned(std::uint64_t bytes) noexcept {
+  return (bytes + kStagingAlignment - 1) / kStagingAlignment * kStagingAlignment;
+}
 
 using Part = PlannedOperation::Part;
 
@@ -45,12 +53,16 @@ bool takes_surplus(const PlannedOperation& operation) {
 
 }  // namespace
 
-Plan::Plan(Communicator& communicator, Schedule schedule)
+std::uint64_t PlannedOperation::slot_distance() const noexcept { return aligned(message_bytes); }
+
+Plan::Plan(Communicator& communicator, Schedule schedule, Use use)
     : communicator_(communicator), schedule_(std::move(schedule)) {
   Engine& engine = communicator.engine();
   engine.mutex.assert_held();
   for (const Rank rank : schedule_.peers())
     peers_.push_back(&communicator.context().peers().find(communicator.world_rank(rank)));
+  one_sided_peers_.resize(peers_.size());
+  if (use == Use::lasting_run) choose_one_sided_peers();
   for (const RoundRecord& round : schedule_.rounds()) {
     for (const OperationRecord& record : schedule_.operations(round)) plan_operation(record);
     widest_round_ = std::max(widest_round_, operations_.size() - round_ends_.back());
@@ -62,7 +74,7 @@ Plan::~Plan() = default;
 
 std::uint64_t Plan::stage(std::uint64_t bytes) noexcept {
   const std::uint64_t offset = staging_bytes_;
-  staging_bytes_ += (bytes + kStagingAlignment - 1) / kStagingAlignment * kStagingAlignment;
+  staging_bytes_ += aligned(bytes);
   return offset;
 }
 
@@ -102,6 +114,7 @@ void Plan::plan_message(PlannedOperation operation) {
   const OperationRecord& record = *operation.record;
   const Context& context = communicator_.context();
   operation.peer = peers_[record.peer];
+  if (one_sided_peers_[record.peer]) return plan_channel(operation);
   const bool long_message = operation.peer->in_parts() && record.bytes > kHeadBytes;
   const bool framed = record.block_count > 1 || long_message || context.config().check;
   operation.frame_bytes = framed ? frame_bytes(record.block_count) : 0;
@@ -119,6 +132,47 @@ void Plan::plan_message(PlannedOperation operation) {
     pieces.push_back({staging(), static_cast<std::int64_t>(operation.staging_offset), staged_bytes});
   if (!operation.staged) pieces.insert(pieces.end(), in_place.begin(), in_place.end());
   add_parts(operation, pieces);
+}
+
+// Both ends of each edge choose the same, since they see the same numbers of messages.
+void Plan::choose_one_sided_peers() {
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const auto messages = [&](OperationKind kind) {
+      return std::ranges::count_if(schedule_.operations(), [&](const OperationRecord& record) {
+        return record.kind == kind && record.peer == i;
+      });
+    };
+    const Provider* provider = peers_[i]->provider;
+    const auto most = static_cast<std::size_t>(std::max(messages(OperationKind::send), messages(OperationKind::recv)));
+    one_sided_peers_[i] = provider != nullptr && provider->capabilities().writes && most <= OneSided::kMostChannels;
+  }
+}
+
+// A one-sided message has no frame: the ends have compared their sizes before the first.
+void Plan::plan_channel(PlannedOperation operation) {
+  const OperationRecord& record = *operation.record;
+  const bool incoming = record.kind == OperationKind::recv;
+  operation.bytes = operation.message_bytes = record.bytes;
+  check_limits(operation);
+  operation.channel = channel_count_++;
+  operation.two_slots = record.bytes <= kTwoSlotBytes;
+  const bool answered = std::ranges::any_of(schedule_.operations(), [&](const OperationRecord& other) {
+    return other.peer == record.peer && other.kind == (incoming ? OperationKind::send : OperationKind::recv);
+  });
+  operation.credited = !operation.two_slots || !answered;
+  const Pieces in_place = pieces_in_place(operation);
+  operation.staged = incoming ? operation.two_slots || in_place.size() > 1 : !fits_in_place(operation, in_place);
+  if (operation.staged)
+    operation.staging_offset = stage((incoming && operation.two_slots ? 2 : 1) * operation.slot_distance());
+  if (incoming && operation.credited) {
+    PlannedOperation credit = operation;
+    credit.part = Part::credit;
+    add(credit, {});
+  }
+  Pieces pieces = in_place;
+  if (operation.staged && record.bytes > 0)
+    pieces = {{staging(), static_cast<std::int64_t>(operation.staging_offset), record.bytes}};
+  add(operation, pieces);
 }
 
 // A provider that takes only one piece at a time has no place for the surplus, so the staging memory holds it.

@@ -26,7 +26,9 @@ constexpr std::size_t kMaxPieces = 16;
 
 /// Something to post, or to copy: an operation of the schedule, or one of the two parts of a long message.
 struct PlannedOperation {
-  enum class Part : std::uint8_t { whole, head, rest };
+  /// credit: the receiver's leave to write a one-sided message, which is an operation of its own.
+  enum class Part : std::uint8_t { whole, head, rest, credit };
+  static constexpr std::uint32_t kNoChannel = ~0u;
 
   const OperationRecord* record = nullptr;
   Peer* peer = nullptr;              ///< send, recv
@@ -38,7 +40,14 @@ struct PlannedOperation {
   std::uint32_t piece_count = 0;
   std::uint32_t frame_bytes = 0;  ///< 0: no frame
   Part part = Part::whole;
-  bool staged = false;  ///< packed to (unpacked from) the run's staging memory; otherwise in place
+  bool staged = false;                 ///< packed to (unpacked from) the run's staging memory; otherwise in place
+  bool two_slots = false;              ///< one-sided: starts use two slots of staging memory in turn
+  bool credited = false;               ///< one-sided: the writer needs credits
+  std::uint32_t channel = kNoChannel;  ///< one-sided: see OneSided; otherwise none
+
+  [[nodiscard]] bool receives() const noexcept { return record->kind == OperationKind::recv && part != Part::credit; }
+  /// From one slot to the next.
+  [[nodiscard]] std::uint64_t slot_distance() const noexcept;
 };
 
 /// A piece of memory of a run. Buffers beyond the schedule's are the run's own: see Plan::staging and Plan::surplus.
@@ -51,9 +60,12 @@ struct PlannedPiece {
 /// Immutable but for its peers' states and its pool of runs, which the engine's lock guards.
 class Plan {
  public:
+  /// What it serves: many runs, or the one run of a persistent exchange, which may write into its peers' memory.
+  enum class Use { runs, lasting_run };
+
   /// Resolves peers and reserves memory. Call under the engine's lock. Throws Error(no_resources) for a slot or
   /// message beyond what tag and provider hold.
-  Plan(Communicator& communicator, Schedule schedule);
+  Plan(Communicator& communicator, Schedule schedule, Use use = Use::runs);
   ~Plan();
 
   [[nodiscard]] const Schedule& schedule() const noexcept { return schedule_; }
@@ -67,6 +79,8 @@ class Plan {
   }
   [[nodiscard]] std::size_t widest_round() const noexcept { return widest_round_; }
   [[nodiscard]] std::size_t staging_bytes() const noexcept { return staging_bytes_; }
+  /// Messages that are written into the peer's memory, or that the peer writes.
+  [[nodiscard]] std::uint32_t channel_count() const noexcept { return channel_count_; }
   /// The run's staging memory, as a buffer.
   [[nodiscard]] BufferId staging() const noexcept { return static_cast<BufferId>(schedule_.buffer_count()); }
   /// Memory that takes what is too long, as a buffer.
@@ -94,6 +108,8 @@ class Plan {
   void plan_operation(const OperationRecord& record);
   void plan_copy(PlannedOperation operation);
   void plan_message(PlannedOperation operation);
+  void plan_channel(PlannedOperation operation);
+  void choose_one_sided_peers();
   void check_limits(const PlannedOperation& operation) const;
   [[nodiscard]] std::uint64_t bytes_to_stage(const PlannedOperation& operation) const;
   [[nodiscard]] static std::size_t max_pieces(const PlannedOperation& operation) noexcept;
@@ -111,6 +127,8 @@ class Plan {
   Pieces pieces_;
   std::size_t staging_bytes_ = 0;
   std::size_t widest_round_ = 0;
+  std::vector<bool> one_sided_peers_;  ///< as peers_
+  std::uint32_t channel_count_ = 0;
   mutable bool all_ready_ = false;
   std::vector<std::unique_ptr<Run>> runs_;
   Run* idle_runs_ = nullptr;

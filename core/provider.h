@@ -44,6 +44,32 @@ class Completion {
 /// A provider's own name for a peer.
 using PeerHandle = std::uint64_t;
 
+/// Where a peer may write: what the provider of the memory's owner made of its address.
+struct RemoteMemory {
+  std::uint64_t address = 0;
+  std::uint64_t key = 0;
+
+  [[nodiscard]] RemoteMemory behind(std::uint64_t bytes) const noexcept { return {address + bytes, key}; }
+};
+
+/// Memory that the provider has got ready for one-sided writes, until this object ends.
+class Registration {
+ public:
+  virtual ~Registration() = default;
+  /// Of memory that was exposed.
+  [[nodiscard]] virtual RemoteMemory remote() const noexcept = 0;
+};
+
+/// Hears of writes that peers made to this rank's memory.
+class WriteListener {
+ public:
+  /// All of the write is visible. `data` is what the writer gave.
+  virtual void written(std::uint32_t data) noexcept = 0;
+
+ protected:
+  ~WriteListener() = default;
+};
+
 struct Capabilities {
   std::size_t inject_bytes = 0;  ///< sends up to this size leave the buffer free at once
   std::size_t iov_limit = 1;     ///< pieces of memory in one post
@@ -53,7 +79,8 @@ struct Capabilities {
   bool wait_fd = false;               ///< wait_fd() and may_sleep() work
   bool early_messages_block = false;  ///< a message that no receive waits for may hold up its sender's later ones
   bool takes_longer_messages =
-      false;  ///< a message longer than its receive is cut, and done() is told its whole length
+      false;            ///< a message longer than its receive is cut, and done() is told its whole length
+  bool writes = false;  ///< one-sided writes, below, work
 };
 
 /// All calls are made under one lock (the engine's), except capabilities, name, description and address, which are
@@ -83,6 +110,21 @@ class Provider {
   /// in already is matched inside the call.
   [[nodiscard]] virtual PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                              std::uint64_t ignore, Completion& completion) = 0;
+  // One-sided writes (with Capabilities::writes).
+
+  /// Lets peers write to the memory. Throws Error(no_resources, transport).
+  [[nodiscard]] virtual std::unique_ptr<Registration> expose(std::span<std::byte>) { return nullptr; }
+  /// Gets memory ready that post_write reads from. Throws as expose().
+  [[nodiscard]] virtual std::unique_ptr<Registration> prepare_source(std::span<const iovec>) { return nullptr; }
+  /// Writes the pieces, one behind the other, to memory that the peer has exposed, where the listener is told `data`.
+  /// `source` is of the same pieces. Returns as post_send does.
+  [[nodiscard]] virtual PostResult post_write(PeerHandle, std::span<const iovec>, const Registration& /*source*/,
+                                              const RemoteMemory&, std::uint32_t /*data*/, Completion&) {
+    return PostResult::again;
+  }
+  /// Who hears of peers' writes; nobody before.
+  virtual void set_listener(WriteListener*) noexcept {}
+
   /// Asks for an end of a posted receive; its handler is called in any case, with Errc::cancelled if that worked.
   virtual void cancel(Completion& completion) = 0;
 

@@ -25,7 +25,7 @@ Transfer::Transfer(Run& its_run) noexcept
             Transfer& transfer = transfer_of(self);
             Run& active = *transfer.run;
             transfer.state = State::idle;  // so that a failure does not take it back
-            if (transfer.operation->record->kind == OperationKind::recv) active.received(transfer, bytes, tag);
+            if (transfer.operation->receives()) active.received(transfer, bytes, tag);
             active.settled(transfer);
           },
           [](Completion& self, const Status& status) noexcept {
@@ -68,16 +68,22 @@ void Run::start() {
   done_.store(false, std::memory_order_relaxed);
   engine_.mutex.assert_held();
   engine_.activated();
+  if (one_sided_) one_sided_->next_start();
   if (may_begin())
     begin();
   else
     engine_.begin_later(*this);
 }
 
-bool Run::may_begin() const noexcept { return plan_.ready() || plan_.failure() != nullptr; }
+bool Run::may_begin() const noexcept {
+  if (!plan_.ready()) return plan_.failure() != nullptr;
+  return one_sided_ == nullptr || one_sided_->ready();
+}
 
 void Run::begin() {
-  if (const Status* failure = plan_.failure()) {
+  const Status* failure = plan_.failure();
+  if (failure == nullptr && one_sided_) failure = one_sided_->failure();
+  if (failure != nullptr) {
     status_ = {failure->code, fmt::format("{}: {}", plan_.schedule().name(), failure->message)};
     finish();
     return;
@@ -145,18 +151,23 @@ bool Run::repost(Transfer& transfer) {
   return false;
 }
 
-PostResult Run::post(Transfer& transfer) {
-  const PlannedOperation& operation = *transfer.operation;
-  std::array<iovec, kMaxPieces> pieces;
+std::size_t Run::list_memory(const PlannedOperation& operation, std::span<iovec> pieces) const noexcept {
   std::size_t count = 0;
   for (const PlannedPiece& piece : plan_.pieces(operation))
     pieces[count++] = {address(piece.buffer, piece.offset), piece.bytes};
-  const std::span<const iovec> memory(pieces.data(), count);
+  return count;
+}
+
+PostResult Run::post(Transfer& transfer) {
+  const PlannedOperation& operation = *transfer.operation;
+  std::array<iovec, kMaxPieces> pieces;
+  const std::span<const iovec> memory(pieces.data(), list_memory(operation, pieces));
+  if (operation.channel != PlannedOperation::kNoChannel) return one_sided_->post(transfer, memory);
   const Peer& peer = *operation.peer;
   // A second part never overtakes its first part: an inbox that takes in a first part expects the second.
   if (operation.part == PlannedOperation::Part::rest && (&transfer - 1)->state == Transfer::State::refused)
     return PostResult::again;
-  if (operation.record->kind == OperationKind::recv) return peer.post_recv(memory, tag_of(operation), tags_, transfer);
+  if (operation.receives()) return peer.post_recv(memory, tag_of(operation), tags_, transfer);
   return peer.provider->post_send(peer.handle, memory, tag_of(operation), transfer);
 }
 
@@ -183,6 +194,7 @@ void Run::stage_send(const PlannedOperation& operation) {
 
 void Run::unpack(const PlannedOperation& operation) {
   const std::byte* in = staging_.get() + operation.staging_offset + operation.frame_bytes;
+  if (operation.two_slots) in += one_sided_->slot_offset(operation);
   for (const BlockRecord& block : plan_.schedule().blocks(*operation.record)) {
     if (block.bytes == 0) continue;
     std::byte* base = address(block.buffer, block.offset);
@@ -354,7 +366,9 @@ void Run::take_back(Choose&& choose) {
       engine_.forget(transfer);
       transfer.state = Transfer::State::idle;
       --pending_;
-    } else if (transfer.operation->record->kind == OperationKind::recv) {
+    } else if (one_sided_ != nullptr && one_sided_->cancel(transfer)) {
+      // Its handler has settled it.
+    } else if (transfer.operation->receives() && transfer.operation->channel == PlannedOperation::kNoChannel) {
       transfer.operation->peer->provider->cancel(transfer);
     }
   }
@@ -375,13 +389,13 @@ void Run::abandon(const Status& reason) {
 std::uint32_t Run::sends_in_flight() const noexcept {
   std::uint32_t sends = 0;
   for (std::uint32_t i = 0; i < used_transfers_; ++i)
-    if (transfers_[i].state == Transfer::State::posted && transfers_[i].operation->record->kind == OperationKind::send)
-      ++sends;
+    if (transfers_[i].state == Transfer::State::posted && !transfers_[i].operation->receives()) ++sends;
   return sends;
 }
 
 void Run::finish() noexcept {
   engine_.mutex.assert_held();
+  if (one_sided_ != nullptr && !status_.ok()) one_sided_->end(status_);
   plan_.communicator().run_finished();
   done_.store(true, std::memory_order_release);
   engine_.deactivated();
@@ -414,7 +428,10 @@ std::string Run::describe(const PlannedOperation& operation) const {
 std::string Run::describe_pending() const {
   std::string text;
   const auto add = [&text](const std::string& item) { text += (text.empty() ? "" : "; ") + item; };
-  if (!plan_.ready()) add(plan_.missing_peers());
+  if (!plan_.ready())
+    add(plan_.missing_peers());
+  else if (one_sided_ != nullptr && !one_sided_->ready())
+    add(one_sided_->describe_pending());
   for (std::uint32_t i = 0; i < used_transfers_; ++i)
     if (transfers_[i].state != Transfer::State::idle) add(describe(*transfers_[i].operation));
   return text;

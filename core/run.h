@@ -10,6 +10,7 @@
 
 #include "core/frame.h"
 #include "core/match_tag.h"
+#include "core/one_sided.h"
 #include "core/plan.h"
 
 namespace fab::core {
@@ -37,6 +38,8 @@ class Run {
   /// For the next starts: bases[i] is the address of BufferId i (scratch is the run's own), `sequence_tag` is
   /// TagFormat::sequence or lasting. Now somebody holds the run.
   void prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag) noexcept;
+  /// After prepare(), if the plan has channels. Throws as OneSided does.
+  void make_one_sided(std::uint64_t tag) { one_sided_ = std::make_unique<OneSided>(*this, tag); }
   /// Posts round 0, or waits for the peers' addresses first. The buffers belong to the run until done().
   void start();
 
@@ -59,6 +62,12 @@ class Run {
   void begin();
   /// Repeats a refused post; returns whether it was accepted.
   bool repost(Transfer& transfer);
+
+  // For one-sided messages.
+  [[nodiscard]] std::byte* scratch() const noexcept { return scratch_.get(); }
+  /// The memory of an operation's pieces; returns how many there are.
+  std::size_t list_memory(const PlannedOperation& operation, std::span<iovec> pieces) const noexcept;
+  [[nodiscard]] std::string describe(const PlannedOperation& operation) const;
 
   Run* next_idle = nullptr;  ///< the plan's list
 
@@ -90,7 +99,6 @@ class Run {
   void take_back(Choose&& choose);
   void finish() noexcept;
   void recycle() noexcept;
-  [[nodiscard]] std::string describe(const PlannedOperation& operation) const;
   [[nodiscard]] std::uint32_t sends_in_flight() const noexcept;
 
   Plan& plan_;
@@ -100,7 +108,8 @@ class Run {
   std::vector<std::byte*> bases_;
   std::unique_ptr<std::byte[]> scratch_;
   std::unique_ptr<std::byte[]> staging_;
-  std::vector<Transfer> transfers_;  ///< as many as the widest round has operations
+  std::unique_ptr<OneSided> one_sided_;  ///< null if the plan has no channels
+  std::vector<Transfer> transfers_;      ///< as many as the widest round has operations
   std::uint64_t sequence_tag_ = 0;
   std::uint64_t run_tag_ = 0;  ///< what the tags of all messages share, once the run has begun
   std::uint32_t round_ = 0;

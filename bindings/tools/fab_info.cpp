@@ -52,7 +52,9 @@ ordered_json describe_providers(const fab::Config& config, const fab::JobInfo& j
                     {"address", candidate.address},
                     {"usable", candidate.usable},
                     {"chosen", candidate.usable && &candidate == &survey.candidates().front()},
-                    {"reason", candidate.reason}});
+                    {"reason", candidate.reason},
+                    {"persistent", candidate.writes ? "writes" : "messages"},
+                    {"persistent_reason", candidate.writes_reason}});
   return rows;
 }
 
@@ -77,6 +79,10 @@ void print_providers(const ordered_json& rows) {
                row["provider"].get<std::string>(), row["domain"].get<std::string>(), row["address"].get<std::string>(),
                row["reason"].get<std::string>());
   fmt::print("  * chosen   + usable   - not usable here\n");
+  for (const ordered_json& row : rows)
+    if (row["chosen"])
+      fmt::print("\npersistent exchanges between nodes are {} ({})\n", row["persistent"].get<std::string>(),
+                 row["persistent_reason"].get<std::string>());
 }
 
 void print_variables(const ordered_json& rows) {

@@ -2,6 +2,7 @@
 
 #include <rdma/fi_cm.h>
 #include <rdma/fi_eq.h>
+#include <sys/random.h>
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,7 @@ static_assert(sizeof(fi_context2) <= Completion::kProviderSpace);
 
 constexpr std::size_t kQueueEntries = 1024;
 constexpr std::size_t kReadBatch = 16;
-constexpr char kSeparator = '\n';  // provider name, description, raw address
+constexpr char kSeparator = '\n';  // provider name, how persistent exchanges travel, description, raw address
 
 std::uint64_t tag_mask(std::uint64_t format) {
   const int width = 64 - std::countl_zero(format);
@@ -49,10 +50,27 @@ bool never_clears_descriptor(const std::string& provider) { return provider == "
 /// a later one with the same number finds in its way (-FI_EBUSY); its next endpoint has another name.
 constexpr int kEndpointTries = 16;
 
+/// ofi_rxd (seen with 1.17) reports the end of an injected message without the context that it was given.
+bool forgets_injected(const std::string& provider) { return provider.ends_with("ofi_rxd"); }
+
 /// libfabric's own TCP endpoint keeps a few small messages for which no receive is posted (FI_NET_MAX_SAVED); the next
 /// one stays in its connection and holds up all that follow. A message that is taken in early must say whose it is, so
 /// the tag names the source.
 bool keeps_few_early_messages(const std::string& provider) { return provider == "net" || provider == "tcp"; }
+
+/// Who does not know a key cannot write, so keys are random where the provider leaves them to its user.
+constexpr int kKeyTries = 16;
+
+std::uint64_t random_key(const fi_info& info) {
+  if ((info.domain_attr->mr_mode & FI_MR_PROV_KEY) != 0) return 0;
+  std::uint64_t key = 0;
+  if (::getrandom(&key, sizeof(key), 0) != sizeof(key))
+    throw Error(Errc::no_resources, "getrandom: no random number for a memory key");
+  const std::size_t bits = 8 * info.domain_attr->mr_key_size;
+  return bits >= 64 ? key : key & ((1ull << bits) - 1);
+}
+
+std::string persistent_way(bool writes) { return writes ? "writes" : "messages"; }
 
 std::size_t total(std::span<const iovec> pieces) {
   std::size_t bytes = 0;
@@ -68,6 +86,7 @@ OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& lo
   name_ = choice.provider;
   domain_name_ = choice.domain;
   open(*choice.info);
+  capabilities_.writes = choice.writes;
   learn_own_address();
   log_.write(LogLevel::info, "chose {}: {}", description_, choice.reason);
 }
@@ -132,7 +151,7 @@ int OfiProvider::enable_new_endpoint() {
 // shm (seen with libfabric 1.17) takes messages for another sender's that come before their sender's address was
 // inserted here, so its directed receives cannot be trusted.
 void OfiProvider::learn_capabilities() {
-  capabilities_.inject_bytes = info_->tx_attr->inject_size;
+  capabilities_.inject_bytes = forgets_injected(name_) ? 0 : info_->tx_attr->inject_size;
   capabilities_.iov_limit = std::min(info_->tx_attr->iov_limit, info_->rx_attr->iov_limit);
   capabilities_.max_message_bytes = info_->ep_attr->max_msg_size;
   capabilities_.early_messages_block = keeps_few_early_messages(name_);
@@ -192,22 +211,32 @@ void OfiProvider::learn_own_address() {
   const bool internet = info_->addr_format == FI_SOCKADDR_IN || info_->addr_format == FI_SOCKADDR_IN6;
   const std::string printed = internet ? to_string(reinterpret_cast<const sockaddr*>(raw.data())) : std::string();
   description_ = fmt::format("{} on {}{}", name_, domain_name_, printed.empty() ? "" : " (" + printed + ")");
-  address_ = name_ + kSeparator + description_ + kSeparator + raw;
+  address_ = name_ + kSeparator + persistent_way(capabilities_.writes) + kSeparator + description_ + kSeparator + raw;
 }
 
 PeerHandle OfiProvider::connect(std::string_view address) {
-  const std::size_t first = address.find(kSeparator);
-  const std::size_t second = first == std::string_view::npos ? first : address.find(kSeparator, first + 1);
-  if (second == std::string_view::npos)
-    throw Error(Errc::mismatch, "its address is not one of this version of fab's libfabric provider");
-  const std::string_view peer_provider = address.substr(0, first);
-  const std::string_view peer_description = address.substr(first + 1, second - first - 1);
+  const auto next_part = [&address] {
+    const std::size_t end = address.find(kSeparator);
+    if (end == std::string_view::npos)
+      throw Error(Errc::mismatch, "its address is not one of this version of fab's libfabric provider");
+    const std::string_view part = address.substr(0, end);
+    address.remove_prefix(end + 1);
+    return part;
+  };
+  const std::string_view peer_provider = next_part();
+  const std::string_view peer_way = next_part();
+  const std::string_view peer_description = next_part();
   if (peer_provider != name_)
     throw Error(Errc::mismatch, fmt::format("it uses {}, this rank {}; FAB_PROVIDER and FAB_IFACE must choose the same "
                                             "provider on all ranks",
                                             peer_description, description_));
+  if (peer_way != persistent_way(capabilities_.writes))
+    throw Error(Errc::mismatch,
+                fmt::format("its persistent exchanges are {}, this rank's {}; FAB_ONE_SIDED and FAB_CHECK "
+                            "must be the same on all ranks",
+                            peer_way, persistent_way(capabilities_.writes)));
   fi_addr_t peer = FI_ADDR_UNSPEC;
-  const int inserted = fi_av_insert(addresses_.get(), address.data() + second + 1, 1, &peer, 0, nullptr);
+  const int inserted = fi_av_insert(addresses_.get(), address.data(), 1, &peer, 0, nullptr);
   if (inserted != 1)
     throw Error(Errc::unreachable, fmt::format("fi_av_insert ({}): {} cannot be used as an address: {}", description_,
                                                peer_description, inserted < 0 ? fi_strerror(-inserted) : "refused"));
@@ -273,19 +302,71 @@ PostResult OfiProvider::post_registered(std::span<const iovec> pieces, std::uint
   return result;
 }
 
+Handle<fid_mr> OfiProvider::register_memory(const void* memory, std::size_t bytes, std::uint64_t access) {
+  fid_mr* region = nullptr;
+  int result = -FI_ENOKEY;
+  for (int tries = 0; tries < kKeyTries && result == -FI_ENOKEY; ++tries)
+    result = fi_mr_reg(domain_.get(), memory, bytes, access, 0, random_key(*info_), 0, &region, nullptr);
+  check(result, "fi_mr_reg", description_, Errc::no_resources);
+  Handle<fid_mr> handle(region);
+  if ((info_->domain_attr->mr_mode & FI_MR_ENDPOINT) == 0) return handle;
+  check(fi_mr_bind(region, &endpoint_->fid, 0), "fi_mr_bind", description_);
+  check(fi_mr_enable(region), "fi_mr_enable", description_);
+  return handle;
+}
+
 OfiProvider::Regions OfiProvider::register_pieces(std::span<const iovec> pieces, std::uint64_t access) {
   Regions regions;
-  for (const iovec& piece : pieces) {
-    fid_mr* region = nullptr;
-    if (piece.iov_len > 0)
-      check(fi_mr_reg(domain_.get(), piece.iov_base, piece.iov_len, access, 0, next_key_++, 0, &region, nullptr),
-            "fi_mr_reg", description_, Errc::no_resources);
-    regions.emplace_back(region);
-    if (region == nullptr || (info_->domain_attr->mr_mode & FI_MR_ENDPOINT) == 0) continue;
-    check(fi_mr_bind(region, &endpoint_->fid, 0), "fi_mr_bind", description_);
-    check(fi_mr_enable(region), "fi_mr_enable", description_);
-  }
+  for (const iovec& piece : pieces)
+    regions.push_back(piece.iov_len > 0 ? register_memory(piece.iov_base, piece.iov_len, access) : nullptr);
   return regions;
+}
+
+/// What descriptors a write's pieces have, and how peers name the memory.
+class OfiProvider::Prepared final : public Registration {
+ public:
+  explicit Prepared(Regions regions, RemoteMemory remote = {}) : regions_(std::move(regions)), remote_(remote) {
+    for (const auto& region : regions_) descriptors_.push_back(region ? fi_mr_desc(region.get()) : nullptr);
+  }
+  [[nodiscard]] RemoteMemory remote() const noexcept override { return remote_; }
+  /// Null where the provider needs none.
+  [[nodiscard]] void** descriptors() const noexcept { return descriptors_.empty() ? nullptr : descriptors_.data(); }
+
+ private:
+  Regions regions_;
+  RemoteMemory remote_;
+  mutable std::vector<void*> descriptors_;  ///< libfabric takes them without const, and only reads
+};
+
+std::unique_ptr<Registration> OfiProvider::expose(std::span<std::byte> memory) {
+  Regions regions;
+  regions.push_back(register_memory(memory.data(), memory.size(), FI_REMOTE_WRITE));
+  const bool by_address = (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+  const RemoteMemory remote{.address = by_address ? reinterpret_cast<std::uint64_t>(memory.data()) : 0,
+                            .key = fi_mr_key(regions.back().get())};
+  return std::make_unique<Prepared>(std::move(regions), remote);
+}
+
+std::unique_ptr<Registration> OfiProvider::prepare_source(std::span<const iovec> pieces) {
+  return std::make_unique<Prepared>(register_local_ ? register_pieces(pieces, FI_WRITE) : Regions());
+}
+
+PostResult OfiProvider::post_write(PeerHandle to, std::span<const iovec> pieces, const Registration& source,
+                                   const RemoteMemory& target, std::uint32_t data, Completion& completion) {
+  const std::size_t bytes = total(pieces);
+  const fi_rma_iov there{.addr = target.address, .len = bytes, .key = target.key};
+  fi_msg_rma message{};
+  message.msg_iov = pieces.data();
+  message.desc = static_cast<const Prepared&>(source).descriptors();
+  message.iov_count = pieces.size();
+  message.addr = to;
+  message.rma_iov = &there;
+  message.rma_iov_count = 1;
+  message.context = completion.provider_space();
+  message.data = data;
+  const std::uint64_t inject = bytes <= capabilities_.inject_bytes ? FI_INJECT : 0;
+  return posted(fi_writemsg(endpoint_.get(), &message, FI_COMPLETION | FI_REMOTE_CQ_DATA | inject), "fi_writemsg",
+                completion);
 }
 
 void OfiProvider::cancel(Completion& completion) {
@@ -305,6 +386,10 @@ std::size_t OfiProvider::poll() {
     return 0;
   }
   for (const fi_cq_tagged_entry& entry : std::span(entries).first(static_cast<std::size_t>(count))) {
+    if ((entry.flags & FI_REMOTE_WRITE) != 0) {
+      if (listener_ != nullptr) listener_->written(static_cast<std::uint32_t>(entry.data));
+      continue;
+    }
     Completion& completion = Completion::from_provider_space(entry.op_context);
     if (register_local_) registered_.erase(&completion);
     completion.done(entry.len, entry.tag);

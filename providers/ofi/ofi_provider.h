@@ -1,6 +1,7 @@
 // Any libfabric provider with reliable datagram endpoints and tagged messages.
 #pragma once
 
+#include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
 #include <memory>
@@ -34,6 +35,11 @@ class OfiProvider final : public Provider {
                                      Completion& completion) override;
   [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                      std::uint64_t ignore, Completion& completion) override;
+  [[nodiscard]] std::unique_ptr<Registration> expose(std::span<std::byte> memory) override;
+  [[nodiscard]] std::unique_ptr<Registration> prepare_source(std::span<const iovec> pieces) override;
+  [[nodiscard]] PostResult post_write(PeerHandle to, std::span<const iovec> pieces, const Registration& source,
+                                      const RemoteMemory& target, std::uint32_t data, Completion& completion) override;
+  void set_listener(WriteListener* listener) noexcept override { listener_ = listener; }
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] int wait_fd() const noexcept override { return wait_fd_; }
@@ -44,6 +50,7 @@ class OfiProvider final : public Provider {
 
  private:
   using Regions = std::vector<Handle<fid_mr>>;
+  class Prepared;
 
   void open(const fi_info& info);
   void open_domain(const fi_info& info, fi_progress progress);
@@ -56,6 +63,7 @@ class OfiProvider final : public Provider {
   void learn_own_address();
   [[nodiscard]] PostResult posted(ssize_t result, const char* call, Completion& completion);
   std::size_t read_error();
+  [[nodiscard]] Handle<fid_mr> register_memory(const void* memory, std::size_t bytes, std::uint64_t access);
   [[nodiscard]] Regions register_pieces(std::span<const iovec> pieces, std::uint64_t access);
   template <class Post>
   PostResult post_registered(std::span<const iovec> pieces, std::uint64_t access, Completion& completion, Post post);
@@ -76,7 +84,7 @@ class OfiProvider final : public Provider {
   int wait_fd_ = -1;
   bool register_local_ = false;
   std::unordered_map<Completion*, Regions> registered_;  ///< FI_MR_LOCAL only
-  std::uint64_t next_key_ = 1;
+  WriteListener* listener_ = nullptr;
 };
 
 }  // namespace fab::ofi

@@ -13,14 +13,15 @@ namespace {
 struct Preference {
   const char* provider;
   const char* reason;
+  bool card_writes = false;  ///< the network card writes into memory by itself
 };
 
 /// Best first. Ahead of TCP: whatever drives a network card of its own. `net` is libfabric 1.17's native TCP endpoint,
 /// called `tcp` from 1.18 on; it blocks and polls equally fast, while ofi_rxm over TCP takes ten times as long to wake.
 constexpr Preference kPreferences[] = {
-    {"cxi", "Slingshot network card"},
-    {"verbs;ofi_rxm", "InfiniBand or RoCE network card"},
-    {"opx", "Omni-Path network card"},
+    {"cxi", "Slingshot network card", true},
+    {"verbs;ofi_rxm", "InfiniBand or RoCE network card", true},
+    {"opx", "Omni-Path network card", true},
     {"psm2", "Omni-Path network card"},
     {"psm3", "network card through PSM3"},
     {"efa", "EFA network card"},
@@ -65,9 +66,16 @@ Survey::Survey(const Config& config, const JobInfo& job) : config_(config), job_
     wanted_interface_ = interface_towards(job.other_nodes);
     wanted_because_ = "the route to the job's other nodes";
   }
+  if (config.one_sided != OneSided::off) {
+    query(FI_TAGGED | FI_DIRECTED_RECV | FI_RMA);
+    query(FI_TAGGED | FI_RMA);
+  }
   query(FI_TAGGED | FI_DIRECTED_RECV);
   query(FI_TAGGED);
-  for (Candidate& candidate : candidates_) judge(candidate);
+  for (Candidate& candidate : candidates_) {
+    judge(candidate);
+    judge_writes(candidate);
+  }
   std::stable_sort(candidates_.begin(), candidates_.end(), [this](const Candidate& a, const Candidate& b) {
     const auto key = [this](const Candidate& c) {
       return std::tuple(!c.usable, rank_of(c), c.interface != wanted_interface_, is_link_local(source_address(*c.info)),
@@ -104,7 +112,7 @@ void Survey::query(unsigned long long capabilities) {
   for (fi_info* info = list; info != nullptr; info = info->next) add(info);
 }
 
-// The second query repeats what the first one found, without directed receive.
+// Later queries repeat what the first ones found, with fewer capabilities.
 void Survey::add(fi_info* info) {
   Candidate candidate;
   candidate.provider = info->fabric_attr->prov_name;
@@ -135,6 +143,24 @@ void Survey::judge(Candidate& candidate) const {
   candidate.reason = row == nullptr ? "not in the table of preferences" : row->reason;
   if (!candidate.interface.empty() && candidate.interface == wanted_interface_)
     candidate.reason += fmt::format("; {}", wanted_because_);
+}
+
+void Survey::judge_writes(Candidate& candidate) const {
+  const fi_info& info = *candidate.info;
+  const Preference* row = preference(candidate.provider);
+  const auto decide = [&candidate](bool writes, const char* reason) {
+    candidate.writes = writes;
+    candidate.writes_reason = reason;
+  };
+  if (config_.one_sided == OneSided::off) return decide(false, "FAB_ONE_SIDED=off");
+  if (config_.check) return decide(false, "FAB_CHECK compares messages");
+  if ((info.caps & FI_RMA) == 0) return decide(false, "the provider has no one-sided writes");
+  // A write tells its target a number of 32 bits, without a receive for it.
+  if (info.domain_attr->cq_data_size < sizeof(std::uint32_t) || (info.rx_attr->mode & FI_RX_CQ_DATA) != 0)
+    return decide(false, "the provider's writes carry no data to the target's completion queue");
+  if (config_.one_sided == OneSided::on) return decide(true, "FAB_ONE_SIDED=on");
+  if (row != nullptr && row->card_writes) return decide(true, "the network card writes");
+  decide(false, "no network card writes; FAB_ONE_SIDED=on has the provider do it");
 }
 
 const Candidate& Survey::best() const {

@@ -17,7 +17,9 @@ struct Candidate {
   std::string interface;  ///< network interface of its address; empty when it has none
   std::string address;    ///< for people
   std::string reason;     ///< why it stands at its place, or why it is no choice
-  bool usable = true;     ///< false: FAB_PROVIDER or FAB_IFACE exclude it, or it does not reach all nodes
+  bool writes = false;    ///< persistent exchanges write into the peer's memory
+  std::string writes_reason;
+  bool usable = true;  ///< false: FAB_PROVIDER or FAB_IFACE exclude it, or it does not reach all nodes
   fi_info* info = nullptr;
 };
 
@@ -39,6 +41,7 @@ class Survey {
   void query(unsigned long long capabilities);
   void add(fi_info* info);
   void judge(Candidate& candidate) const;
+  void judge_writes(Candidate& candidate) const;
 
   const Config& config_;
   const JobInfo& job_;

@@ -58,7 +58,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 12u);
+  EXPECT_EQ(names.size(), 13u);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
@@ -67,6 +67,9 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_LOCAL_LONG", "auto").local_long, LongMessages::automatic);
   EXPECT_EQ(read("FAB_LOCAL_LONG", "read").local_long, LongMessages::read);
   EXPECT_EQ(read("FAB_LOCAL_LONG", "ring").local_long, LongMessages::ring);
+  EXPECT_EQ(read("FAB_ONE_SIDED", "auto").one_sided, OneSided::automatic);
+  EXPECT_EQ(read("FAB_ONE_SIDED", "on").one_sided, OneSided::on);
+  EXPECT_EQ(read("FAB_ONE_SIDED", "off").one_sided, OneSided::off);
   EXPECT_EQ(read("FAB_PROGRESS", "thread").progress, ProgressMode::thread);
   EXPECT_EQ(read("FAB_PROGRESS", "caller").progress, ProgressMode::caller);
   EXPECT_EQ(read("FAB_PROGRESS_CPU", "3").progress_cpu, 3);

@@ -22,7 +22,8 @@ class FabricProvider : public Provider {
                       .tag_mask = options.tag_mask,
                       .wait_fd = true,
                       .early_messages_block = options.early_messages_block,
-                      .takes_longer_messages = options.takes_longer_messages},
+                      .takes_longer_messages = options.takes_longer_messages,
+                      .writes = options.writes},
         address_(std::to_string(rank)) {}
 
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
@@ -41,12 +42,38 @@ class FabricProvider : public Provider {
     check(pieces, tag);
     return fabric_.receive(rank_, static_cast<Rank>(from), pieces, tag, ignore, completion);
   }
+  [[nodiscard]] std::unique_ptr<Registration> expose(std::span<std::byte> memory) override {
+    return std::make_unique<Prepared>(fabric_, rank_, fabric_.expose(rank_, memory));
+  }
+  [[nodiscard]] std::unique_ptr<Registration> prepare_source(std::span<const iovec>) override {
+    return std::make_unique<Prepared>(fabric_, rank_, 0);
+  }
+  PostResult post_write(PeerHandle to, std::span<const iovec> pieces, const Registration& source,
+                        const RemoteMemory& target, std::uint32_t data, Completion& completion) override {
+    check(pieces, 0);
+    EXPECT_NE(dynamic_cast<const Prepared*>(&source), nullptr);
+    return fabric_.write(rank_, static_cast<Rank>(to),
+                         {rank_, target, data, {pieces.begin(), pieces.end()}, &completion, 0});
+  }
+  void set_listener(WriteListener* listener) noexcept override { fabric_.port(rank_).listener = listener; }
   void cancel(Completion& completion) override { fabric_.cancel(rank_, completion); }
   std::size_t poll() override { return fabric_.poll(rank_); }
   [[nodiscard]] int wait_fd() const noexcept override { return fabric_.port(rank_).wait_fd; }
   [[nodiscard]] bool may_sleep() override { return fabric_.may_sleep(rank_); }
 
  private:
+  class Prepared final : public Registration {
+   public:
+    Prepared(Fabric& fabric, Rank rank, std::uint64_t key) : fabric_(fabric), rank_(rank), key_(key) {}
+    ~Prepared() override { fabric_.withdraw(rank_, key_); }
+    [[nodiscard]] RemoteMemory remote() const noexcept override { return {0, key_}; }
+
+   private:
+    Fabric& fabric_;
+    Rank rank_;
+    std::uint64_t key_;
+  };
+
   void check(std::span<const iovec> pieces, std::uint64_t tag) const {
     EXPECT_LE(pieces.size(), capabilities_.iov_limit);
     EXPECT_EQ(tag & ~capabilities_.tag_mask, 0u) << "bits that do not travel";
@@ -73,7 +100,8 @@ std::unique_ptr<Provider> Fabric::open(Rank rank) { return std::make_unique<Fabr
 std::size_t Fabric::left_over() const {
   const std::lock_guard lock(mutex_);
   std::size_t count = 0;
-  for (const Port& each : ports_) count += each.receives.size() + each.inbox.size() + each.events.size();
+  for (const Port& each : ports_)
+    count += each.receives.size() + each.inbox.size() + each.events.size() + each.writes.size();
   return count;
 }
 
@@ -119,6 +147,55 @@ PostResult Fabric::receive(Rank to, Rank from, std::span<const iovec> pieces, st
   port(to).receives.push_back({from, tag, ignore, {pieces.begin(), pieces.end()}, &completion});
   if (options_.early_messages_block) deliver_some(port(to));
   return PostResult::pending;
+}
+
+PostResult Fabric::write(Rank from, Rank to, Write write) {
+  const std::lock_guard lock(mutex_);
+  if (refuses(port(from))) return PostResult::again;
+  write.delay = delay();
+  port(to).writes.push_back(std::move(write));
+  ring(port(to));
+  return PostResult::pending;
+}
+
+std::uint64_t Fabric::expose(Rank rank, std::span<std::byte> memory) {
+  const std::lock_guard lock(mutex_);
+  port(rank).exposed.emplace(++last_key_, memory);
+  return last_key_;
+}
+
+void Fabric::withdraw(Rank rank, std::uint64_t key) {
+  const std::lock_guard lock(mutex_);
+  port(rank).exposed.erase(key);
+}
+
+std::vector<std::uint32_t> Fabric::write_some(Port& to) {
+  std::vector<std::list<Write>::iterator> order;
+  for (auto write = to.writes.begin(); write != to.writes.end(); ++write) order.push_back(write);
+  std::shuffle(order.begin(), order.end(), random_);
+  std::vector<std::uint32_t> written;
+  for (const auto& write : order) {
+    if (write->delay > 0) {
+      --write->delay;
+      continue;
+    }
+    if (carry_out(to, *write)) written.push_back(write->data);
+    to.writes.erase(write);
+  }
+  return written;
+}
+
+bool Fabric::carry_out(Port& to, const Write& write) {
+  const std::vector<std::byte> bytes = gather(write.pieces);
+  const auto target = to.exposed.find(write.target.key);
+  if (target == to.exposed.end() || write.target.address + bytes.size() > target->second.size()) {
+    add(port(write.from),
+        {write.completion, 0, 0, {make_error_code(Errc::transport), "the peer's memory is not exposed"}, 0});
+    return false;
+  }
+  std::ranges::copy(bytes, target->second.begin() + static_cast<std::ptrdiff_t>(write.target.address));
+  add(port(write.from), {write.completion, bytes.size(), 0, {}, 0});
+  return true;
 }
 
 void Fabric::cancel(Rank rank, Completion& completion) {
@@ -181,19 +258,22 @@ std::list<Fabric::Event> Fabric::take_due(Port& at) {
 
 std::size_t Fabric::poll(Rank rank) {
   std::list<Event> due;
+  std::vector<std::uint32_t> written;
   {
     const std::lock_guard lock(mutex_);
     port(rank).refused = false;
     deliver_some(port(rank));
+    written = write_some(port(rank));
     due = take_due(port(rank));
   }
+  for (const std::uint32_t data : written) port(rank).listener->written(data);
   for (const Event& event : due) {
     if (event.failure.ok())
       event.completion->done(event.bytes, event.tag);
     else
       event.completion->fail(event.failure);
   }
-  return due.size();
+  return due.size() + written.size();
 }
 
 bool Fabric::may_sleep(Rank rank) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -25,6 +26,7 @@ struct FabricOptions {
   /// Messages of one sender come in their order, and one that finds no receive holds up the next (as over TCP).
   bool early_messages_block = false;
   bool takes_longer_messages = false;
+  bool writes = false;  ///< one-sided ones, which come in any order, those of one sender too
 };
 
 class Fabric {
@@ -60,6 +62,14 @@ class Fabric {
     Completion* completion;           ///< null: injected
     unsigned delay;
   };
+  struct Write {
+    Rank from;
+    RemoteMemory target;
+    std::uint32_t data;
+    std::vector<iovec> pieces;  ///< where the writer's bytes lie until they are written
+    Completion* completion;
+    unsigned delay;
+  };
   struct Event {
     Completion* completion;
     std::uint64_t bytes;
@@ -70,7 +80,10 @@ class Fabric {
   struct Port {
     std::list<Receive> receives;
     std::list<Message> inbox;
+    std::list<Write> writes;
     std::list<Event> events;
+    std::map<std::uint64_t, std::span<std::byte>> exposed;  ///< by key
+    WriteListener* listener = nullptr;
     int wait_fd = -1;
     bool refused = false;  ///< since the last poll
   };
@@ -78,6 +91,9 @@ class Fabric {
   PostResult send(Rank from, Rank to, std::span<const iovec> pieces, std::uint64_t tag, Completion& completion);
   PostResult receive(Rank to, Rank from, std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
                      Completion& completion);
+  PostResult write(Rank from, Rank to, Write write);
+  std::uint64_t expose(Rank rank, std::span<std::byte> memory);
+  void withdraw(Rank rank, std::uint64_t key);
   void cancel(Rank rank, Completion& completion);
   std::size_t poll(Rank rank);
   bool may_sleep(Rank rank);
@@ -88,6 +104,8 @@ class Fabric {
   [[nodiscard]] std::list<Receive>::iterator find_receive(Port& port, const Message& message) const;
   void deliver(Port& to, std::list<Message>::iterator message, std::list<Receive>::iterator receive);
   void deliver_some(Port& port);
+  [[nodiscard]] std::vector<std::uint32_t> write_some(Port& port);
+  [[nodiscard]] bool carry_out(Port& port, const Write& write);
   void add(Port& port, Event event);
   static void ring(const Port& port);
   static std::list<Event> take_due(Port& port);
@@ -95,6 +113,7 @@ class Fabric {
   const FabricOptions options_;
   mutable std::mutex mutex_;
   std::mt19937 random_;
+  std::uint64_t last_key_ = 0;
   std::vector<Port> ports_;
   std::atomic<std::size_t> refusals_{0};
   std::atomic<std::size_t> messages_{0};

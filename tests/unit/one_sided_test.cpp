@@ -1,0 +1,276 @@
+// Persistent exchanges by one-sided writes, over a network that carries them out late and in any order.
+#include "core/one_sided.h"
+
+#include <gmock/gmock.h>
+
+#include <deque>
+#include <optional>
+#include <random>
+
+#include "collectives/neighbor_xchg.h"
+#include "core/wait.h"
+#include "unit/expect_error.h"
+#include "unit/in_process_job.h"
+#include "unit/random_topologies.h"
+
+namespace fab::test {
+namespace {
+
+using collectives::BlockList;
+using testing::HasSubstr;
+
+Config caller_only(double wait_timeout_s = 0) {
+  Config config = read_config([](const std::string&) { return std::nullopt; });
+  config.progress = ProgressMode::caller;
+  config.wait_timeout_s = wait_timeout_s;
+  return config;
+}
+
+constexpr FabricOptions kWrites{.refused_percent = 20, .writes = true};
+constexpr std::byte kUntouched{0xee};
+
+/// A block of `bytes`; scattered ones leave a gap behind each byte.
+Layout block_layout(std::size_t bytes, bool scattered) {
+  if (!scattered) return Layout::contiguous(bytes);
+  return Layout::vector(bytes, 1, 2, Layout::contiguous(1));
+}
+
+/// One rank's persistent exchange with blocks of its own, and what must come of each start.
+class Side {
+ public:
+  using Bytes = std::function<std::size_t(Rank from, Rank to)>;
+
+  Side(std::shared_ptr<core::Communicator> communicator, const Bytes& bytes, bool scattered) : scattered_(scattered) {
+    rank_ = communicator->rank();
+    const Neighborhood& edges = communicator->neighborhood();
+    const auto add = [&](std::vector<BlockShape>& shapes, std::vector<Rank>& ranks, Rank rank, std::size_t size) {
+      shapes.push_back({static_cast<std::ptrdiff_t>(shapes.size() * kRoom), block_layout(size, scattered)});
+      ranks.push_back(rank);
+    };
+    for (const Edge& edge : edges.destinations) add(sent_, to_, edge.peer, bytes(rank_, edge.peer));
+    for (const Edge& edge : edges.sources) add(received_, from_, edge.peer, bytes(edge.peer, rank_));
+    send_.assign(sent_.size() * kRoom, std::byte{});
+    recv_.assign(received_.size() * kRoom, kUntouched);
+    exchange_.emplace(
+        collectives::make_neighbor_xchg(std::move(communicator), send_.data(), recv_.data(),
+                                        {.send = BlockList::general(sent_), .recv = BlockList::general(received_)}));
+  }
+
+  void start() {
+    ++starts_;
+    std::ranges::fill(recv_, kUntouched);
+    for (std::size_t i = 0; i < sent_.size(); ++i)
+      for_each_byte(sent_[i],
+                    [&](std::size_t place, std::size_t n) { send_[i * kRoom + place] = value(rank_, to_[i], n); });
+    const core::Lock lock(exchange_->engine().mutex);
+    exchange_->start();
+  }
+  [[nodiscard]] bool done() const { return exchange_->run().done(); }
+  Status end() {
+    exchange_->end();
+    return exchange_->run().status();
+  }
+  Status wait() {
+    core::finish(exchange_->run());
+    return end();
+  }
+  /// Everything has come, and nothing else was touched. Afterwards nobody may read what was sent.
+  void check() {
+    std::vector<std::byte> expected(recv_.size(), kUntouched);
+    for (std::size_t i = 0; i < received_.size(); ++i)
+      for_each_byte(received_[i],
+                    [&](std::size_t place, std::size_t n) { expected[i * kRoom + place] = value(from_[i], rank_, n); });
+    ASSERT_TRUE(recv_ == expected) << "rank " << rank_ << ", start " << starts_;
+    std::ranges::fill(send_, std::byte{0xdd});
+  }
+  [[nodiscard]] bool untouched() const {
+    return std::ranges::all_of(recv_, [](std::byte each) { return each == kUntouched; });
+  }
+  [[nodiscard]] int starts() const { return starts_; }
+  [[nodiscard]] core::Persistent& exchange() { return *exchange_; }
+
+ private:
+  static constexpr std::size_t kRoom = 150'000;
+
+  template <class Visit>
+  void for_each_byte(const BlockShape& shape, Visit visit) const {
+    for (std::size_t n = 0; n < shape.layout.size(); ++n) visit(scattered_ ? 2 * n : n, n);
+  }
+  [[nodiscard]] std::byte value(Rank from, Rank to, std::size_t n) const {
+    return static_cast<std::byte>((static_cast<unsigned>(from * 7 + to * 13 + starts_ * 31) + n) % 200);
+  }
+
+  bool scattered_;
+  Rank rank_ = 0;
+  int starts_ = 0;
+  std::vector<BlockShape> sent_;
+  std::vector<BlockShape> received_;
+  std::vector<Rank> to_;
+  std::vector<Rank> from_;
+  std::vector<std::byte> send_;
+  std::vector<std::byte> recv_;
+  std::optional<core::Persistent> exchange_;
+};
+
+/// Sizes on both sides of where two slots end, none at all included.
+std::size_t random_bytes(std::uint32_t seed, Rank from, Rank to) {
+  static constexpr std::size_t kSizes[] = {0, 1, 40, 5000, 32'768, 32'769, 70'000};
+  return kSizes[std::mt19937(seed * 977 + static_cast<std::uint32_t>(from * 31 + to))() % std::size(kSizes)];
+}
+
+class OneSidedGraphs : public testing::TestWithParam<bool> {};
+
+// Ranks run ahead of each other as far as the exchanges let them.
+TEST_P(OneSidedGraphs, EveryStartBringsItsOwnData) {
+  constexpr int kStarts = 12;
+  for (std::uint32_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    FabricOptions options = kWrites;
+    options.seed = seed;
+    const int ranks = 2 + static_cast<int>(seed % 4);
+    InProcessJob job(ranks, caller_only(), options);
+    std::deque<Side> sides;
+    const auto bytes = [seed](Rank from, Rank to) { return random_bytes(seed, from, to); };
+    for (const auto& communicator : job.communicators([&](Rank) { return random_graph(ranks, seed); }))
+      sides.emplace_back(communicator, bytes, GetParam());
+    std::vector<bool> active(sides.size());
+    std::mt19937 random(seed);
+    const auto all_ended = [&] {
+      return std::ranges::all_of(sides, [](const Side& side) { return side.starts() == kStarts; }) &&
+             std::ranges::none_of(active, std::identity());
+    };
+    for (int turn = 0; turn < 100'000 && !all_ended(); ++turn) {
+      const std::size_t rank = random() % sides.size();
+      Side& side = sides[rank];
+      if (!active[rank] && side.starts() < kStarts) {
+        side.start();
+        active[rank] = true;
+      }
+      job.context(static_cast<Rank>(rank)).engine().poll_once();
+      if (!active[rank] || !side.done()) continue;
+      const Status status = side.end();
+      ASSERT_TRUE(status.ok()) << status.message;
+      ASSERT_NO_FATAL_FAILURE(side.check());
+      active[rank] = false;
+    }
+    ASSERT_TRUE(all_ended()) << "it does not come to an end";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Blocks, OneSidedGraphs, testing::Bool(),
+                         [](const auto& param) { return param.param ? "Scattered" : "Contiguous"; });
+
+/// Two ranks; messages go from rank 0 to rank 1, and back if `both_ways`.
+struct Two {
+  Two(std::size_t sent, std::size_t expected, bool both_ways, double timeout_s)
+      : job(2, caller_only(timeout_s), kWrites) {
+    const auto topology = [&](Rank rank) -> std::optional<Topology> {
+      const std::vector<int> other{1 - rank};
+      const std::vector<int> none;
+      if (both_ways) return DistributedGraph(other, other);
+      return rank == 0 ? DistributedGraph(none, other) : DistributedGraph(other, none);
+    };
+    for (const auto& communicator : job.communicators(topology)) {
+      const std::size_t here = communicator->rank() == 0 ? sent : expected;
+      sides.emplace_back(
+          communicator, [here](Rank, Rank) { return here; }, false);
+    }
+  }
+  void poll_both(int turns = 200) {
+    for (int turn = 0; turn < turns; ++turn) job.progress();
+  }
+  void run_both() {
+    for (Side& side : sides) side.start();
+    poll_both();
+    for (Side& side : sides) {
+      ASSERT_TRUE(side.done());
+      const Status status = side.end();
+      ASSERT_TRUE(status.ok()) << status.message;
+      ASSERT_NO_FATAL_FAILURE(side.check());
+    }
+  }
+
+  InProcessJob job;
+  std::deque<Side> sides;
+};
+
+TEST(OneSided, DataAreWrittenAndNotSent) {
+  Two two(100'000, 100'000, true, 0);
+  two.run_both();
+  const std::size_t letters = two.job.fabric().messages();
+  EXPECT_EQ(letters, 2u) << "what each needs to know of the other";
+  for (int i = 0; i < 5; ++i) two.run_both();
+  EXPECT_EQ(two.job.fabric().messages(), letters);
+}
+
+TEST(OneSided, AWriterWaitsForTheOwnerOfAUsersBuffer) {
+  Two two(100'000, 100'000, false, 0);
+  two.run_both();
+  two.sides[0].start();
+  two.poll_both();
+  EXPECT_FALSE(two.sides[0].done());
+  two.sides[1].start();
+  two.poll_both();
+  EXPECT_TRUE(two.sides[0].done());
+  EXPECT_TRUE(two.sides[1].done());
+}
+
+TEST(OneSided, AWriterOfShortMessagesIsOneStartAhead) {
+  Two two(100, 100, false, 0);
+  two.run_both();
+  two.sides[0].start();
+  two.poll_both();
+  ASSERT_TRUE(two.sides[0].done()) << "the second slot is free";
+  EXPECT_TRUE(two.sides[0].end().ok());
+  two.sides[0].start();
+  two.poll_both();
+  EXPECT_FALSE(two.sides[0].done()) << "the first is not known to be";
+}
+
+TEST(OneSided, EndsThatDisagreeAreTold) {
+  for (const auto& [sent, expected] : {std::pair<std::size_t, std::size_t>{100, 90}, {90, 100}, {100'000, 90}}) {
+    Two two(sent, expected, false, 0);
+    for (Side& side : two.sides) side.start();
+    two.poll_both();
+    ASSERT_TRUE(two.sides[0].done());
+    ASSERT_TRUE(two.sides[1].done());
+    const Status writer = two.sides[0].end();
+    const Status owner = two.sides[1].end();
+    EXPECT_EQ(owner.errc(), sent > expected ? Errc::truncated : Errc::mismatch);
+    EXPECT_THAT(owner.message, HasSubstr("receive from rank 0"));
+    EXPECT_THAT(owner.message, HasSubstr("the other rank declares " + std::to_string(sent) + " bytes where " +
+                                         std::to_string(expected) + " are declared here"));
+    EXPECT_EQ(writer.errc(), Errc::mismatch);
+    EXPECT_TRUE(two.sides[1].untouched());
+  }
+}
+
+// Its buffer is its own again: what comes late finds it closed.
+TEST(OneSided, AReceiverThatGaveUpIsNotWrittenTo) {
+  Two two(100'000, 100'000, false, 0.2);
+  two.run_both();
+  two.sides[1].start();
+  two.poll_both();
+  EXPECT_EQ(two.sides[1].wait().errc(), Errc::timed_out);
+  two.sides[0].start();
+  two.poll_both();
+  ASSERT_TRUE(two.sides[0].done());
+  EXPECT_FALSE(two.sides[0].end().ok());
+  EXPECT_TRUE(two.sides[1].untouched());
+  two.sides[1].start();
+  const Status again = two.sides[1].wait();
+  EXPECT_EQ(again.errc(), Errc::timed_out);
+  EXPECT_THAT(again.message, HasSubstr("make a new exchange"));
+}
+
+TEST(OneSided, MayEndBeforeThePeersAnswer) {
+  Two two(100'000, 100'000, true, 0);
+  two.sides.pop_front();
+  two.poll_both();
+  two.sides.pop_front();
+  two.poll_both();
+  EXPECT_EQ(two.job.left_over(), 0u);
+}
+
+}  // namespace
+}  // namespace fab::test
