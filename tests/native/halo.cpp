@@ -213,7 +213,7 @@ TEST_F(HaloTest, BothFieldsMayTravelAtOnce) {
   const HaloModel model(each, rank());
   HaloExchange halo = *HaloExchange::make(world(), model.options());
   for (std::uint64_t iteration = 0; iteration < 100; ++iteration) {
-    for (const std::uint64_t buffer : {0, 1}) {
+    for (const std::uint64_t buffer : {0u, 1u}) {
       model.fill(halo, halo.field<std::uint64_t>(), 2 * iteration + buffer);
       halo.start();
       halo.flip();
@@ -223,7 +223,7 @@ TEST_F(HaloTest, BothFieldsMayTravelAtOnce) {
       halo.finish();
       halo.flip();
     }
-    for (const std::uint64_t buffer : {0, 1}) {
+    for (const std::uint64_t buffer : {0u, 1u}) {
       halo.finish();
       ASSERT_EQ(model.find_fault(halo, halo.field<std::uint64_t>(), 2 * iteration + buffer), "");
       halo.flip();
@@ -281,6 +281,35 @@ TEST_F(HaloTest, LeftOverRanksGetNone) {
   moved.start();
   moved.finish();
   EXPECT_EQ(model.find_fault(moved, moved.field<std::uint64_t>(), 1), "");
+}
+
+// Rank 0's block is longer along the faces that it shares.
+TEST_F(HaloTest, BlocksThatDoNotFitAreTold) {
+  if (size() < 2) GTEST_SKIP() << "needs two blocks";
+  const std::size_t length = rank() == 0 ? 5 : 4;
+  HaloExchange halo = *HaloExchange::make(
+      world(), {.grid = {size(), 1}, .periodic = {true, true}, .block = {.interior = {3, length}, .width = {1, 1}}});
+  const auto outcome = [](auto call) {
+    try {
+      call();
+      return Status();
+    } catch (const Error& error) {
+      return Status{error.code(), error.what()};
+    }
+  };
+  const Errc expected = rank() == 0 ? Errc::mismatch : Errc::truncated;
+  const bool concerned = rank() <= 1 || rank() == size() - 1;
+  for (int i = 0; i < 3; ++i) {
+    halo.start();
+    const Status first = outcome([&] {
+      while (halo.finish_any()) {
+      }
+    });
+    EXPECT_EQ(first.errc(), concerned ? expected : Errc{}) << first.message;
+    EXPECT_EQ(halo.active(), concerned) << "finish is still to be called";
+    EXPECT_EQ(outcome([&] { halo.finish(); }).errc(), first.errc());
+    EXPECT_FALSE(halo.active());
+  }
 }
 
 TEST_F(HaloTest, MisuseIsTold) {

@@ -1,9 +1,9 @@
 // Waiting for single blocks of a run.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <optional>
+#include <memory>
 #include <thread>
 
 #include "core/wait.h"
@@ -54,7 +54,7 @@ const std::vector<Edge> kThree = {{1, 0}, {2, 0}, {3, 0}};
 
 TEST_F(Arrival, OfOneBlockSaysNothingAboutOthers) {
   start(exchange_with({1, 2, 3}, 8), kThree);
-  for (const std::size_t source : {1, 2, 0}) {
+  for (const std::size_t source : {1u, 2u, 0u}) {
     EXPECT_FALSE(has_arrived(source));
     provider().deliver(provider().find(kRecv, source + 1), bytes_of(8, 5));
     EXPECT_TRUE(has_arrived(source));
@@ -79,7 +79,7 @@ TEST_F(Arrival, OfALongMessageTakesBothParts) {
   const Layout scattered = Layout::vector(20, 1, 8000, Layout::contiguous(4000));
   builder.send(1, 0, {BufferId::send, 0, scattered});
   builder.recv(1, 0, {BufferId::recv, 0, scattered});
-  for (const std::size_t first : {0, 1}) {
+  for (const std::size_t first : {0u, 1u}) {
     start(builder.commit(), {{1, 0}});
     ASSERT_EQ(provider().count(kRecv), 2u);
     echo(1, first);
@@ -119,7 +119,7 @@ TEST_F(Arrival, OfWhatDoesNotTravelComesWithTheStart) {
   RecordingRig::Options options;
   options.known = false;
   start(builder.commit(), {{1, 0}, {1, 1}, {0, 0}}, options);
-  for (const std::size_t source : {0, 1, 2}) EXPECT_FALSE(has_arrived(source)) << "the run has not begun";
+  for (const std::size_t source : {0u, 1u, 2u}) EXPECT_FALSE(has_arrived(source)) << "the run has not begun";
   rig_->publish(1);
   rig_->poll();
   EXPECT_FALSE(has_arrived(0));

@@ -2,9 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <limits>
-#include <map>
 #include <set>
+#include <tuple>
 
 #include "collectives/halo_xchg.h"
 #include "fab/communicator.h"
