@@ -22,7 +22,8 @@ struct HaloOptions {
   /// May differ between ranks as far as neighbours agree about the cells of the face that they share.
   HaloShape block;
   int buffers = 1;  ///< 2: two fields of this shape, each with an exchange of its own
-  /// The caller's memory in place of the object's own: one padded block per buffer, which outlives the object.
+  /// The caller's memory in place of the object's own: one padded block per buffer, not overlapping; outlives the
+  /// object.
   std::vector<std::span<std::byte>> memory{};
 };
 
