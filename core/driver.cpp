@@ -21,11 +21,13 @@ std::int64_t now_ns() {
 
 }  // namespace
 
-Driver::Driver(Engine& engine, IdleHook idle) : engine_(engine), idle_(idle) {
+Driver::Driver(Engine& engine, IdleHook idle, Attention attention)
+    : engine_(engine), idle_(idle), attention_(attention) {
   // Under the lock: the thread looks at drivers_ under the lock before it polls, so from here on every completion
   // is either visible to our first step or ours to find.
   const Lock lock(engine_.mutex);
   engine_.count_driver(1);
+  if (attention_ == Attention::to_everything) ++engine_.attentive_;
   leading_ = engine_.take_lead();
 }
 
@@ -34,6 +36,7 @@ Driver::~Driver() {
   {
     const Lock lock(engine_.mutex);
     engine_.count_driver(-1);
+    if (attention_ == Attention::to_everything) --engine_.attentive_;
     if (leading_) engine_.led_ = false;
   }
   if (leading_) engine_.notify_followers();

@@ -67,6 +67,7 @@ std::size_t Engine::progress() {
   if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks();
   if (!deferred_.empty()) events += begin_deferred();
   for (Inbox* inbox : inboxes_) inbox->polled(events == 0);
+  if (attentive_ > 0 && events > 0) notify_followers();
   return events;
 }
 
@@ -84,16 +85,6 @@ void Engine::call_thread() noexcept {
   if (thread_state_.load(std::memory_order_relaxed) == deaf &&
       thread_state_.compare_exchange_strong(deaf, ThreadState::awake))
     raise(thread_fd_);
-}
-
-void Engine::linger(const Run& run) {
-  if (drivers() > 0 || !options_.caller_may_spin) {
-    if (!run.done()) progress();
-    return;
-  }
-  count_driver(1);
-  for (int polls = 0; polls < kLingeringPolls && !run.done(); ++polls) progress();
-  count_driver(-1);
 }
 
 void Engine::deactivated() noexcept {

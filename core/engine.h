@@ -68,9 +68,15 @@ class Engine {
   }
   /// Polls everything once; for callers that hold no lock.
   void poll_once() FAB_EXCLUDES(mutex);
-  /// Polls while the run is not done, for about as long as a message within the node takes, if nobody else drives and
-  /// the caller may spin; otherwise once. Cheaper than a Driver.
-  void linger(const Run& run) FAB_REQUIRES(mutex);
+  /// Polls until `done()` says so, for about as long as a message within the node takes, if nobody else drives and the
+  /// caller may spin; otherwise once. Cheaper than a Driver.
+  template <class Done>
+  void linger(Done&& done) FAB_REQUIRES(mutex) {
+    const bool may_stay = drivers() == 0 && options_.caller_may_spin;
+    if (may_stay) count_driver(1);
+    for (int polls = may_stay ? kLingeringPolls : 1; polls > 0 && !done(); --polls) progress();
+    if (may_stay) count_driver(-1);
+  }
 
   /// A post was refused: repeat it after the next progress.
   void retry_later(Transfer& transfer) noexcept FAB_REQUIRES(mutex);
@@ -150,7 +156,8 @@ class Engine {
   // Both change under the lock.
   std::atomic<int> active_{0};
   std::atomic<int> drivers_{0};
-  bool led_ FAB_GUARDED_BY(mutex) = false;  ///< one waiting caller polls; the others follow
+  bool led_ FAB_GUARDED_BY(mutex) = false;   ///< one waiting caller polls; the others follow
+  int attentive_ FAB_GUARDED_BY(mutex) = 0;  ///< drivers that wait for less than the end of a run
   Transfer* refused_head_ FAB_GUARDED_BY(mutex) = nullptr;
   Transfer* refused_tail_ FAB_GUARDED_BY(mutex) = nullptr;
   std::vector<Run*> deferred_ FAB_GUARDED_BY(mutex);
@@ -175,10 +182,13 @@ class Engine {
 using IdleHook = void (*)();
 
 /// The calling thread drives the engine for as long as this object lives. Several threads may at once: one leads and
-/// polls, the others sleep until something completed or the leader left.
+/// polls, the others sleep until a run ended (an attentive one: until anything happened) or the leader left.
 class Driver {
  public:
-  explicit Driver(Engine& engine, IdleHook idle = nullptr) FAB_EXCLUDES(engine.mutex);
+  enum class Attention : std::uint8_t { to_runs, to_everything };
+
+  explicit Driver(Engine& engine, IdleHook idle = nullptr, Attention attention = Attention::to_runs)
+      FAB_EXCLUDES(engine.mutex);
   ~Driver() FAB_EXCLUDES(engine_.mutex);
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
@@ -194,6 +204,7 @@ class Driver {
 
   Engine& engine_;
   IdleHook idle_;
+  const Attention attention_;
   bool leading_ = false;
   bool following_ = false;
   std::uint64_t seen_epoch_ = 0;

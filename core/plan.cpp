@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/communicator.h"
 #include "core/context.h"
@@ -233,6 +234,30 @@ void Plan::add(PlannedOperation operation, std::span<const PlannedPiece> pieces)
   operation.piece_count = static_cast<std::uint32_t>(pieces.size());
   pieces_.insert(pieces_.end(), pieces.begin(), pieces.end());
   operations_.push_back(operation);
+}
+
+std::vector<Arrival> Plan::arrivals(std::span<const Edge> sources) const {
+  std::map<std::pair<Rank, std::uint32_t>, Arrival> known;
+  const std::size_t rounds = round_ends_.size() - 1;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const auto operations = this->operations(round);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const OperationRecord& record = *operations[i].record;
+      if (record.kind != OperationKind::recv || operations[i].part == Part::rest) continue;
+      const Arrival arrival{.round = static_cast<std::uint32_t>(round),
+                            .first = static_cast<std::uint32_t>(i),
+                            .count = operations[i].part == Part::head ? 2u : 1u};
+      for (const BlockRecord& block : schedule_.blocks(record))
+        known[{schedule_.peers()[record.peer], block.slot}] = block.bytes > 0 ? arrival : Arrival{};
+    }
+  }
+  std::vector<Arrival> result;
+  for (const Edge& edge : sources) {
+    const auto found = known.find({edge.peer, edge.slot});
+    const auto last_round = static_cast<std::uint32_t>(std::max<std::size_t>(rounds, 1) - 1);
+    result.push_back(found != known.end() ? found->second : Arrival{.round = last_round});
+  }
+  return result;
 }
 
 bool Plan::ready() const noexcept {

@@ -57,6 +57,14 @@ struct PlannedPiece {
   std::uint64_t bytes = 0;
 };
 
+/// What brings the block of an edge: planned operations [first, first + count) of a round. Without any, as for a block
+/// without bytes or one that the rank sends itself, the block is there once the round is posted.
+struct Arrival {
+  std::uint32_t round = 0;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
 /// Immutable but for its peers' states and its pool of runs, which the engine's lock guards.
 class Plan {
  public:
@@ -77,6 +85,8 @@ class Plan {
   [[nodiscard]] std::span<const PlannedPiece> pieces(const PlannedOperation& operation) const noexcept {
     return std::span(pieces_).subspan(operation.first_piece, operation.piece_count);
   }
+  /// One for each edge on which this rank receives.
+  [[nodiscard]] std::vector<Arrival> arrivals(std::span<const Edge> sources) const;
   [[nodiscard]] std::size_t widest_round() const noexcept { return widest_round_; }
   [[nodiscard]] std::size_t staging_bytes() const noexcept { return staging_bytes_; }
   /// Messages that are written into the peer's memory, or that the peer writes.

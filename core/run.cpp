@@ -402,6 +402,16 @@ void Run::finish() noexcept {
   if (!held_ && pending_ == 0) recycle();
 }
 
+// Something is pending from the moment at which the run begins, so nothing means that it has not begun.
+bool Run::has_arrived(const Arrival& arrival) const noexcept {
+  if (done()) return true;
+  if (pending_ == 0 || round_ < arrival.round) return false;
+  if (round_ > arrival.round) return true;
+  const auto is_idle = [](const Transfer& transfer) { return transfer.state == Transfer::State::idle; };
+  const auto parts = std::span(transfers_).first(used_transfers_).subspan(arrival.first, arrival.count);
+  return std::all_of(parts.begin(), parts.end(), is_idle);
+}
+
 void Run::let_go() noexcept {
   held_ = false;
   if (done() && pending_ == 0)

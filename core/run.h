@@ -45,6 +45,9 @@ class Run {
 
   [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
   [[nodiscard]] const Status& status() const noexcept { return status_; }
+  /// Whether a block of an active run is in its place, or never will be: then status() tells why. Nothing writes to it
+  /// any more. Under the engine's lock.
+  [[nodiscard]] bool has_arrived(const Arrival& arrival) const noexcept;
   /// The user's handle is gone: the run goes back to its plan as soon as nothing is in flight. Until then it keeps the
   /// communicator itself.
   void let_go() noexcept;

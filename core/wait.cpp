@@ -22,7 +22,7 @@ void finish(Run& run, IdleHook idle, End&& end) {
   Engine& engine = engine_of(run);
   const auto linger = [&] {
     const Lock lock(engine.mutex);
-    engine.linger(run);
+    engine.linger([&run] { return run.done(); });
     if (!run.done()) return false;
     end();
     return true;
@@ -62,6 +62,42 @@ bool test(Run& run) {
   if (run.done()) return true;
   engine_of(run).poll_once();
   return run.done();
+}
+
+std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arrivals,
+                                    std::span<const std::size_t> wanted) {
+  const auto has_arrived = [&](const std::size_t i) { return run.has_arrived(arrivals[i]); };
+  const auto found = std::find_if(wanted.begin(), wanted.end(), has_arrived);
+  if (found == wanted.end()) return std::nullopt;
+  return Arrived{static_cast<std::size_t>(found - wanted.begin()), run.status()};
+}
+
+Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const std::size_t> wanted) {
+  Engine& engine = engine_of(run);
+  std::optional<Arrived> arrived;
+  const auto look = [&] { return (arrived = find_arrived(run, arrivals, wanted)).has_value(); };
+  {
+    const Lock lock(engine.mutex);
+    engine.linger(look);
+    look();
+  }
+  if (arrived) {
+    engine.leave();
+    return *std::move(arrived);
+  }
+  const auto look_again = [&] {
+    const Lock lock(engine.mutex);
+    return look();
+  };
+  Driver driver(engine, nullptr, Driver::Attention::to_everything);
+  Run* const runs[] = {&run};
+  Watch watch(runs, run.plan().communicator().context().config().wait_timeout_s);
+  while (!look_again()) {
+    if (driver.step()) continue;
+    watch.check();
+    if (!look_again()) driver.rest();
+  }
+  return *std::move(arrived);
 }
 
 std::size_t wait_any(std::span<Run* const> runs, IdleHook idle) {

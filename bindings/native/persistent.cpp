@@ -1,5 +1,8 @@
 #include "fab/persistent.h"
 
+#include <fmt/format.h>
+
+#include <optional>
 #include <utility>
 
 #include "collectives/cart_shift_xchg.h"
@@ -14,17 +17,23 @@ namespace {
 
 using collectives::BlockList;
 
+void raise(const Status& failure) {
+  if (!failure.ok()) throw Error(failure.errc(), failure.message);
+}
+
 }  // namespace
 
 PersistentExchange::PersistentExchange() noexcept = default;
-PersistentExchange::PersistentExchange(core::Persistent exchange)
-    : exchange_(std::make_unique<core::Persistent>(std::move(exchange))) {}
+PersistentExchange::PersistentExchange(core::Persistent exchange, std::span<const Edge> sources)
+    : exchange_(std::make_unique<core::Persistent>(std::move(exchange))),
+      arrivals_(exchange_->run().plan().arrivals(sources)) {}
 PersistentExchange::PersistentExchange(PersistentExchange&& other) noexcept = default;
 
 PersistentExchange& PersistentExchange::operator=(PersistentExchange&& other) noexcept {
   if (this == &other) return *this;
   static_cast<void>(wait_status());
   exchange_ = std::move(other.exchange_);
+  arrivals_ = std::move(other.arrivals_);
   return *this;
 }
 
@@ -52,15 +61,48 @@ Status PersistentExchange::wait_status() {
   return end();
 }
 
-void PersistentExchange::wait() {
-  if (const Status status = wait_status(); !status.ok()) throw Error(status.errc(), status.message);
-}
+void PersistentExchange::wait() { raise(wait_status()); }
 
 bool PersistentExchange::test() {
   if (!active()) return true;
   if (!core::test(exchange_->run())) return false;
-  if (const Status status = end(); !status.ok()) throw Error(status.errc(), status.message);
+  raise(end());
   return true;
+}
+
+void PersistentExchange::check_sources(std::span<const std::size_t> sources, const char* call) const {
+  if (sources.empty()) throw Error(Errc::invalid_argument, fmt::format("PersistentExchange::{}: no source", call));
+  for (const std::size_t source : sources)
+    if (source >= arrivals_.size())
+      throw Error(Errc::invalid_argument, fmt::format("PersistentExchange::{}: source {}; this exchange has {} sources",
+                                                      call, source, arrivals_.size()));
+}
+
+void PersistentExchange::wait_source(std::size_t source) {
+  check_sources({&source, 1}, "wait_source");
+  if (active()) raise(core::wait_any(exchange_->run(), arrivals_, {&source, 1}).status);
+}
+
+std::size_t PersistentExchange::wait_any_source(std::span<const std::size_t> sources) {
+  check_sources(sources, "wait_any_source");
+  if (!active()) return 0;
+  const core::Arrived arrived = core::wait_any(exchange_->run(), arrivals_, sources);
+  raise(arrived.status);
+  return arrived.position;
+}
+
+bool PersistentExchange::test_source(std::size_t source) {
+  check_sources({&source, 1}, "test_source");
+  if (!active()) return true;
+  core::Engine& engine = exchange_->engine();
+  engine.poll_once();
+  std::optional<core::Arrived> arrived;
+  {
+    const core::Lock lock(engine.mutex);
+    arrived = core::find_arrived(exchange_->run(), arrivals_, {&source, 1});
+  }
+  if (arrived) raise(arrived->status);
+  return arrived.has_value();
 }
 
 void PersistentExchange::start_all(std::span<PersistentExchange> exchanges) {
@@ -73,7 +115,7 @@ void PersistentExchange::wait_all(std::span<PersistentExchange> exchanges) {
     Status status = exchange.wait_status();
     if (first.ok()) first = std::move(status);
   }
-  if (!first.ok()) throw Error(first.errc(), first.message);
+  raise(first);
 }
 
 PersistentExchange neighbor_xchg_init(const Communicator& communicator, const void* send, void* recv,
@@ -82,22 +124,25 @@ PersistentExchange neighbor_xchg_init(const Communicator& communicator, const vo
   return PersistentExchange(
       collectives::make_neighbor_xchg(communicator.core(), send, recv,
                                       {.send = BlockList::regular(block, 1, edges.destinations.size()),
-                                       .recv = BlockList::regular(block, 1, edges.sources.size())}));
+                                       .recv = BlockList::regular(block, 1, edges.sources.size())}),
+      edges.sources);
 }
 
 PersistentExchange neighbor_xchg_init(const Communicator& communicator, void* buffer, const Layout& block) {
-  const std::size_t blocks = communicator.neighborhood().sources.size();
-  return PersistentExchange(
-      collectives::make_neighbor_xchg(communicator.core(), nullptr, buffer,
-                                      {.send = {}, .recv = BlockList::regular(block, 1, blocks), .in_place = true}));
+  const std::vector<Edge>& sources = communicator.neighborhood().sources;
+  return PersistentExchange(collectives::make_neighbor_xchg(
+                                communicator.core(), nullptr, buffer,
+                                {.send = {}, .recv = BlockList::regular(block, 1, sources.size()), .in_place = true}),
+                            sources);
 }
 
 PersistentExchange neighbor_xchgv_init(const Communicator& communicator, const void* send,
                                        std::span<const BlockShape> send_blocks, void* recv,
                                        std::span<const BlockShape> recv_blocks) {
   return PersistentExchange(collectives::make_neighbor_xchg(
-      communicator.core(), send, recv,
-      {.send = BlockList::general(send_blocks), .recv = BlockList::general(recv_blocks)}));
+                                communicator.core(), send, recv,
+                                {.send = BlockList::general(send_blocks), .recv = BlockList::general(recv_blocks)}),
+                            communicator.neighborhood().sources);
 }
 
 PersistentExchange cart_shift_xchg_init(const Communicator& communicator, const void* send, void* recv,

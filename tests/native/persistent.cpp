@@ -169,6 +169,72 @@ TEST_F(PersistentTest, FacesAndShiftsAndInPlace) {
   }
 }
 
+TEST_F(PersistentTest, BlocksMayBeWaitedForOneByOne) {
+  const Communicator comm = ring();
+  for (const std::size_t elements : {std::size_t{1}, std::size_t{700}, std::size_t{60'000}}) {
+    Ring ring(comm, 0, elements);
+    const auto has_come = [&](std::size_t source, int iteration) {
+      const auto block = std::span(ring.recv).subspan(source * elements, elements);
+      const int sender = source == 0 ? next() : previous();
+      for (std::size_t i = 0; i < elements; ++i)
+        if (block[i] != value(sender, 0, iteration, i)) return false;
+      return true;
+    };
+    for (int iteration = 0; iteration < 30; ++iteration) {
+      ring.fill(rank(), iteration);
+      ring.exchange.start();
+      if (iteration % 6 == 5) std::this_thread::sleep_for(2ms);
+      const std::array<std::size_t, 2> sources = {1, 0};
+      std::size_t first = static_cast<std::size_t>(iteration % 2);
+      if (iteration % 3 == 0)
+        ring.exchange.wait_source(first);
+      else if (iteration % 3 == 1)
+        while (!ring.exchange.test_source(first)) std::this_thread::yield();
+      else
+        first = sources.at(ring.exchange.wait_any_source(sources));
+      EXPECT_TRUE(has_come(first, iteration)) << iteration;
+      EXPECT_TRUE(ring.exchange.active());
+      const std::size_t last = 1 - first;
+      ring.exchange.wait_source(last);
+      EXPECT_TRUE(has_come(last, iteration)) << iteration;
+      ring.exchange.wait();
+      ring.exchange.wait_source(last);  // not active
+    }
+  }
+}
+
+// Rank 0 starts when rank 1 has told it that the block of the rank after it came, so rank 1 must not wait for rank 0.
+TEST_F(PersistentTest, ABlockThatCameDoesNotWaitForALateNeighbour) {
+  if (size() < 3) GTEST_SKIP() << "needs two neighbours";
+  std::vector<int> sources;
+  std::vector<int> destinations;
+  if (rank() == 0) sources = {1};
+  if (rank() == 1) destinations = {0};
+  const Communicator line = world().distributed_graph(sources, destinations);
+  const Communicator comm = ring();
+  for (const std::size_t elements : {std::size_t{5}, std::size_t{40'000}}) {
+    Ring ring(comm, 0, elements);
+    for (int iteration = 0; iteration < 10; ++iteration) {
+      int word = 0;
+      ring.fill(rank(), iteration);
+      if (rank() == 0) neighbor_xchg(line, &word, &word, Layout::contiguous(sizeof(word)));
+      ring.exchange.start();
+      if (rank() == 1) {
+        if (iteration % 2 == 0) ring.exchange.wait_source(0);
+        if (iteration % 2 == 1) {
+          EXPECT_EQ(ring.exchange.wait_any_source(std::array<std::size_t, 2>{1, 0}), 1u);
+        }
+        EXPECT_EQ(ring.recv.front(), value(2, 0, iteration, 0));
+        EXPECT_EQ(ring.recv.at(elements - 1), value(2, 0, iteration, elements - 1));
+        EXPECT_FALSE(ring.exchange.test_source(1));
+        neighbor_xchg(line, &word, &word, Layout::contiguous(sizeof(word)));
+      }
+      ring.exchange.wait();
+      EXPECT_TRUE(ring.came_from(next(), previous(), iteration));
+    }
+  }
+}
+
 TEST_F(PersistentTest, MisuseIsTold) {
   const Communicator comm = ring();
   Ring ring(comm, 0, 10);
@@ -187,6 +253,9 @@ TEST_F(PersistentTest, MisuseIsTold) {
   }
   ring.exchange.wait();
   EXPECT_TRUE(ring.came_from(next(), previous(), 1));
+  EXPECT_THROW(ring.exchange.wait_source(2), Error);
+  EXPECT_THROW(static_cast<void>(ring.exchange.test_source(2)), Error);
+  EXPECT_THROW(static_cast<void>(ring.exchange.wait_any_source({})), Error);
   PersistentExchange none;
   EXPECT_FALSE(none.active());
   EXPECT_THROW(none.start(), Error);

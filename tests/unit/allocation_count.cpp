@@ -31,6 +31,12 @@ void* operator new(std::size_t bytes, Alignment alignment) { return allocate(byt
 void* operator new[](std::size_t bytes, Alignment alignment) { return allocate(bytes, std::size_t(alignment)); }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return try_allocate(bytes, 0); }
 void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return try_allocate(bytes, 0); }
+void* operator new(std::size_t bytes, Alignment alignment, const std::nothrow_t&) noexcept {
+  return try_allocate(bytes, std::size_t(alignment));
+}
+void* operator new[](std::size_t bytes, Alignment alignment, const std::nothrow_t&) noexcept {
+  return try_allocate(bytes, std::size_t(alignment));
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
@@ -41,6 +47,8 @@ void operator delete(void* memory, std::size_t, Alignment) noexcept { std::free(
 void operator delete[](void* memory, std::size_t, Alignment) noexcept { std::free(memory); }
 void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete(void* memory, Alignment, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete[](void* memory, Alignment, const std::nothrow_t&) noexcept { std::free(memory); }
 
 namespace fab::test {
 

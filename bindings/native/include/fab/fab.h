@@ -4,6 +4,8 @@
 #include "fab/communicator.h"
 #include "fab/context.h"
 #include "fab/error.h"
+#include "fab/halo.h"
+#include "fab/halo_geometry.h"
 #include "fab/layout.h"
 #include "fab/memory.h"
 #include "fab/neighbor.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 #include <span>
-#include <type_traits>
+#include <vector>
 
 #include "fab/neighbor.h"
 
@@ -11,7 +11,8 @@ namespace fab {
 
 namespace core {
 class Persistent;
-}
+struct Arrival;
+}  // namespace core
 
 /// One exchange with its buffers and shape. All ranks of the communicator make theirs in the same order; afterwards
 /// each may be started in any order, also at once with others and with ordinary calls. From the first start on nothing
@@ -22,7 +23,8 @@ class Persistent;
 class PersistentExchange {
  public:
   PersistentExchange() noexcept;
-  explicit PersistentExchange(core::Persistent exchange);
+  /// For bindings: `sources` are the edges whose blocks can be waited for one by one.
+  explicit PersistentExchange(core::Persistent exchange, std::span<const Edge> sources = {});
   PersistentExchange(PersistentExchange&& other) noexcept;
   PersistentExchange& operator=(PersistentExchange&& other) noexcept;
   ~PersistentExchange();
@@ -40,14 +42,26 @@ class PersistentExchange {
   /// Makes some progress; true when it is complete or not active. Throws like wait.
   [[nodiscard]] bool test();
 
+  /// Returns when the block from source i of the neighborhood is in its place, whatever else is still on its way; at
+  /// once if the exchange is not active. Afterwards that block may be read, but neither it nor what is sent may be
+  /// written before the exchange is complete, which wait is still to be called for. Throws Error(invalid_argument) when
+  /// there is no such source (a shift has none), and like wait when the exchange has failed.
+  void wait_source(std::size_t source);
+  /// The same for any of the listed sources, at least one: returns the position in the list of one whose block came.
+  [[nodiscard]] std::size_t wait_any_source(std::span<const std::size_t> sources);
+  /// Makes some progress; whether the block is in its place. Throws like wait_source.
+  [[nodiscard]] bool test_source(std::size_t source);
+
   static void start_all(std::span<PersistentExchange> exchanges);
   /// Throws the first failure, after all are complete.
   static void wait_all(std::span<PersistentExchange> exchanges);
 
  private:
   [[nodiscard]] Status end();
+  void check_sources(std::span<const std::size_t> sources, const char* call) const;
 
   std::unique_ptr<core::Persistent> exchange_;
+  std::vector<core::Arrival> arrivals_;  ///< of the sources
 };
 
 // Arguments and errors as in fab/neighbor.h; collective in the sense that all ranks make them in the same order, but

@@ -1,0 +1,182 @@
+#include "fab/halo.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "collectives/halo_xchg.h"
+#include "fab/persistent.h"
+
+namespace fab {
+
+namespace {
+
+constexpr auto kFieldAlignment = std::align_val_t{64};
+
+struct FreeField {
+  void operator()(std::byte* field) const noexcept { ::operator delete[](field, kFieldAlignment); }
+};
+using OwnField = std::unique_ptr<std::byte[], FreeField>;
+
+/// Zeros.
+OwnField allocate_field(std::size_t bytes) {
+  OwnField field(static_cast<std::byte*>(::operator new[](bytes, kFieldAlignment, std::nothrow)));
+  if (field == nullptr)
+    throw Error(Errc::no_resources, fmt::format("halo: no memory for a block and its halo of {} bytes", bytes));
+  std::memset(field.get(), 0, bytes);
+  return field;
+}
+
+template <class... Arguments>
+[[noreturn]] void refuse(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  throw Error(Errc::invalid_argument, "halo: " + fmt::format(text, std::forward<Arguments>(arguments)...));
+}
+
+void check(const HaloOptions& options, const HaloGeometry& geometry) {
+  const auto& [grid, periodic, block, buffers, memory] = options;
+  if (geometry.dimensions() != grid.size())
+    refuse("the block has {} dimensions and the grid has {}", geometry.dimensions(), grid.size());
+  if (buffers != 1 && buffers != 2) refuse("buffers is {}; valid are 1 and 2", buffers);
+  if (memory.empty()) return;
+  if (memory.size() != static_cast<std::size_t>(buffers))
+    refuse("memory for {} buffers is given; there are {}", memory.size(), buffers);
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    if (memory[i].size() != geometry.bytes())
+      refuse("memory[{}] has {} bytes; the block and its halo have {}", i, memory[i].size(), geometry.bytes());
+}
+
+}  // namespace
+
+struct HaloExchange::State {
+  /// One field with its exchange.
+  struct Buffer {
+    OwnField own;  ///< null: the caller's memory
+    std::span<std::byte> field;
+    PersistentExchange exchange;
+    std::vector<bool> told;  ///< directions whose end was told since the last start
+  };
+
+  State(Communicator its_grid, HaloGeometry its_geometry)
+      : grid(std::move(its_grid)),
+        geometry(std::move(its_geometry)),
+        sources(collectives::halo_sources(std::get<Cartesian>(*grid.topology()), grid.rank(), geometry)) {
+    for (const std::optional<Edge>& source : sources) {
+      source_index.push_back(edges.size());
+      if (source) edges.push_back(*source);
+    }
+    wanted.reserve(sources.size());
+    wanted_sides.reserve(sources.size());
+  }
+
+  void add_buffer(OwnField own, std::span<std::byte> field) {
+    PersistentExchange exchange(collectives::make_halo_xchg(grid.core(), field.data(), geometry), edges);
+    buffers.push_back({std::move(own), field, std::move(exchange), std::vector<bool>(sources.size(), true)});
+  }
+
+  [[nodiscard]] Buffer& now() noexcept { return buffers[current]; }
+  [[nodiscard]] std::size_t other(const char* call) const {
+    if (buffers.size() < 2) refuse("{}: this object has one buffer; it was not made with two", call);
+    return 1 - current;
+  }
+
+  Communicator grid;
+  HaloGeometry geometry;
+  std::vector<std::optional<Edge>> sources;  ///< one per direction
+  std::vector<Edge> edges;                   ///< those that exist: the sources of the exchanges
+  std::vector<std::size_t> source_index;     ///< of a direction's edge among them
+  std::vector<Buffer> buffers;
+  std::size_t current = 0;
+  std::vector<std::size_t> wanted;  ///< by finish_any, as sources
+  std::vector<std::size_t> wanted_sides;
+};
+
+HaloExchange::HaloExchange(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+HaloExchange::HaloExchange(HaloExchange&&) noexcept = default;
+HaloExchange& HaloExchange::operator=(HaloExchange&&) noexcept = default;
+HaloExchange::~HaloExchange() = default;
+
+// The grid first: a rank outside it has no block, and one that gives a bad block does not keep the others waiting.
+std::optional<HaloExchange> HaloExchange::make(const Communicator& communicator, const HaloOptions& options) {
+  std::optional<Communicator> grid = communicator.cartesian(options.grid, options.periodic);
+  if (!grid) return std::nullopt;
+  HaloGeometry geometry(options.block);
+  check(options, geometry);
+  auto state = std::make_unique<State>(*std::move(grid), std::move(geometry));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(options.buffers); ++i) {
+    const std::size_t bytes = state->geometry.bytes();
+    OwnField own = options.memory.empty() ? allocate_field(bytes) : nullptr;
+    const std::span<std::byte> field = own == nullptr ? options.memory[i] : std::span(own.get(), bytes);
+    state->add_buffer(std::move(own), field);
+  }
+  return HaloExchange(std::move(state));
+}
+
+const Communicator& HaloExchange::communicator() const noexcept { return state_->grid; }
+
+const HaloGeometry& HaloExchange::geometry() const noexcept { return state_->geometry; }
+
+std::optional<Rank> HaloExchange::neighbor(const Direction& side) const {
+  const std::optional<Edge>& source = state_->sources[state_->geometry.index_of(side)];
+  return source ? std::optional(source->peer) : std::nullopt;
+}
+
+std::span<std::byte> HaloExchange::field() const noexcept { return state_->now().field; }
+
+std::span<std::byte> HaloExchange::other_field() const { return state_->buffers[state_->other("other_field")].field; }
+
+void HaloExchange::check_values(std::size_t value_bytes, std::size_t alignment,
+                                std::span<const std::byte> memory) const {
+  const std::size_t element_bytes = state_->geometry.shape().element_bytes;
+  if (element_bytes % value_bytes != 0)
+    refuse("field: an element of {} bytes does not consist of values of {} bytes", element_bytes, value_bytes);
+  if (reinterpret_cast<std::uintptr_t>(memory.data()) % alignment != 0)
+    refuse("field: the memory is not aligned to {} bytes, as such values are", alignment);
+}
+
+void HaloExchange::flip() { state_->current = state_->other("flip"); }
+
+void HaloExchange::start() {
+  State::Buffer& buffer = state_->now();
+  if (buffer.exchange.active()) refuse("start: the last start is not finished; call finish first");
+  buffer.exchange.start();
+  std::fill(buffer.told.begin(), buffer.told.end(), false);
+}
+
+bool HaloExchange::active() const noexcept { return state_->now().exchange.active(); }
+
+void HaloExchange::finish() {
+  State::Buffer& buffer = state_->now();
+  std::fill(buffer.told.begin(), buffer.told.end(), true);
+  buffer.exchange.wait();
+}
+
+void HaloExchange::finish(const Direction& side) {
+  const std::size_t i = state_->geometry.index_of(side);
+  State::Buffer& buffer = state_->now();
+  if (state_->sources[i]) buffer.exchange.wait_source(state_->source_index[i]);
+  buffer.told[i] = true;
+}
+
+std::optional<Direction> HaloExchange::finish_any() {
+  State& state = *state_;
+  State::Buffer& buffer = state.now();
+  const auto tell = [&](std::size_t i) {
+    buffer.told[i] = true;
+    return state.geometry.directions()[i];
+  };
+  state.wanted.clear();
+  state.wanted_sides.clear();
+  for (std::size_t i = 0; i < buffer.told.size(); ++i) {
+    if (buffer.told[i]) continue;
+    if (!state.sources[i]) return tell(i);
+    state.wanted.push_back(state.source_index[i]);
+    state.wanted_sides.push_back(i);
+  }
+  if (!state.wanted.empty()) return tell(state.wanted_sides[buffer.exchange.wait_any_source(state.wanted)]);
+  finish();
+  return std::nullopt;
+}
+
+}  // namespace fab

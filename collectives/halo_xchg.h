@@ -1,0 +1,30 @@
+// Halo exchange on a Cartesian grid of ranks: each block's boundary cells into its neighbours' halos. Rank counts: any.
+// One round; the message that leaves over side i carries slot i, so all that two ranks may exchange stay apart.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/communicator.h"
+#include "core/persistent.h"
+#include "fab/halo_geometry.h"
+#include "fab/schedule.h"
+
+namespace fab::collectives {
+
+/// For each direction of the block: the rank there, with the slot of the message that brings the halo from it; none
+/// beyond a border that is not periodic. The grid has as many dimensions as the block.
+[[nodiscard]] std::vector<std::optional<Edge>> halo_sources(const Cartesian& grid, Rank self,
+                                                            const HaloGeometry& geometry);
+
+/// The schedule of one rank, from its padded block (as the send buffer) to the same (as the receive buffer). Edges to
+/// oneself become copies.
+[[nodiscard]] Schedule build_halo_xchg(const Cartesian& grid, Rank self, const HaloGeometry& geometry,
+                                       const CommitOptions& options);
+
+/// Makes it on a Cartesian communicator for the padded block at `field`.
+[[nodiscard]] core::Persistent make_halo_xchg(const std::shared_ptr<core::Communicator>& communicator, std::byte* field,
+                                              const HaloGeometry& geometry);
+
+}  // namespace fab::collectives
