@@ -243,7 +243,7 @@ std::vector<Arrival> Plan::arrivals(std::span<const Edge> sources) const {
     const auto operations = this->operations(round);
     for (std::size_t i = 0; i < operations.size(); ++i) {
       const OperationRecord& record = *operations[i].record;
-      if (record.kind != OperationKind::recv || operations[i].part == Part::rest) continue;
+      if (!operations[i].receives() || operations[i].part == Part::rest) continue;
       const Arrival arrival{.round = static_cast<std::uint32_t>(round),
                             .first = static_cast<std::uint32_t>(i),
                             .count = operations[i].part == Part::head ? 2u : 1u};

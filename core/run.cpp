@@ -43,7 +43,7 @@ Run::Run(Plan& plan)
       tags_(plan.communicator().context().tags()),
       bases_(plan.buffer_count(), nullptr),
       scratch_(plan.schedule().scratch_bytes() > 0 ? new std::byte[plan.schedule().scratch_bytes()] : nullptr),
-      staging_(plan.staging_bytes() > 0 ? new std::byte[plan.staging_bytes()] : nullptr) {
+      staging_(plan.staging_bytes() > 0 ? allocate_shared(plan.staging_bytes()).release() : nullptr) {
   bases_[static_cast<std::size_t>(BufferId::scratch)] = scratch_.get();
   bases_[static_cast<std::size_t>(plan.staging())] = staging_.get();
   bases_[static_cast<std::size_t>(plan.surplus())] = plan.communicator().context().surplus();

@@ -66,4 +66,14 @@ class SharedHeap {
   std::atomic<std::uint64_t> generation_{0};
 };
 
+/// Back to the process's heap.
+struct FreeShared {
+  void operator()(std::byte* block) const { SharedHeap::of_process().free(block); }
+};
+using SharedBytes = std::unique_ptr<std::byte[], FreeShared>;
+/// From the process's heap. Throws Error(no_resources).
+[[nodiscard]] inline SharedBytes allocate_shared(std::size_t bytes) {
+  return SharedBytes(static_cast<std::byte*>(SharedHeap::of_process().allocate(bytes)));
+}
+
 }  // namespace fab::core

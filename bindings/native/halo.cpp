@@ -13,22 +13,6 @@ namespace fab {
 
 namespace {
 
-constexpr auto kFieldAlignment = std::align_val_t{64};
-
-struct FreeField {
-  void operator()(std::byte* field) const noexcept { ::operator delete[](field, kFieldAlignment); }
-};
-using OwnField = std::unique_ptr<std::byte[], FreeField>;
-
-/// Zeros.
-OwnField allocate_field(std::size_t bytes) {
-  OwnField field(static_cast<std::byte*>(::operator new[](bytes, kFieldAlignment, std::nothrow)));
-  if (field == nullptr)
-    throw Error(Errc::no_resources, fmt::format("halo: no memory for a block and its halo of {} bytes", bytes));
-  std::memset(field.get(), 0, bytes);
-  return field;
-}
-
 template <class... Arguments>
 [[noreturn]] void refuse(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
   throw Error(Errc::invalid_argument, "halo: " + fmt::format(text, std::forward<Arguments>(arguments)...));
@@ -52,7 +36,7 @@ void check(const HaloOptions& options, const HaloGeometry& geometry) {
 struct HaloExchange::State {
   /// One field with its exchange.
   struct Buffer {
-    OwnField own;  ///< null: the caller's memory
+    Array<std::byte> own;  ///< null: the caller's memory
     std::span<std::byte> field;
     PersistentExchange exchange;
     std::vector<bool> told;  ///< directions whose end was told since the last start
@@ -70,7 +54,7 @@ struct HaloExchange::State {
     wanted_sides.reserve(sources.size());
   }
 
-  void add_buffer(OwnField own, std::span<std::byte> field) {
+  void add_buffer(Array<std::byte> own, std::span<std::byte> field) {
     PersistentExchange exchange(collectives::make_halo_xchg(grid.core(), field.data(), geometry), edges);
     buffers.push_back({std::move(own), field, std::move(exchange), std::vector<bool>(sources.size(), true)});
   }
@@ -106,7 +90,7 @@ std::optional<HaloExchange> HaloExchange::make(const Communicator& communicator,
   auto state = std::make_unique<State>(*std::move(grid), std::move(geometry));
   for (std::size_t i = 0; i < static_cast<std::size_t>(options.buffers); ++i) {
     const std::size_t bytes = state->geometry.bytes();
-    OwnField own = options.memory.empty() ? allocate_field(bytes) : nullptr;
+    Array<std::byte> own = options.memory.empty() ? make_array<std::byte>(bytes) : nullptr;
     const std::span<std::byte> field = own == nullptr ? options.memory[i] : std::span(own.get(), bytes);
     state->add_buffer(std::move(own), field);
   }
