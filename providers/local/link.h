@@ -105,6 +105,7 @@ class Link {
                               Completion& completion);
   void publish() noexcept;
   PostResult refuse() noexcept;
+  void tell_whether_waiting() noexcept;
 
   /// A cell is there to read.
   [[nodiscard]] bool listen();
@@ -120,6 +121,7 @@ class Link {
   std::size_t read_on();
   [[nodiscard]] bool read_on(Reading& reading);
   std::size_t write_answers();
+  void finish_taken(const Answer& answer) noexcept;
   std::size_t write_chunks();
   [[nodiscard]] bool write_chunk(Send& send);
 
