@@ -24,6 +24,8 @@ constexpr std::uint64_t longest_copied(LongMessages way) noexcept {
   }
   return 0;
 }
+static_assert(longest_copied(LongMessages::automatic) <= Ring::kLongestStretch);
+static_assert(longest_copied(LongMessages::ring) <= Ring::kLongestStretch);
 
 }  // namespace
 
