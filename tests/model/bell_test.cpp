@@ -22,7 +22,10 @@ class Bell {
  public:
   Bell(Explorer& explorer, Fence fence) : explorer_(explorer), fence_(fence) {}
 
-  void reset() { *this = Bell(explorer_, fence_); }
+  void reset() {
+    flag_ = {};
+    sounds_ = {};
+  }
   void arm() {
     flag_.raise([this] {
       if (fence_ == Fence::of_sleeper) explorer_.barrier_on_all();
@@ -39,12 +42,6 @@ class Bell {
   [[nodiscard]] bool fenced() const { return fence_ == Fence::of_publisher; }
   void pull() {
     if (flag_.claim(fenced())) sounds_.fetch_add(1);
-  }
-
-  Bell& operator=(const Bell& other) {
-    flag_ = other.flag_;
-    sounds_ = other.sounds_;
-    return *this;
   }
 
  private:

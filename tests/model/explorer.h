@@ -15,11 +15,11 @@
 
 #include <array>
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -153,7 +153,7 @@ class Explorer {
 };
 
 /// In the place of std::atomic, with its orders.
-template <class Value>
+template <std::unsigned_integral Value>
 class Atomic {
  public:
   [[nodiscard]] Value load(std::memory_order order = std::memory_order_seq_cst) const noexcept {

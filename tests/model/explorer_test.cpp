@@ -9,7 +9,7 @@
 namespace fab::model {
 namespace {
 
-using Outcomes = std::set<std::pair<int, int>>;
+using Outcomes = std::set<std::pair<unsigned, unsigned>>;
 
 class ExplorerTest : public testing::Test {
  protected:
@@ -27,9 +27,9 @@ class ExplorerTest : public testing::Test {
   }
 
   Explorer explorer_;
-  Atomic<int> x_{};
-  Atomic<int> y_{};
-  std::pair<int, int> got_;
+  Atomic<unsigned> x_{};
+  Atomic<unsigned> y_{};
+  std::pair<unsigned, unsigned> got_;
 };
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
