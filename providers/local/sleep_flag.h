@@ -1,4 +1,4 @@
-// How a rank that sleeps and those that publish something for it miss each other never.
+// How a rank that sleeps and those that publish something for it never miss each other.
 #pragma once
 
 #include <atomic>
