@@ -111,7 +111,7 @@ class Run {
   std::shared_ptr<Communicator> keep_communicator_;  ///< while in use and nobody has a handle
   std::vector<std::byte*> bases_;
   std::unique_ptr<std::byte[]> scratch_;
-  SharedBytes staging_;  ///< so that ranks of the node may copy out of it
+  SharedBytes staging_;                  ///< so that ranks of the node may copy out of it
   std::unique_ptr<OneSided> one_sided_;  ///< null if the plan has no channels
   std::vector<Transfer> transfers_;      ///< as many as the widest round has operations
   std::uint64_t sequence_tag_ = 0;

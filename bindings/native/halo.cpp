@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <new>
 
 #include "collectives/halo_xchg.h"
+#include "fab/memory.h"
 #include "fab/persistent.h"
 
 namespace fab {

@@ -46,17 +46,16 @@ Bell::Bell(SegmentHead& head) : head_(head), watched_(::epoll_create1(EPOLL_CLOE
   head_.issues_barriers = membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) ? 1 : 0;
 }
 
-// Whoever publishes looks at the flag afterwards, this rank raises the flag and looks at what was published afterwards.
-// The barrier between the two is made here for both sides, since sleeping is rare and publishing is not.
 void Bell::arm() noexcept {
   armed_ = true;
-  head_.sleeping.exchange(1);
-  if (head_.issues_barriers != 0) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+  head_.sleeping.raise([this] {
+    if (head_.issues_barriers != 0) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+  });
 }
 
 void Bell::disarm() noexcept {
   armed_ = false;
-  head_.sleeping.store(0, std::memory_order_relaxed);
+  head_.sleeping.lower();
   std::array<char, 64> sounds{};
   while (::read(sound_.get(), sounds.data(), sounds.size()) == static_cast<ssize_t>(sounds.size())) {
   }
@@ -91,7 +90,6 @@ BellRope::BellRope(const SegmentName& name, SegmentHead& head, bool own_process_
 
 // A full pipe sounds already; a rank that has ended hears nothing.
 void BellRope::ring() noexcept {
-  if (head_->sleeping.exchange(0, std::memory_order_acq_rel) == 0) return;
   const char sound = 0;
   [[maybe_unused]] const ssize_t written = ::write(button_.get(), &sound, 1);
 }

@@ -45,12 +45,12 @@ class BellRope {
   /// Throws Error(unreachable).
   BellRope(const SegmentName& name, SegmentHead& head, bool own_process_has_barriers);
 
-  /// After publishing something: wakes the other rank if it sleeps. Without barriers of the sleeper's the look at its
-  /// flag is a locked operation, so that it does not come before what was published.
+  /// After publishing something: wakes the other rank if it sleeps.
   void pull() noexcept {
-    const bool sleeps = needs_fence_ ? head_->sleeping.fetch_add(0) != 0 : head_->sleeping.load() != 0;
-    if (sleeps) ring();
+    if (head_->sleeping.claim(needs_fence_)) ring();
   }
+  /// What is looked at between publishing and pull() may be older than what was published.
+  [[nodiscard]] bool needs_fence() const noexcept { return needs_fence_; }
 
  private:
   void ring() noexcept;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace fab::local {
 
@@ -12,6 +13,7 @@ constexpr std::uint64_t kReadBytes = 1024 * 1024;
 
 /// What is copied in before the other side can begin to copy out.
 constexpr std::uint64_t kChunkBytes = 16 * 1024;
+static_assert(kChunkBytes <= Ring::kLongestStretch);
 
 /// Room for the list of pieces of an announced message.
 constexpr std::uint64_t kLeastRoom = kMaxPieces * sizeof(iovec);
@@ -47,14 +49,18 @@ PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Com
 
 PostResult Link::refuse() noexcept {
   refused_ = true;
-  out_.waits(true);
+  tell_whether_waiting();
   return PostResult::again;
 }
 
+void Link::tell_whether_waiting() noexcept { out_.waits(refused_ || !answers_.empty() || !outgoing_.empty()); }
+
 void Link::publish() noexcept {
-  refused_ = false;
   out_.publish();
   rope_.pull();
+  if (!refused_) return;
+  refused_ = false;
+  tell_whether_waiting();
 }
 
 bool Link::write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag) {
@@ -179,7 +185,8 @@ std::size_t Link::poll() {
   }
   if (!readings_.empty()) events += read_on();
   if (!answers_.empty() || !outgoing_.empty()) events += write_answers() + write_chunks();
-  if (events > 0 && in_ != nullptr && in_->writer_waits()) rope_.pull();
+  // Only the peer's barriers keep the look at what it waits for behind the room that was made.
+  if (events > 0 && in_ != nullptr && (rope_.needs_fence() || in_->writer_waits())) rope_.pull();
   if (!end_.empty() && busy() && !listen()) fail_all();
   return events;
 }
@@ -316,7 +323,6 @@ void Link::end_reading(const Reading& reading) {
   Receive& receive = receives_[reading.receive];
   if (receive.missing > 0) return;
   answer({CellKind::taken, {0, reading.source.send, receive.number}});
-  finish(receive, receive.message_bytes, receive.tag);
 }
 
 // Returns whether nothing remains to be read; what could not be read is still missing.
@@ -360,17 +366,25 @@ void Link::cleared(const Clearance& clearance) {
     outgoing_.push_back(send.number);
 }
 
+// A receive is in flight until its sender was told that it is done: who has nothing in flight may not call for long.
 std::size_t Link::write_answers() {
   std::size_t written = 0;
   for (; !answers_.empty() && out_.has_cell(); ++written) {
-    Cell& cell = out_.cell();
-    cell.kind = answers_.front().kind;
-    cell.clearance = answers_.front().clearance;
+    const Answer first = answers_.front();
     answers_.pop_front();
+    Cell& cell = out_.cell();
+    cell.kind = first.kind;
+    cell.clearance = first.clearance;
     publish();
+    if (first.kind == CellKind::taken) finish_taken(first);
   }
-  out_.waits(!answers_.empty());
+  tell_whether_waiting();
   return written;
+}
+
+void Link::finish_taken(const Answer& answer) noexcept {
+  Receive& receive = receives_[answer.clearance.receive];
+  finish(receive, receive.message_bytes, receive.tag);
 }
 
 // One chunk of each send in turn, so that a long message does not hold up a shorter one.
@@ -388,7 +402,7 @@ std::size_t Link::write_chunks() {
       finish(send);
     }
   }
-  out_.waits(!outgoing_.empty());
+  tell_whether_waiting();
   return written;
 }
 
@@ -440,7 +454,8 @@ void Link::fail_all() {
   const Status status{make_error_code(Errc::unreachable), end_};
   waiting_.clear();
   outgoing_.clear();
-  answers_.clear();
+  for (const Answer& unsent : std::exchange(answers_, {}))
+    if (unsent.kind == CellKind::taken) finish_taken(unsent);
   readings_.clear();
   std::vector<Completion*> failed;
   for (Receive& receive : receives_)

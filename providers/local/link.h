@@ -109,6 +109,7 @@ class Link {
                               const RegionName& region, Completion& completion);
   void publish() noexcept;
   PostResult refuse() noexcept;
+  void tell_whether_waiting() noexcept;
 
   /// A cell is there to read.
   [[nodiscard]] bool listen();
@@ -126,6 +127,7 @@ class Link {
   [[nodiscard]] CrossMemory::Result read(Reading& reading, std::uint64_t bytes);
   void end_reading(const Reading& reading);
   std::size_t write_answers();
+  void finish_taken(const Answer& answer) noexcept;
   std::size_t write_chunks();
   [[nodiscard]] bool write_chunk(Send& send);
 

@@ -24,6 +24,8 @@ constexpr std::uint64_t longest_copied(LongMessages way) noexcept {
   }
   return 0;
 }
+static_assert(longest_copied(LongMessages::automatic) <= Ring::kLongestStretch);
+static_assert(longest_copied(LongMessages::ring) <= Ring::kLongestStretch);
 
 /// The shortest message that the receiver copies out of the sender's memory where it has mapped that.
 constexpr std::uint64_t least_mapped(LongMessages way) noexcept {

@@ -2,7 +2,8 @@
 //
 // One process writes, one reads. A cell becomes visible by one release store, that of its turn; a short message lies
 // inside it, so it crosses as one cache line. What is longer lies in the bulk memory, which is used round and round,
-// too. How far the reader has come is all that it tells the writer.
+// too. How far the reader has come is all that it tells the writer. The templates let tests/model run this code on
+// atomics of its own.
 #pragma once
 
 #include <array>
@@ -54,10 +55,11 @@ struct Clearance {
   std::uint32_t receive = 0;
 };
 
-struct alignas(kCacheLine) Cell {
+template <template <class> class Atomic>
+struct alignas(kCacheLine) BasicCell {
   static constexpr std::size_t kInlineBytes = 40;
 
-  std::atomic<std::uint32_t> turn;  ///< of the cell: the number of the lap's first cell plus its place plus one
+  Atomic<std::uint32_t> turn;  ///< of the cell: the number of the lap's first cell plus its place plus one
   CellKind kind;
   std::uint64_t tag;  ///< of a message; of a chunk the receive's number
   union {
@@ -70,55 +72,65 @@ struct alignas(kCacheLine) Cell {
     Clearance clearance;
   };
 };
+using Cell = BasicCell<std::atomic>;
 static_assert(sizeof(Cell) == kCacheLine);
 
-struct Ring {
-  static constexpr std::uint32_t kCells = 256;
-  static constexpr std::size_t kBulkBytes = 256 * 1024;
+template <template <class> class Atomic, std::uint32_t cell_count, std::size_t bulk_bytes>
+struct BasicRing {
+  using Cell = BasicCell<Atomic>;
+  static constexpr std::uint32_t kCells = cell_count;
+  static constexpr std::size_t kBulkBytes = bulk_bytes;
+  /// A stretch that does not fit at the end of the memory leaves as much unused, and must find room all the same.
+  static constexpr std::size_t kLongestStretch = kBulkBytes / 2;
 
-  alignas(kCacheLine) std::atomic<std::uint32_t> cells_read;  ///< the reader writes both
-  std::atomic<std::uint64_t> bulk_read;
-  alignas(kCacheLine) std::atomic<std::uint32_t> writer_waits;  ///< wants to be woken when there is room
+  alignas(kCacheLine) Atomic<std::uint32_t> cells_read;  ///< the reader writes both
+  Atomic<std::uint64_t> bulk_read;
+  alignas(kCacheLine) Atomic<std::uint32_t> writer_waits;  ///< wants to be woken when there is room
   alignas(kCacheLine) std::array<Cell, kCells> cells;
   alignas(kCacheLine) std::array<std::byte, kBulkBytes> bulk;
 };
+using Ring = BasicRing<std::atomic, 256, 256 * 1024>;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "atomics must work between processes");
 
 /// The writer's end. New memory is all zeros, which is an empty ring.
-class RingWriter {
+template <class AnyRing>
+class BasicRingWriter {
  public:
-  explicit RingWriter(Ring& ring) noexcept : ring_(&ring) {}
+  using Cell = typename AnyRing::Cell;
+
+  explicit BasicRingWriter(AnyRing& ring) noexcept : ring_(&ring) {}
 
   [[nodiscard]] bool has_cell() noexcept {
-    if (written_ - seen_read_ < Ring::kCells) return true;
+    if (written_ - seen_read_ < AnyRing::kCells) return true;
     seen_read_ = ring_->cells_read.load(std::memory_order_acquire);
-    return written_ - seen_read_ < Ring::kCells;
+    return written_ - seen_read_ < AnyRing::kCells;
   }
   /// The next cell to fill in. Precondition: has_cell().
-  [[nodiscard]] Cell& cell() noexcept { return ring_->cells[written_ % Ring::kCells]; }
+  [[nodiscard]] Cell& cell() noexcept { return ring_->cells[written_ % AnyRing::kCells]; }
   void publish() noexcept {
     Cell& filled = cell();
     filled.turn.store(++written_, std::memory_order_release);
     // Not the next, which the reader is looking at.
-    will_write(&ring_->cells[(written_ + 1) % Ring::kCells]);
+    will_write(&ring_->cells[(written_ + 1) % AnyRing::kCells]);
   }
-  /// Room for so many bytes side by side, or null. They count as taken when the cell that names them is published.
+  /// Room for so many bytes side by side (kLongestStretch at most), or null. They count as taken when the cell that
+  /// names them is published.
   [[nodiscard]] std::byte* bulk(std::uint64_t bytes, Stretch& stretch) noexcept {
-    const std::uint64_t place = bulk_written_ % Ring::kBulkBytes;
-    const std::uint64_t skipped = place + bytes > Ring::kBulkBytes ? Ring::kBulkBytes - place : 0;
+    const std::uint64_t place = bulk_written_ % AnyRing::kBulkBytes;
+    const std::uint64_t skipped = place + bytes > AnyRing::kBulkBytes ? AnyRing::kBulkBytes - place : 0;
     const std::uint64_t end = bulk_written_ + skipped + bytes;
-    if (end - seen_bulk_read_ > Ring::kBulkBytes) {
+    if (end - seen_bulk_read_ > AnyRing::kBulkBytes) {
       seen_bulk_read_ = ring_->bulk_read.load(std::memory_order_acquire);
-      if (end - seen_bulk_read_ > Ring::kBulkBytes) return nullptr;
+      if (end - seen_bulk_read_ > AnyRing::kBulkBytes) return nullptr;
     }
     stretch = {bulk_written_ + skipped, bytes};
-    return ring_->bulk.data() + stretch.begin % Ring::kBulkBytes;
+    return ring_->bulk.data() + stretch.begin % AnyRing::kBulkBytes;
   }
   /// Keeps what follows on a cache line of its own, and expects it to be as long.
   void take(const Stretch& stretch) noexcept {
     bulk_written_ = (stretch.begin + stretch.bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
     if (stretch.bytes > kMostAhead) return;
-    const std::byte* const next = ring_->bulk.data() + bulk_written_ % Ring::kBulkBytes;
+    const std::byte* const next = ring_->bulk.data() + bulk_written_ % AnyRing::kBulkBytes;
     for (std::uint64_t ahead = 0; ahead < stretch.bytes; ahead += kCacheLine) will_write(next + ahead);
   }
   void waits(bool waiting) noexcept {
@@ -130,7 +142,7 @@ class RingWriter {
   /// Longer messages gain nothing; what is asked for may lie beyond the ring, where it does no harm.
   static constexpr std::uint64_t kMostAhead = 4096;
 
-  Ring* ring_;
+  AnyRing* ring_;
   std::uint32_t written_ = 0;
   std::uint32_t seen_read_ = 0;
   std::uint64_t bulk_written_ = 0;
@@ -138,17 +150,22 @@ class RingWriter {
   bool waiting_ = false;
 };
 
-class RingReader {
+using RingWriter = BasicRingWriter<Ring>;
+
+template <class AnyRing>
+class BasicRingReader {
  public:
-  explicit RingReader(Ring& ring) noexcept : ring_(&ring) {}
+  using Cell = typename AnyRing::Cell;
+
+  explicit BasicRingReader(AnyRing& ring) noexcept : ring_(&ring) {}
 
   /// The next cell, or null.
   [[nodiscard]] const Cell* peek() const noexcept {
-    const Cell& next = ring_->cells[read_ % Ring::kCells];
+    const Cell& next = ring_->cells[read_ % AnyRing::kCells];
     return next.turn.load(std::memory_order_acquire) == read_ + 1 ? &next : nullptr;
   }
   [[nodiscard]] const std::byte* bulk(const Stretch& stretch) const noexcept {
-    return ring_->bulk.data() + stretch.begin % Ring::kBulkBytes;
+    return ring_->bulk.data() + stretch.begin % AnyRing::kBulkBytes;
   }
   /// The memory is the writer's again.
   void release(const Stretch& stretch) noexcept {
@@ -159,8 +176,9 @@ class RingReader {
   [[nodiscard]] bool writer_waits() const noexcept { return ring_->writer_waits.load(std::memory_order_relaxed) != 0; }
 
  private:
-  Ring* ring_;
+  AnyRing* ring_;
   std::uint32_t read_ = 0;
 };
+using RingReader = BasicRingReader<Ring>;
 
 }  // namespace fab::local

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "providers/local/ring.h"
+#include "providers/local/sleep_flag.h"
 
 namespace fab::local {
 
@@ -54,7 +55,7 @@ struct SegmentHead {
   std::uint64_t magic;
   std::uint64_t cookie;           ///< of its address: a number that comes again is no mistake for it
   std::uint32_t issues_barriers;  ///< before it sleeps, so that who rings needs no fence
-  alignas(kCacheLine) std::atomic<std::uint32_t> sleeping;
+  alignas(kCacheLine) SleepFlag sleeping;
   alignas(kCacheLine) std::atomic<std::uint64_t> ring_offsets[1];  ///< by the receiver's place on the node; 0: none
 
   [[nodiscard]] static std::size_t bytes(std::size_t places) noexcept;

@@ -233,6 +233,33 @@ TEST_P(LocalProviderTest, AFullRingRefusesUntilThereIsRoom) {
   EXPECT_EQ(left_.post_send(to_right_, {&piece, 1}, accepted, probe.outcome), PostResult::done);
 }
 
+// The announcement of a long message is answered; the answer finds no room, and its rank sleeps.
+TEST_P(LocalProviderTest, ASleeperIsWokenWhenThereIsRoomForItsAnswer) {
+  as_the_way_says(GetParam(), [this] {
+    Message probe{pattern(8, 0)};
+    const iovec small{probe.memory.data(), probe.memory.size()};
+    std::uint64_t filled = 0;
+    while (right_.post_send(from_left_, {&small, 1}, filled, probe.outcome) == PostResult::done) ++filled;
+    std::deque<Message> both;
+    Message& sent = both.emplace_back(pattern(100'000, 1));
+    Message& received = both.emplace_back(std::vector<std::byte>(sent.memory.size()));
+    receive(received, 7);
+    send(sent, 7);
+    for (int turn = 0; turn < 10; ++turn) right_.poll();
+    ASSERT_TRUE(right_.may_sleep());
+    std::deque<Message> drained;
+    for (std::uint64_t tag = 0; tag < filled; ++tag) {
+      const iovec piece{drained.emplace_back(std::vector<std::byte>(8)).memory.data(), 8};
+      ASSERT_EQ(left_.post_recv(to_right_, {&piece, 1}, tag, 0, drained.back().outcome), PostResult::pending);
+    }
+    left_.poll();
+    pollfd descriptor{right_.wait_fd(), POLLIN, 0};
+    EXPECT_EQ(::poll(&descriptor, 1, 0), 1);
+    ASSERT_NO_FATAL_FAILURE(poll_until_all_ended(both));
+    EXPECT_TRUE(received.memory == sent.memory);
+  });
+}
+
 TEST_P(LocalProviderTest, WakesASleeper) {
   Message received{std::vector<std::byte>(8)};
   receive(received, 1);

@@ -95,12 +95,14 @@ class ProviderTest : public testing::TestWithParam<Setting> {
       return std::make_unique<local::LocalProvider>(LongMessages::automatic, job, log_);
     Config config;
     config.provider = GetParam().provider;
+    config.one_sided = one_sided_;
     auto provider = std::make_unique<ofi::OfiProvider>(config, job, log_);
     if (GetParam().registered) provider->always_register();
     return provider;
   }
 
   Log log_{LogLevel::warn, 0};
+  OneSided one_sided_ = OneSided::on;
   std::unique_ptr<Provider> left_;
   std::unique_ptr<Provider> right_;
   PeerHandle to_right_ = 0;
@@ -155,12 +157,68 @@ class NetworkProviderTest : public ProviderTest {};
 TEST_P(NetworkProviderTest, SaysWhatOtherProviderAPeerUses) {
   try {
     const char separator = right_->address().at(right_->name().size());
-    left_->connect(fmt::format("pigeon{0}pigeon on roof{0}x", separator));
+    left_->connect(fmt::format("pigeon{0}messages{0}pigeon on roof{0}x", separator));
     ADD_FAILURE() << "took a pigeon's address";
   } catch (const Error& error) {
     EXPECT_EQ(error.errc(), Errc::mismatch);
     EXPECT_THAT(error.what(), HasSubstr("it uses pigeon on roof, this rank " + left_->description()));
   }
+}
+
+TEST_P(NetworkProviderTest, RefusesAPeerWhosePersistentExchangesTravelOtherwise) {
+  one_sided_ = OneSided::off;
+  const std::unique_ptr<Provider> third = make(1);
+  EXPECT_FALSE(third->capabilities().writes);
+  try {
+    third->connect(left_->address());
+    ADD_FAILURE() << "took a peer that writes";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.errc(), Errc::mismatch);
+    EXPECT_THAT(error.what(), HasSubstr("its persistent exchanges are writes, this rank's messages; FAB_ONE_SIDED"));
+  }
+}
+
+struct Heard final : WriteListener {
+  void written(std::uint32_t data) noexcept override { numbers.push_back(data); }
+  std::vector<std::uint32_t> numbers;
+};
+
+TEST_P(NetworkProviderTest, WritesIntoAPeersMemoryAndTellsIt) {
+  ASSERT_TRUE(left_->capabilities().writes) << "all these can";
+  Heard heard;
+  right_->set_listener(&heard);
+  for (const std::size_t bytes : {1u, 40u, 5000u, 300'000u}) {
+    SCOPED_TRACE(testing::Message() << bytes << " bytes");
+    std::vector<std::byte> sent(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) sent[i] = static_cast<std::byte>(i * 7 + 1);
+    std::vector<std::byte> exposed(bytes + 200, std::byte{9});
+    const auto target = right_->expose(exposed);
+    std::vector<iovec> pieces = cut(sent, std::min<std::size_t>(left_->capabilities().iov_limit, bytes > 1 ? 2 : 1));
+    const auto source = left_->prepare_source(pieces);
+    Outcome departure;
+    PostResult result = PostResult::again;
+    const std::uint32_t data = 0x8000'0000u | static_cast<std::uint32_t>(bytes);
+    heard.numbers.clear();
+    post([&] { return left_->post_write(to_right_, pieces, *source, target->remote().behind(100), data, departure); },
+         result);
+    ASSERT_EQ(result, PostResult::pending);
+    poll_until([&] { return departure.ended && !heard.numbers.empty(); });
+    EXPECT_TRUE(departure.status.ok()) << departure.status.message;
+    EXPECT_EQ(heard.numbers, std::vector<std::uint32_t>{data});
+    EXPECT_TRUE(std::equal(sent.begin(), sent.end(), exposed.begin() + 100));
+    EXPECT_EQ(std::count(exposed.begin(), exposed.begin() + 100, std::byte{9}), 100);
+    EXPECT_EQ(std::count(exposed.end() - 100, exposed.end(), std::byte{9}), 100);
+  }
+}
+
+TEST_P(NetworkProviderTest, KeysAreNotGuessed) {
+  std::vector<std::byte> memory(100);
+  const auto first = right_->expose(memory);
+  const auto second = right_->expose(memory);
+  const std::uint64_t a = first->remote().key;
+  const std::uint64_t b = second->remote().key;
+  EXPECT_NE(a, b);
+  EXPECT_GT(std::max(a, b) - std::min(a, b), 1000u) << "near each other: " << a << ", " << b;
 }
 
 const auto networks =
