@@ -61,6 +61,7 @@ def measure(options, folder):
         "commands": [{"job": job.title, "command": job.shown()} for job in planned],
         "left_out": left_out + gathered.left_out,
         "failed": gathered.failed,
+        "remarks": gathered.remarks,
         "rows": gathered.rows,
     }
 

@@ -22,8 +22,8 @@ p { margin: .3em 0; } nav a { margin-right: 1em; }
 PARTS = [("neighbor", "node"), ("neighbor", "tcp"), ("neighbor", "wire"), ("overlap", None)]
 
 
-def render(data, verdicts, shown, drawn, left_out):
-    sections = [summary(data, verdicts, left_out)]
+def render(data, verdicts, shown, drawn, told):
+    sections = [summary(data, verdicts, told)]
     for bench, transport in PARTS:
         keys = [key for key in shown if key.bench == bench and transport in (None, key.transport)]
         if not keys:
@@ -58,7 +58,7 @@ def words(heads, lines):
     return f'<table class="words">{head}<tbody>\n{body}\n</tbody></table>'
 
 
-def summary(data, verdicts, left_out):
+def summary(data, verdicts, told):
     kinds = {goals.MET: "met", goals.MISSED: "missed", goals.OPEN: "open"}
     effort = data["effort"]
     parts = [
@@ -70,9 +70,8 @@ def summary(data, verdicts, left_out):
         f"about {effort['batch_ms']} ms of every way to make an exchange, in turns. The jobs with MPICH follow those that "
         "they are compared with. The data of every timed call is checked in an untimed pass.</p>",
     ]
-    for title, entries in (("Left out", left_out), ("Failed", data["failed"])):
-        if entries:
-            parts += [f"<h2>{title}</h2>", words([], [[entry["what"], entry["why"]] for entry in entries])]
+    for title, entries in told.items():
+        parts += [f"<h2>{title}</h2>", words([], [[entry["what"], entry["why"]] for entry in entries])]
     return "\n".join(parts)
 
 

@@ -16,8 +16,8 @@ class Script:
 
     def __init__(self, file, width, height):
         self.lines = [f"set terminal svg size {width},{height} dynamic font 'sans-serif,12' background rgb 'white'",
-                      f"set output '{quoted(file)}'", "set grid back lc rgb '#dddddd'", "set key left top reverse Left "
-                      "samplen 2 spacing 0.9", "set logscale x 2", "set xlabel 'bytes per neighbour'",
+                      f"set output '{quoted(file)}'", "set grid back lt 1 lw 0.5 lc rgb '#cccccc'", "set key outside bottom center "
+                      "horizontal samplen 2", "set logscale x 2", "set xlabel 'bytes per neighbour'",
                       "set xtics rotate by -35 font ',10'"]
         self.blocks = 0
 
@@ -67,8 +67,7 @@ def latency(scene, file):
                       style(COLOURS[name], "by hand" in name, 3 if name == scene.fab else 1.5))
                      for name in scene.contestants()] + [("limit", limit, style(COLOURS["limit"], True))])
     script.add(f"set title 'times faster: {scene.fab} against the fastest other'", "unset logscale y", "set ylabel 'ratio'",
-               "set yrange [0:*]", "set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb '#b00000' lw 1.5",
-               "set key right top noreverse Right")
+               "set yrange [0:*]", "set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb '#b00000' lw 1.5")
     script.plot([(form, [(size, lead[0].median if lead else None)
                          for size in scene.sizes for lead in [scene.lead(size, form)]],
                   style(FORM_COLOURS[form])) for form in scene.forms])
@@ -79,7 +78,7 @@ def latency(scene, file):
 def overlap(scene, file):
     script = Script(file, 720, 420)
     script.sizes(scene.sizes)
-    script.add("set yrange [0:105]", "set ylabel 'overlap %'", "set key center left",
+    script.add("set yrange [0:105]", "set ylabel 'overlap %'",
                "set arrow from graph 0, first 90 to graph 1, first 90 nohead lc rgb '#b00000' dt 2")
     script.plot([(name, [(size, min(100, value) if value is not None else None) for size in scene.sizes
                          for value in [scene.median(size, name, "nonblocking", "overlap_percent")]],
