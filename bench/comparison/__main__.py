@@ -28,7 +28,7 @@ def parse(arguments):
     parser.add_argument("--out", metavar="DIR", type=pathlib.Path, help="the report's folder (build/report)")
     parser.add_argument("--from", dest="source", metavar="FILE", type=pathlib.Path,
                         help="write the report of this report.json again; nothing is measured")
-    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, required=True,
+    parser.add_argument("--build", metavar="DIR", type=pathlib.Path,
                         help="a finished build of the tree: nothing is installed or built")
     parser.add_argument("--root", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)

@@ -9,7 +9,7 @@ import shutil
 PARTS = ["node", "tcp", "wire", "overlap"]
 WIRE_RATE = "1gbit"
 # The memories that buffers are taken from, by part; elsewhere the user's own.
-MEMORIES = {"node": ["user"]}
+MEMORIES = {"node": ["user", "fab"]}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,14 +83,22 @@ def launch(tools, implementation, transport, ranks):
     return [tools.openmpi, "-n", str(ranks), *placed, *arguments], environment
 
 
+def value_of(options, name):
+    return options[options.index(name) + 1]
+
+
+def memory_of(options):
+    return value_of(options, "--memory") if "--memory" in options else "user"
+
+
 def exchange_job(tools, effort, implementation, program, transport, ranks, options):
     """`options` are the program's; pattern and memory, where they are named there, are in the rows as well."""
     command, environment = launch(tools, implementation, transport, ranks)
     binary = tools.build / f"{'mpich' if implementation == 'MPICH' else 'fab'}_{program}"
     who = "MPICH" if implementation == "MPICH" else "fab and Open MPI"
-    pattern = options[options.index("--pattern") + 1]
+    what = f"{value_of(options, '--pattern')}, {memory_of(options)} memory"
     return Job(
-        title=f"{program}, {transport}, {pattern}, {ranks} ranks, {who}",
+        title=f"{program}, {transport}, {what}, {ranks} ranks, {who}",
         fields={"implementation": implementation, "transport": transport},  # of MPI, not of a row's own library
         command=[*command, str(binary), *options, *effort.batch_options()],
         environment=environment,
@@ -121,7 +129,7 @@ def scenes(part, effort):
     found = []
     for memory in MEMORIES.get(part, ["user"]):
         found.append(("neighbor", part, 2, ["--pattern", "ring", "--memory", memory, *everything]))
-    found.append(("neighbor", part, 2, faces))
+        found.append(("neighbor", part, 2, [*faces, "--memory", memory]))
     if part != "node":
         found.append(("neighbor", part, 2, ["--pattern", "pair", *everything]))
     if part != "wire":
@@ -144,6 +152,6 @@ def plan(parts, effort, tools):
             jobs.append(limits_job(tools, effort))
         for program, transport, ranks, options in scenes(part, effort):
             jobs.append(exchange_job(tools, effort, "Open MPI", program, transport, ranks, options))
-            if mpich and "fab" not in options:  # what fab's memory is compared with there is MPICH in the user's
+            if mpich and memory_of(options) == "user":  # fab's is compared with MPICH in the user's
                 jobs.append(exchange_job(tools, effort, "MPICH", program, transport, ranks, options))
     return jobs, left_out

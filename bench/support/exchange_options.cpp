@@ -24,7 +24,8 @@ void add_exchange_options(CLI::App& app, ExchangeOptions& options) {
   add_choice(app, "--pattern", options.pattern, {Pattern::ring, Pattern::pair, Pattern::faces},
              "ring: two neighbours, periodic (with two ranks two blocks for one peer; the default);\n"
              "pair: one neighbour; faces: the six faces of a cube of doubles in a periodic grid of ranks");
-  add_choice(app, "--memory", options.memory, {MemoryKind::user}, "Where the buffers lie (user: the default)");
+  add_choice(app, "--memory", options.memory, {MemoryKind::user, MemoryKind::fab},
+             "Where the buffers lie: user: in memory of the program's own (the default); fab: from fab::alloc");
   const auto add_size = [&app](const char* name, std::size_t& bytes, const char* help) {
     app.add_option(name, bytes, help)
         ->transform(CLI::AsSizeValue(false))

@@ -158,6 +158,10 @@ fab::Communicator communicator_of(const fab::Context& context, const Neighbors& 
 
 }  // namespace
 
+Memory allocate_from_fab(std::size_t bytes) {
+  return {static_cast<std::byte*>(fab::alloc(bytes)), [](std::byte* memory) { fab::free(memory); }};
+}
+
 struct FabForms::Parts {
   explicit Parts(const Neighbors& neighbors)
       : context(fab::Context::open()), communicator(communicator_of(context, neighbors)) {

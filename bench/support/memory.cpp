@@ -18,6 +18,8 @@ const char* name_of(MemoryKind kind) {
   switch (kind) {
     case MemoryKind::user:
       return "user";
+    case MemoryKind::fab:
+      return "fab";
   }
   return "";
 }
@@ -26,6 +28,8 @@ Memory allocate(MemoryKind kind, std::size_t bytes) {
   switch (kind) {
     case MemoryKind::user:
       return allocate_pages(bytes);
+    case MemoryKind::fab:
+      return allocate_from_fab(bytes);
   }
   throw std::bad_alloc();
 }

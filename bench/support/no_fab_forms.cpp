@@ -1,6 +1,10 @@
+#include <stdexcept>
+
 #include "support/fab_forms.h"
 
 namespace bench {
+
+Memory allocate_from_fab(std::size_t) { throw std::runtime_error("--memory fab: this program is built without fab"); }
 
 struct FabForms::Parts {};
 
