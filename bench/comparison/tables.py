@@ -77,6 +77,8 @@ def notes(scene, limits):
             "next to each other, median (quartiles); above 1 fab is faster."]
     if limits:
         told.append("limit: the least that the machine takes, one copy or one message of all blocks, without a library.")
+    if scene.key.memory != "user" and "MPICH" in scene.contestants():
+        told.append("MPICH: in the user's memory.")
     if scene.misplaced:
         told.append("Data right, but blocks of one neighbour in each other's places: " + "; ".join(sorted(scene.misplaced))
                     + ".")
@@ -84,9 +86,9 @@ def notes(scene, limits):
 
 
 def limits(scene):
-    """The limits themselves; None where none were measured."""
+    """The limits themselves; None where none were measured, or where they stand with the user's memory."""
     names = scene.contestants(rows.NODE_LIMITS + rows.NETWORK_LIMITS)
-    if not names:
+    if not names or scene.key.memory != "user":
         return None
     lines = [[str(size), *(texts.number(scene.median(size, name, "blocking")) for name in names)] for size in scene.sizes]
     lines = [line for line in lines if any(cell != "-" for cell in line[1:])]
