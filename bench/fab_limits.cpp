@@ -32,7 +32,7 @@ using fab::local::RingReader;
 using fab::local::RingWriter;
 
 constexpr std::size_t kMessages = 2;
-constexpr std::size_t kChunkBytes = 16 * 1024;
+constexpr std::size_t kChunkBytes = std::size_t{16} * 1024;
 
 struct Options {
   std::size_t min_bytes = 8;

@@ -21,7 +21,6 @@ namespace {
 using bench::Contestant;
 using bench::Exchange;
 using bench::Form;
-using bench::Order;
 
 constexpr std::array kForms = {Form::blocking, Form::nonblocking, Form::persistent};
 

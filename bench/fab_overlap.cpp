@@ -221,6 +221,7 @@ class Benchmark {
       for (Contestant& one : all) one.run_batch();
     }
     std::vector<Result> results;
+    results.reserve(all.size());
     for (const Contestant& one : all) results.push_back({one.library(), one.times()});
     return results;
   }

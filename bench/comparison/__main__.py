@@ -19,7 +19,7 @@ def parse(arguments):
         "(index.html). A part that this machine does not permit is left out, with the reason in the report.",
     )
     effort = parser.add_mutually_exclusive_group()
-    effort.add_argument("--quick", action="store_true", help="some minutes, sizes growing by 4 (the default)")
+    effort.add_argument("--quick", action="store_true", help="about ten minutes, sizes growing by 4 (the default)")
     effort.add_argument("--full", action="store_true", help="most of an hour, every power of two")
     parser.add_argument(
         "--only", metavar="PARTS", type=parts, default=jobs.PARTS, help=f"of {','.join(jobs.PARTS)}, with commas between"
@@ -54,9 +54,10 @@ def measure(options, folder):
     rounds = options.rounds or effort.rounds
     tools = jobs.Tools.found(options.root, options.build)
     planned, left_out = jobs.plan(options.only, effort, tools)
+    described = machine.describe(options.root)
     gathered = runner.run(planned, rounds, folder / "jobs")
     return {
-        "machine": machine.describe(options.root),
+        "machine": described,
         "effort": {"name": effort.name, "rounds": rounds, "batches": effort.batches, "batch_ms": effort.batch_ms},
         "commands": [{"job": job.title, "command": job.shown()} for job in planned],
         "left_out": left_out + gathered.left_out,
