@@ -32,11 +32,12 @@ using fab::local::RingReader;
 using fab::local::RingWriter;
 
 constexpr std::size_t kMessages = 2;
-constexpr std::size_t kChunkBytes = 16 * 1024;
+constexpr std::size_t kChunkBytes = std::size_t{16} * 1024;
 
 struct Options {
   std::size_t min_bytes = 8;
   std::size_t max_bytes = 4 << 20;
+  std::size_t factor = 2;
   int batches = 15;
   double batch_ms = 5;
   bool rewrite = false;
@@ -179,15 +180,17 @@ class Side {
 
 struct Contestant {
   const char* name;
+  const char* help;
   void (Side::*exchange)(std::size_t bytes);
   std::size_t max_bytes;
   bool mapped = false;
 };
 
-constexpr std::array<Contestant, 4> kContestants = {{{"cells", &Side::through_cells, Cell::kInlineBytes},
-                                                     {"mapped", &Side::from_mapped, SIZE_MAX, true},
-                                                     {"kernel", &Side::by_kernel, SIZE_MAX},
-                                                     {"ring", &Side::through_ring, SIZE_MAX}}};
+constexpr std::array<Contestant, 4> kContestants = {
+    {{"cells", "through rings of cache lines", &Side::through_cells, Cell::kInlineBytes},
+     {"mapped", "one copy out of memory that both map", &Side::from_mapped, SIZE_MAX, true},
+     {"kernel", "process_vm_readv", &Side::by_kernel, SIZE_MAX},
+     {"ring", "copied into a shared ring and out again", &Side::through_ring, SIZE_MAX}}};
 
 double batch_us(Side& side, const Contestant& contestant, std::size_t bytes, int calls, bool rewrite) {
   side.barrier();
@@ -225,17 +228,21 @@ void measure_all(Side& side, const Options& options, bool shows) {
         kMessages, options.rewrite ? ", send buffers rewritten each time (included)" : "", options.batches);
   std::optional<bench::Table> table;
   if (shows) table.emplace(titles);
-  for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
+  for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= options.factor) {
     const auto samples = measure(side, options, bytes);
     if (!shows) continue;
     std::vector<std::string> cells = {std::to_string(bytes)};
-    nlohmann::json row = {{"bytes", bytes}, {"rewritten", options.rewrite}};
     for (std::size_t i = 0; i < kContestants.size(); ++i) {
       cells.push_back(samples[i].empty() ? "-" : bench::number(bench::spread_of(samples[i]).median));
-      if (!samples[i].empty()) row[kContestants[i].name] = bench::quartiles(bench::spread_of(samples[i]));
+      if (samples[i].empty()) continue;
+      nlohmann::json row = {{"bench", "fab_limits"},        {"library", "limit"},
+                            {"form", kContestants[i].name}, {"timed", kContestants[i].help},
+                            {"rewritten", options.rewrite}, {"ranks", 2},
+                            {"batches", options.batches},   {"bytes", bytes}};
+      bench::add_times(row, "us", samples[i]);
+      rows.push_back(row);
     }
     table->print(cells);
-    rows.push_back(row);
   }
   if (shows) bench::write_rows(options.json, rows);
 }
@@ -285,9 +292,12 @@ int main(int argc, char** argv) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  app.add_option("--max", options.max_bytes, "Largest size; sizes double from --min on")
+  app.add_option("--max", options.max_bytes, "Largest size")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  app.add_option("--factor", options.factor, "From one size to the next")
+      ->check(CLI::Range(2, 1024))
       ->capture_default_str();
   app.add_option("--batches", options.batches, "Batches of each way, in turns")->check(CLI::PositiveNumber);
   app.add_option("--batch-ms", options.batch_ms, "Length of a batch in ms")->check(CLI::PositiveNumber);

@@ -1,205 +1,192 @@
-// Latency of neighbour exchanges: fab against the MPI library's neighbour collective and, with one neighbour, against a
-// bare libfabric exchange, in turns inside one job.
+// Latency of neighbour exchanges, all ways to make one in turns inside one job: fab's, the MPI library's neighbour
+// collectives and what users write by hand. Where fab goes through the network to one peer, libfabric alone and a bare
+// socket too. Built with another MPI library (mpich_neighbor) there is no fab in it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
+#include <set>
 
-#include "support/bare_exchange.h"
-#include "support/batches.h"
 #include "support/exchange_options.h"
-#include "support/fab_transport.h"
+#include "support/fab_forms.h"
+#include "support/mpi_forms.h"
 #include "support/mpi_program.h"
-#include "support/neighbors.h"
 #include "support/table.h"
 
 namespace {
 
+using bench::Contestant;
 using bench::Exchange;
-using bench::Order;
-using bench::Pattern;
-using bench::Spread;
+using bench::Form;
 
-enum class Mode { blocking, nonblocking, both };
+constexpr std::array kForms = {Form::blocking, Form::nonblocking, Form::persistent};
 
 struct Options : bench::ExchangeOptions {
-  Mode mode = Mode::both;
+  std::optional<Form> form;  ///< all, if none is named
 };
 
-// One call of each contestant: what is timed.
-void call_fab(Exchange& exchange, Mode mode) {
-  if (mode == Mode::blocking) return exchange.fab();
-  bench::wait(exchange.start_fab());
-}
+bool is_of_mpi(const std::string& library) { return library == "MPI" || library == "by hand"; }
 
-void call_mpi(Exchange& exchange, Mode mode) {
-  if (mode == Mode::blocking) return exchange.mpi();
-  bench::wait(exchange.start_mpi());
-}
+/// One contestant's part of one size.
+struct Result {
+  std::string library;
+  Form form;
+  std::string call;
+  bool is_in_place;
+  std::vector<double> times_us;  ///< by batch
+};
 
-void call_bare(Exchange& exchange, bench::BareExchange& bare) {
-  bare.exchange(exchange.send(), exchange.receive(), exchange.bytes());
-}
-
-template <class Call>
-bench::Calls repeat(Call call) {
-  return [call](int count) {
-    for (int i = 0; i < count; ++i) call();
-  };
-}
-
-// One table: a pattern, a mode, all sizes.
 class Benchmark {
  public:
-  Benchmark(const Options& options, Mode mode, const bench::FabTransport& transport, int rank, int ranks)
-      : options_(options), mode_(mode), transport_(transport), rank_(rank), ranks_(ranks), neighbors_(options.pattern) {
-    if (options.pattern == Pattern::pair && mode == Mode::blocking && transport.uses_network())
-      bare_.emplace(*transport.network().info, neighbors_.neighbor(0, Order::fab));
-  }
+  Benchmark(const Options& options, int rank, int ranks)
+      : options_(options), rank_(rank), ranks_(ranks), neighbors_(options.pattern), fab_(neighbors_) {}
 
-  void run(nlohmann::json& rows) {
-    std::optional<bench::Table> table;
-    if (rank_ == 0) table.emplace(start_table());
+  void run() {
+    if (rank_ == 0) bench::write_rows(options_.json, rows_);  // a file that cannot be written is found before the work
     for (const std::size_t bytes : bench::sizes(options_)) {
-      Exchange exchange(neighbors_, bytes);
-      check(exchange);
-      const Result result = time(exchange);
-      if (!table) continue;
-      table->print(cells(bytes, result));
-      rows.push_back(row(bytes, result));
+      const auto results = time(bytes);
+      if (rank_ == 0) show(bytes, results);
     }
+    if (rank_ == 0) bench::write_rows(options_.json, rows_);
   }
 
  private:
-  struct Result {
-    Spread fab_us;
-    Spread mpi_us;
-    Spread mpi_over_fab;
-    Spread bare_us{};
-    Spread fab_over_bare{};
-  };
+  std::vector<Contestant> contestants(Exchange& exchange) {
+    std::vector<Contestant> all = fab_.contestants(exchange);
+    for (Contestant& contestant : bench::mpi_forms(exchange)) all.push_back(std::move(contestant));
+    if (options_.form) std::erase_if(all, [&](const Contestant& one) { return one.form != *options_.form; });
+    return all;
+  }
 
-  const char* mode_name() const { return mode_ == Mode::blocking ? "blocking" : "nonblocking"; }
+  // Every contestant moves checked data once, untimed.
+  std::vector<Result> time(std::size_t bytes) {
+    Exchange exchange(neighbors_, bytes, options_.memory);
+    const auto all = contestants(exchange);
+    std::vector<Result> results;
+    std::vector<bench::Calls> calls;
+    for (const Contestant& one : all) {
+      exchange.fill();
+      bench::meet();
+      one.calls(1);
+      const bool is_in_place = exchange.check(one.order, one.placement, one.call);
+      bench::meet();
+      results.push_back({one.library, one.form, one.call, is_in_place || one.placement == bench::Placement::whole, {}});
+      calls.push_back(one.calls);
+    }
+    auto times_us = bench::time_in_turns(options_.plan, calls);
+    for (std::size_t i = 0; i < results.size(); ++i) results[i].times_us = std::move(times_us[i]);
+    return results;
+  }
 
-  bench::Table start_table() const {
-    fmt::print("\n# fab_neighbor, {}, {}: {} ranks on {} node(s); fab: {}; MPI: {}\n", bench::name_of(options_.pattern),
-               mode_name(), ranks_, transport_.nodes(), transport_.name(), bench::mpi_library());
-    fmt::print("# timed: {} (cached: plans built, peers connected) against {}{}\n",
-               mode_ == Mode::blocking ? "MPI_Neighbor_xchg" : "MPI_Ineighbor_xchg + MPI_Wait",
-               mode_ == Mode::blocking ? "MPI_Neighbor_alltoall" : "MPI_Ineighbor_alltoall + MPI_Wait",
-               bare_ ? " and fi_trecv + fi_tsend + polling" : "");
+  void show(std::size_t bytes, const std::vector<Result>& results) {
+    if (!table_) start_table(results);
+    for (const Form form : kForms) {
+      if (std::ranges::any_of(results, [&](const Result& result) { return result.form == form; }))
+        table_->print(cells(bytes, form, results));
+    }
+    for (const Result& result : results) rows_.push_back(row(bytes, result));
+  }
+
+  void start_table(const std::vector<Result>& results) {
+    const auto path = fab_.path();
+    fmt::print("\n# fab_neighbor, {}: {} ranks; {}MPI: {}; {} memory\n", bench::name_of(options_.pattern), ranks_,
+               path ? fmt::format("on {} node(s); fab: {}; ", path->nodes, path->name) : "", bench::mpi_library(),
+               bench::name_of(options_.memory));
+    std::set<std::string> timed;
+    for (const Result& result : results) {
+      if (!timed.insert(result.library + result.call).second) continue;
+      fmt::print("# {}, {}: {}\n", result.library, bench::name_of(result.form), result.call);
+    }
     fmt::print(
-        "# bytes per neighbour; us per call: mean over ranks, median of {} batches in turns; ratios of neighbouring"
-        " batches: median (quartiles)\n",
+        "# bytes per neighbour; cached calls (plans built, peers connected); us per call: mean over ranks, median of "
+        "{} "
+        "batches in turns\n",
         options_.plan.batches);
-    if (bare_) return bench::Table({"bytes", "fab us", "bare us", "MPI us", "       fab/bare", "        MPI/fab", ""});
-    return bench::Table({"bytes", "fab us", "MPI us", "        MPI/fab", ""});
+    std::vector<std::string> titles = {"bytes", "       form"};
+    for (const Result& result : results) {
+      if (std::ranges::find(libraries_, result.library) == libraries_.end()) libraries_.push_back(result.library);
+    }
+    for (const std::string& library : libraries_) titles.push_back(library + " us");
+    if (path) {
+      fmt::print("# {}: the faster of MPI's of the same form; ratios of neighbouring batches: median (quartiles)\n",
+                 ratio_title());
+      titles.insert(titles.end(), {"        " + ratio_title(), ""});
+    }
+    table_.emplace(titles);
   }
 
-  // Untimed. The MPI library's non-blocking form is left out: Open MPI 4.1 puts blocks of a ring of one or two ranks
-  // into wrong places.
-  void check(Exchange& exchange) {
-    exchange.fill();
-    call_fab(exchange, mode_);
-    exchange.check(Order::fab, "fab's exchange");
-    if (mode_ == Mode::blocking) {
-      exchange.fill();
-      exchange.mpi();
-      exchange.check(Order::mpi, "the MPI library's exchange");
-    }
-    if (bare_) {
-      exchange.fill();
-      call_bare(exchange, *bare_);
-      exchange.check(Order::fab, "the bare exchange");
-    }
+  [[nodiscard]] std::string fab_library() const { return options_.pattern == bench::Pattern::faces ? "native" : "fab"; }
+  [[nodiscard]] std::string ratio_title() const { return "MPI/" + fab_library(); }
+
+  static const Result* find(const std::vector<Result>& results, const std::string& library, Form form) {
+    const auto found = std::ranges::find_if(
+        results, [&](const Result& result) { return result.library == library && result.form == form; });
+    return found == results.end() ? nullptr : &*found;
   }
 
-  Result time(Exchange& exchange) {
-    std::vector<bench::Calls> contestants = {repeat([&] { call_fab(exchange, mode_); }),
-                                             repeat([&] { call_mpi(exchange, mode_); })};
-    if (bare_) contestants.push_back(repeat([&] { call_bare(exchange, *bare_); }));
-    const auto times_us = bench::time_in_turns(options_.plan, contestants);
-    Result result{.fab_us = bench::spread_of(times_us[0]),
-                  .mpi_us = bench::spread_of(times_us[1]),
-                  .mpi_over_fab = bench::spread_of(bench::ratios(times_us[1], times_us[0]))};
-    if (bare_) {
-      result.bare_us = bench::spread_of(times_us[2]);
-      result.fab_over_bare = bench::spread_of(bench::ratios(times_us[0], times_us[2]));
-    }
-    return result;
-  }
+  static double median_us(const Result& result) { return bench::spread_of(result.times_us).median; }
 
-  std::vector<std::string> cells(std::size_t bytes, const Result& result) const {
-    std::vector<std::string> cells = {std::to_string(bytes), bench::number(result.fab_us.median)};
-    if (bare_) cells.push_back(bench::number(result.bare_us.median));
-    cells.push_back(bench::number(result.mpi_us.median));
-    if (bare_) cells.push_back(bench::ratio_text(result.fab_over_bare));
-    cells.push_back(bench::ratio_text(result.mpi_over_fab));
-    cells.emplace_back(result.mpi_over_fab.median < 1 ? "fab slower" : "");
+  std::vector<std::string> cells(std::size_t bytes, Form form, const std::vector<Result>& results) const {
+    std::vector<std::string> cells = {std::to_string(bytes), bench::name_of(form)};
+    const Result* fastest_mpi = nullptr;
+    for (const std::string& library : libraries_) {
+      const Result* const result = find(results, library, form);
+      cells.push_back(result == nullptr ? "-" : bench::number(median_us(*result)));
+      if (result == nullptr || !is_of_mpi(library)) continue;
+      if (fastest_mpi == nullptr || median_us(*result) < median_us(*fastest_mpi)) fastest_mpi = result;
+    }
+    const Result* const fab = find(results, fab_library(), form);
+    if (!fab_.path()) return cells;
+    if (fab == nullptr || fastest_mpi == nullptr) {
+      cells.insert(cells.end(), {"-", ""});
+      return cells;
+    }
+    const bench::Spread ratio = bench::spread_of(bench::ratios(fastest_mpi->times_us, fab->times_us));
+    cells.insert(cells.end(), {bench::ratio_text(ratio), ratio.median < 1 ? "fab slower" : ""});
     return cells;
   }
 
   nlohmann::json row(std::size_t bytes, const Result& result) const {
-    nlohmann::json row = {{"bench", "fab_neighbor"},
-                          {"pattern", bench::name_of(options_.pattern)},
-                          {"mode", mode_name()},
-                          {"timed", "cached call"},
-                          {"ranks", ranks_},
-                          {"nodes", transport_.nodes()},
-                          {"provider", transport_.provider()},
-                          {"domain", transport_.uses_network() ? transport_.network().domain : ""},
-                          {"mpi", bench::mpi_library()},
-                          {"neighbors", neighbors_.count()},
-                          {"bytes", bytes},
-                          {"batches", options_.plan.batches},
-                          {"fab_us", result.fab_us.median},
-                          {"fab_us_quartiles", bench::quartiles(result.fab_us)},
-                          {"mpi_us", result.mpi_us.median},
-                          {"mpi_us_quartiles", bench::quartiles(result.mpi_us)},
-                          {"ratio", result.mpi_over_fab.median},
-                          {"ratio_quartiles", bench::quartiles(result.mpi_over_fab)}};
-    if (bare_) {
-      row["bare_us"] = result.bare_us.median;
-      row["bare_us_quartiles"] = bench::quartiles(result.bare_us);
-      row["fab_over_bare"] = result.fab_over_bare.median;
-      row["fab_over_bare_quartiles"] = bench::quartiles(result.fab_over_bare);
-    }
+    nlohmann::json row = bench::common_fields("fab_neighbor", options_, ranks_, fab_.path());
+    row["library"] = result.library;
+    row["form"] = bench::name_of(result.form);
+    row["timed"] = result.call;
+    row["neighbors"] = neighbors_.count();
+    row["bytes"] = bytes;
+    row["in_place"] = result.is_in_place;
+    bench::add_times(row, "us", result.times_us);
     return row;
   }
 
   const Options& options_;
-  Mode mode_;
-  const bench::FabTransport& transport_;
   int rank_;
   int ranks_;
   bench::Neighbors neighbors_;
-  std::optional<bench::BareExchange> bare_;  // with one neighbour, blocking
+  bench::FabForms fab_;
+  std::vector<std::string> libraries_;  // in the order of the table's columns
+  std::optional<bench::Table> table_;
+  nlohmann::json rows_ = nlohmann::json::array();
 };
-
-void run(const Options& options, int rank, int ranks) {
-  const bench::FabTransport transport;
-  nlohmann::json rows = nlohmann::json::array();
-  if (rank == 0) bench::write_rows(options.json, rows);  // a file that cannot be written is found before the work
-  for (const Mode mode : {Mode::blocking, Mode::nonblocking}) {
-    if (options.mode != Mode::both && options.mode != mode) continue;
-    Benchmark(options, mode, transport, rank, ranks).run(rows);
-  }
-  if (rank == 0) bench::write_rows(options.json, rows);
-}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Options options;
   CLI::App app(
-      "Time of a neighbour exchange by fab, by the MPI library and, with one neighbour, by libfabric alone.\n"
-      "Ratios: MPI/fab above 1: fab is faster; fab/bare: what fab adds to the least that libfabric takes.",
+      "Time of a neighbour exchange by fab, by the MPI library's neighbour collectives, by hand-written messages and,\n"
+      "through the network to one peer, by libfabric and a socket alone. Ratios above 1: fab is faster.",
       "fab_neighbor");
   bench::add_exchange_options(app, options);
-  const std::map<std::string, Mode> modes{
-      {"blocking", Mode::blocking}, {"nonblocking", Mode::nonblocking}, {"both", Mode::both}};
-  app.add_option("--mode", options.mode, "Blocking calls, non-blocking calls each with its wait, or both (the default)")
-      ->transform(CLI::CheckedTransformer(modes).description("{blocking,nonblocking,both}"));
-  return bench::run_mpi_program(app, argc, argv, [&](int rank, int ranks) { run(options, rank, ranks); });
+  const std::map<std::string, std::optional<Form>> forms{{"blocking", Form::blocking},
+                                                         {"nonblocking", Form::nonblocking},
+                                                         {"persistent", Form::persistent},
+                                                         {"all", std::nullopt}};
+  std::string form = "all";
+  app.add_option("--form", form, "Only calls of this form; all (the default)")
+      ->check(CLI::IsMember({"blocking", "nonblocking", "persistent", "all"}));
+  app.parse_complete_callback([&] { options.form = forms.at(form); });
+  return bench::run_mpi_program(app, argc, argv, [&](int rank, int ranks) { Benchmark(options, rank, ranks).run(); });
 }

@@ -1,22 +1,25 @@
 // How much of a non-blocking neighbour exchange hides behind a computation that never asks about it: fab against the
-// MPI library, in turns inside one job. Columns, formula and computation are those of the OSU micro-benchmarks
-// (osu_ialltoall): it computes for as long as the exchange alone takes, by the clock. With --fixed-work it does a fixed
-// amount of work instead, timed alone beside each batch: then the processor time that a library's own threads, and the
-// kernel on their behalf, take from the computation counts against the overlap, too.
+// MPI library, in turns inside one job (the MPI library alone when built as mpich_overlap). Columns, formula and
+// computation are those of the OSU micro-benchmarks (osu_ialltoall): it computes for as long as the exchange alone
+// takes, by the clock. With --fixed-work it does a fixed amount of work instead, timed alone beside each batch: then
+// the processor time that a library's own threads, and the kernel on their behalf, take from the computation counts
+// against the overlap, too.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
+#include <deque>
+#include <functional>
 #include <optional>
+#include <stdexcept>
 
 #include "apps/mpi_call.h"
 #include "support/batches.h"
 #include "support/computation.h"
 #include "support/exchange_options.h"
-#include "support/fab_transport.h"
+#include "support/fab_forms.h"
+#include "support/mpi_forms.h"
 #include "support/mpi_program.h"
-#include "support/neighbors.h"
 #include "support/table.h"
 
 namespace {
@@ -40,11 +43,11 @@ struct Times {
 };
 
 // max(0, 100 - 100 (overall - compute) / pure), batch by batch.
-Spread overlap_percent(const Times& times) {
+std::vector<double> overlap_percent(const Times& times) {
   std::vector<double> percent;
   for (std::size_t i = 0; i < times.pure.size(); ++i)
     percent.push_back(std::max(0.0, 100 - 100 * (times.overall[i] - times.compute[i]) / times.pure[i]));
-  return bench::spread_of(percent);
+  return percent;
 }
 
 double median(const std::vector<double>& sample) { return bench::spread_of(sample).median; }
@@ -52,10 +55,14 @@ double median(const std::vector<double>& sample) { return bench::spread_of(sampl
 // One library's exchange of one size.
 class Contestant {
  public:
-  Contestant(std::function<MPI_Request()> start, bench::Computation& computation, const Options& options)
-      : start_(std::move(start)), computation_(computation), fixed_work_(options.fixed_work) {
+  Contestant(std::string library, std::function<MPI_Request()> start, bench::Computation& computation,
+             const Options& options)
+      : library_(std::move(library)),
+        start_(std::move(start)),
+        computation_(computation),
+        fixed_work_(options.fixed_work) {
     calls_ = bench::calls_per_batch(options.plan, [this](int count) {
-      for (int i = 0; i < count; ++i) bench::wait(start_());
+      for (int i = 0; i < count; ++i) exchange();
     });
     constexpr int kTrials = 5;
     std::vector<double> trials_us(kTrials);
@@ -64,6 +71,7 @@ class Contestant {
     pure_us_ = median(trials_us);
   }
 
+  const std::string& library() const { return library_; }
   double pure_us() const { return pure_us_; }
   void set_computation(double microseconds) {
     compute_us_ = microseconds;
@@ -118,10 +126,16 @@ class Contestant {
     return 1e6 * seconds / calls_;
   }
 
-  double time_pure() const {
-    return mean_us([this] { bench::wait(start_()); });
+  void exchange() const {
+    MPI_Request request = start_();
+    bench::wait(request);
   }
 
+  double time_pure() const {
+    return mean_us([this] { exchange(); });
+  }
+
+  std::string library_;
   std::function<MPI_Request()> start_;
   bench::Computation& computation_;
   bool fixed_work_;
@@ -132,10 +146,19 @@ class Contestant {
   Times times_;
 };
 
+/// One library's part of one size.
+struct Result {
+  std::string library;
+  Times times;
+};
+
 class Benchmark {
  public:
   Benchmark(const Options& options, int rank, int ranks)
-      : options_(options), rank_(rank), ranks_(ranks), neighbors_(options.pattern) {}
+      : options_(options), rank_(rank), ranks_(ranks), neighbors_(options.pattern), fab_(neighbors_) {
+    if (options.pattern == bench::Pattern::faces)
+      throw std::runtime_error("--pattern faces: blocks of one shape only are measured here");
+  }
 
   void run() {
     nlohmann::json rows = nlohmann::json::array();
@@ -143,97 +166,99 @@ class Benchmark {
     std::optional<bench::Table> table;
     if (rank_ == 0) table.emplace(start_table());
     for (const std::size_t bytes : bench::sizes(options_)) {
-      const auto [fab, mpi] = time(bytes);
+      const auto results = time(bytes);
       if (!table) continue;
-      table->print(cells(bytes, "fab", fab));
-      table->print(cells(bytes, "MPI", mpi));
-      rows.push_back(row(bytes, fab, mpi));
+      for (const Result& result : results) {
+        table->print(cells(bytes, result));
+        rows.push_back(row(bytes, result));
+      }
     }
     if (rank_ == 0) bench::write_rows(options_.json, rows);
   }
 
  private:
   bench::Table start_table() const {
-    fmt::print("\n# fab_overlap, {}: {} ranks on {} node(s); fab: {}; MPI: {}\n", bench::name_of(options_.pattern),
-               ranks_, transport_.nodes(), transport_.name(), bench::mpi_library());
+    const auto path = fab_.path();
+    fmt::print("\n# fab_overlap, {}: {} ranks; {}MPI: {}\n", bench::name_of(options_.pattern), ranks_,
+               path ? fmt::format("on {} node(s); fab: {}; ", path->nodes, path->name) : "", bench::mpi_library());
     fmt::print(
-        "# MPI_Ineighbor_xchg against MPI_Ineighbor_alltoall, cached calls, no calls to MPI_Test while computing\n");
+        "# fab: MPI_Ineighbor_xchg, MPI: MPI_Ineighbor_alltoall, cached calls, no calls to MPI_Test while computing\n");
     fmt::print(
         "# bytes per neighbour; us per call: mean over ranks, median of {} batches in turns; the computation {} "
         "{}\n",
         options_.plan.batches, options_.fixed_work ? "is a fixed amount of work for" : "takes",
-        options_.same_computation ? "the longer of both pure times" : "the pure time");
+        options_.same_computation ? "the longest of the pure times" : "the pure time");
     fmt::print("# overlap % = max(0, 100 - 100 (overall - compute) / pure): median (quartiles)\n");
     return bench::Table(
         {"bytes", "library", "overall us", "compute us", "start us", "wait us", "pure us", "         overlap %"});
   }
 
-  std::array<Times, 2> time(std::size_t bytes) {
-    Exchange exchange(neighbors_, bytes);
-    exchange.fill();
-    bench::wait(exchange.start_fab());
-    exchange.check(bench::Order::fab, "fab's exchange");
-
-    std::array contestants = {Contestant([&] { return exchange.start_fab(); }, computation_, options_),
-                              Contestant([&] { return exchange.start_mpi(); }, computation_, options_)};
-    const double longest_us = std::max(contestants[0].pure_us(), contestants[1].pure_us());
-    for (Contestant& contestant : contestants)
-      contestant.set_computation(options_.same_computation ? longest_us : contestant.pure_us());
-    for (int batch = 0; batch < options_.plan.batches; ++batch) {
-      for (Contestant& contestant : contestants) contestant.run_batch();
-    }
-    return {contestants[0].times(), contestants[1].times()};
+  // Deque: a contestant is not moved.
+  std::deque<Contestant> contestants(Exchange& exchange) {
+    std::deque<Contestant> all;
+    if (fab_.path()) add(all, exchange, "fab", fab_.start(exchange), bench::Order::fab, bench::Placement::exact);
+    add(all, exchange, "MPI", bench::mpi_start(exchange), bench::Order::mpi, bench::kCollectivePlacement);
+    return all;
   }
 
-  static std::vector<std::string> cells(std::size_t bytes, const char* library, const Times& times) {
-    const Spread overlap = overlap_percent(times);
-    std::vector<std::string> cells = {std::to_string(bytes), library};
+  void add(std::deque<Contestant>& all, Exchange& exchange, const char* library, std::function<MPI_Request()> start,
+           bench::Order order, bench::Placement placement) {
+    exchange.fill();
+    bench::meet();
+    MPI_Request request = start();
+    bench::wait(request);
+    exchange.check(order, placement, library);
+    all.emplace_back(library, std::move(start), computation_, options_);
+  }
+
+  std::vector<Result> time(std::size_t bytes) {
+    Exchange exchange(neighbors_, bytes, options_.memory);
+    auto all = contestants(exchange);
+    double longest_us = 0;
+    for (const Contestant& one : all) longest_us = std::max(longest_us, one.pure_us());
+    for (Contestant& one : all) one.set_computation(options_.same_computation ? longest_us : one.pure_us());
+    for (int batch = 0; batch < options_.plan.batches; ++batch) {
+      for (Contestant& one : all) one.run_batch();
+    }
+    std::vector<Result> results;
+    results.reserve(all.size());
+    for (const Contestant& one : all) results.push_back({one.library(), one.times()});
+    return results;
+  }
+
+  static std::vector<std::string> cells(std::size_t bytes, const Result& result) {
+    const Times& times = result.times;
+    const Spread overlap = bench::spread_of(overlap_percent(times));
+    std::vector<std::string> cells = {std::to_string(bytes), result.library};
     for (const auto* values : {&times.overall, &times.compute, &times.start, &times.wait, &times.pure})
       cells.push_back(bench::number(median(*values)));
     cells.push_back(fmt::format("{:.1f} ({:.1f}-{:.1f})", overlap.median, overlap.lower, overlap.upper));
     return cells;
   }
 
-  nlohmann::json row(std::size_t bytes, const Times& fab, const Times& mpi) const {
-    const Spread ratio = bench::spread_of(bench::ratios(mpi.overall, fab.overall));
-    nlohmann::json row = {{"bench", "fab_overlap"},
-                          {"pattern", bench::name_of(options_.pattern)},
-                          {"timed", "cached call, overall with computation"},
-                          {"same_computation", options_.same_computation},
-                          {"fixed_work", options_.fixed_work},
-                          {"ranks", ranks_},
-                          {"nodes", transport_.nodes()},
-                          {"provider", transport_.provider()},
-                          {"domain", transport_.uses_network() ? transport_.network().domain : ""},
-                          {"mpi", bench::mpi_library()},
-                          {"neighbors", neighbors_.count()},
-                          {"bytes", bytes},
-                          {"batches", options_.plan.batches},
-                          {"fab_us", median(fab.overall)},
-                          {"mpi_us", median(mpi.overall)},
-                          {"ratio", ratio.median},
-                          {"ratio_quartiles", bench::quartiles(ratio)}};
-    add_times(row, "fab", fab);
-    add_times(row, "mpi", mpi);
+  nlohmann::json row(std::size_t bytes, const Result& result) const {
+    nlohmann::json row = bench::common_fields("fab_overlap", options_, ranks_, fab_.path());
+    row["library"] = result.library;
+    row["form"] = "nonblocking";
+    row["timed"] = "cached call, overall with computation";
+    row["same_computation"] = options_.same_computation;
+    row["fixed_work"] = options_.fixed_work;
+    row["neighbors"] = neighbors_.count();
+    row["bytes"] = bytes;
+    bench::add_times(row, "overlap_percent", overlap_percent(result.times));
+    bench::add_times(row, "overall_us", result.times.overall);
+    bench::add_times(row, "compute_us", result.times.compute);
+    bench::add_times(row, "start_us", result.times.start);
+    bench::add_times(row, "wait_us", result.times.wait);
+    bench::add_times(row, "pure_us", result.times.pure);
     return row;
-  }
-
-  static void add_times(nlohmann::json& row, const std::string& library, const Times& times) {
-    const Spread overlap = overlap_percent(times);
-    row[library + "_overlap"] = overlap.median;
-    row[library + "_overlap_quartiles"] = bench::quartiles(overlap);
-    row[library + "_overall_us"] = median(times.overall);
-    row[library + "_compute_us"] = median(times.compute);
-    row[library + "_start_us"] = median(times.start);
-    row[library + "_wait_us"] = median(times.wait);
-    row[library + "_pure_us"] = median(times.pure);
   }
 
   const Options& options_;
   int rank_;
   int ranks_;
-  bench::FabTransport transport_;
   bench::Neighbors neighbors_;
+  bench::FabForms fab_;
   bench::Computation computation_;
 };
 

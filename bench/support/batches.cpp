@@ -12,7 +12,7 @@ using apps::check_mpi;
 constexpr int kMostCalls = 20000;
 
 double seconds_of(const Calls& calls, int count) {
-  check_mpi(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+  meet();
   const double begin = MPI_Wtime();
   calls(count);
   return MPI_Wtime() - begin;
@@ -53,6 +53,8 @@ std::vector<std::vector<double>> time_in_turns(const BatchPlan& plan, const std:
   for (std::vector<double>& times : times_us) average_over_ranks(times);
   return times_us;
 }
+
+void meet() { check_mpi(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); }
 
 void average_over_ranks(std::vector<double>& values) {
   int ranks = 0;

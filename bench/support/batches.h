@@ -24,6 +24,9 @@ struct BatchPlan {
 [[nodiscard]] std::vector<std::vector<double>> time_in_turns(const BatchPlan& plan,
                                                              const std::vector<Calls>& contestants);
 
+/// A barrier over all ranks.
+void meet();
+
 /// Turns the values of each rank into their mean over the ranks, on all ranks. Collective.
 void average_over_ranks(std::vector<double>& values);
 

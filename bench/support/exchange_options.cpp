@@ -2,19 +2,30 @@
 
 #include <map>
 
+#include "support/mpi_program.h"
+
 namespace bench {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // a count of bytes must fit into an int
 
+template <class Value>
+void add_choice(CLI::App& app, const char* name, Value& value, const std::vector<Value>& values, const char* help) {
+  std::map<std::string, Value> named;
+  for (const Value choice : values) named.emplace(name_of(choice), choice);
+  std::string names;
+  for (const auto& [text, choice] : named) names += (names.empty() ? "{" : ",") + text;
+  app.add_option(name, value, help)->transform(CLI::CheckedTransformer(named).description(names + "}"));
+}
+
 }  // namespace
 
 void add_exchange_options(CLI::App& app, ExchangeOptions& options) {
-  const std::map<std::string, Pattern> patterns{{"ring", Pattern::ring}, {"pair", Pattern::pair}};
-  app.add_option("--pattern", options.pattern,
-                 "ring: two neighbours, periodic (with two ranks two blocks for one peer; the default);\n"
-                 "pair: one neighbour")
-      ->transform(CLI::CheckedTransformer(patterns).description("{ring,pair}"));
+  add_choice(app, "--pattern", options.pattern, {Pattern::ring, Pattern::pair, Pattern::faces},
+             "ring: two neighbours, periodic (with two ranks two blocks for one peer; the default);\n"
+             "pair: one neighbour; faces: the six faces of a cube of doubles in a periodic grid of ranks");
+  add_choice(app, "--memory", options.memory, {MemoryKind::user, MemoryKind::fab},
+             "Where the buffers lie: user: in memory of the program's own (the default); fab: from fab::alloc");
   const auto add_size = [&app](const char* name, std::size_t& bytes, const char* help) {
     app.add_option(name, bytes, help)
         ->transform(CLI::AsSizeValue(false))
@@ -22,7 +33,10 @@ void add_exchange_options(CLI::App& app, ExchangeOptions& options) {
         ->capture_default_str();
   };
   add_size("--min", options.min_bytes, "Smallest size in bytes per neighbour; 64KiB and the like are understood");
-  add_size("--max", options.max_bytes, "Largest size; sizes double from --min on");
+  add_size("--max", options.max_bytes, "Largest size");
+  app.add_option("--factor", options.factor, "From one size to the next")
+      ->check(CLI::Range(std::size_t{2}, std::size_t{1024}))
+      ->capture_default_str();
   app.add_option("--batches", options.plan.batches, "Batches of each contestant, in turns; the medians are shown")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -35,8 +49,24 @@ void add_exchange_options(CLI::App& app, ExchangeOptions& options) {
 
 std::vector<std::size_t> sizes(const ExchangeOptions& options) {
   std::vector<std::size_t> result;
-  for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) result.push_back(bytes);
+  for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= options.factor)
+    result.push_back(bytes);
   return result;
+}
+
+nlohmann::json common_fields(const char* bench, const ExchangeOptions& options, int ranks,
+                             const std::optional<FabPath>& fab) {
+  nlohmann::json row = {{"bench", bench},
+                        {"pattern", name_of(options.pattern)},
+                        {"memory", name_of(options.memory)},
+                        {"ranks", ranks},
+                        {"mpi", mpi_library()},
+                        {"batches", options.plan.batches}};
+  if (!fab) return row;
+  row["nodes"] = fab->nodes;
+  row["provider"] = fab->provider;
+  row["domain"] = fab->domain;
+  return row;
 }
 
 }  // namespace bench

@@ -40,9 +40,13 @@ std::string mpi_library() {
   check_mpi(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
   std::string name(text.data());
   name.resize(std::min(name.find_first_of(",\n"), name.size()));
-  for (const char* layer : {"pml", "btl", "mtl"}) {
-    const char* choice = std::getenv(fmt::format("OMPI_MCA_{}", layer).c_str());
-    if (choice != nullptr) name += fmt::format(", {} {}", layer, choice);
+  if (const auto word = name.find(" Version:"); word != std::string::npos) {  // MPICH's way to say it
+    const auto number = name.find_first_not_of(" \t", name.find(':') + 1);
+    name = fmt::format("{} {}", name.substr(0, word), name.substr(std::min(number, name.size())));
+  }
+  for (const char* variable : {"OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_mtl", "MPIR_CVAR_NOLOCAL", "UCX_TLS"}) {
+    const char* const value = std::getenv(variable);
+    if (value != nullptr) name += fmt::format(", {}={}", variable, value);
   }
   return name;
 }

@@ -10,7 +10,7 @@ namespace bench {
 /// whole job. `body` has the ranks of MPI_COMM_WORLD, whose error handler returns. Returns the exit status.
 int run_mpi_program(CLI::App& app, int argc, char** argv, const std::function<void(int rank, int ranks)>& body);
 
-/// The MPI library's name and, where mpirun was told, the transports that it may take: "Open MPI v4.1.4, btl tcp,self".
+/// The MPI library's name and the transports that it was told to take: "Open MPI v4.1.4, OMPI_MCA_btl=tcp,self".
 [[nodiscard]] std::string mpi_library();
 
 }  // namespace bench

@@ -1,17 +1,16 @@
-// Exchanges with neighbours, by fab and by the MPI library, on the same communicator and the same buffers.
+// Who exchanges with whom.
 #pragma once
 
 #include <mpi.h>
 
-#include <cstddef>
-#include <string>
 #include <vector>
 
 namespace bench {
 
 enum class Pattern {
-  ring,  ///< periodic Cartesian, one dimension: two neighbours; with two ranks two blocks for one peer
-  pair,  ///< distributed graph: ranks 2k and 2k + 1 are each other's only neighbour
+  ring,   ///< periodic Cartesian, one dimension: two neighbours; with two ranks two blocks for one peer
+  pair,   ///< distributed graph: ranks 2k and 2k + 1 are each other's only neighbour
+  faces,  ///< periodic Cartesian, three dimensions: six neighbours, which may be one rank or this one
 };
 [[nodiscard]] const char* name_of(Pattern pattern);
 
@@ -27,50 +26,25 @@ class Neighbors {
   Neighbors(const Neighbors&) = delete;
   Neighbors& operator=(const Neighbors&) = delete;
 
+  [[nodiscard]] Pattern pattern() const { return pattern_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int count() const { return pattern_ == Pattern::ring ? 2 : 1; }
+  /// Of the Cartesian grid; empty without one.
+  [[nodiscard]] const std::vector<int>& dims() const { return dims_; }
+  [[nodiscard]] int count() const { return pattern_ == Pattern::pair ? 1 : 2 * static_cast<int>(dims_.size()); }
   /// The neighbour with whom this rank exchanges block `block`.
   [[nodiscard]] int neighbor(int block, Order order) const;
+  /// The block of that neighbour which arrives in `block` here: what leaves in one direction arrives in the block of
+  /// the other direction.
+  [[nodiscard]] int opposite(int block) const { return pattern_ == Pattern::pair ? block : block ^ 1; }
+  /// All blocks go to one other rank.
+  [[nodiscard]] bool has_single_peer() const;
 
  private:
   Pattern pattern_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
-  int ranks_ = 0;
+  std::vector<int> dims_;
 };
-
-/// The buffers for one size, page-aligned, and the calls on them.
-class Exchange {
- public:
-  Exchange(const Neighbors& neighbors, std::size_t bytes_per_neighbor);
-  ~Exchange();
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-
-  void fab();                             ///< MPI_Neighbor_xchg
-  void mpi();                             ///< MPI_Neighbor_alltoall
-  [[nodiscard]] MPI_Request start_fab();  ///< MPI_Ineighbor_xchg
-  [[nodiscard]] MPI_Request start_mpi();  ///< MPI_Ineighbor_alltoall
-
-  [[nodiscard]] const void* send() const { return send_; }
-  [[nodiscard]] void* receive() { return receive_; }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
-
-  /// Fills the send blocks with what only this rank and block have, and spoils the receive blocks.
-  void fill();
-  /// Throws std::runtime_error unless every receive block holds what its neighbour filled in for this rank.
-  void check(Order order, const char* what) const;
-
- private:
-  const Neighbors& neighbors_;
-  std::size_t bytes_;
-  int count_;  ///< of bytes, as MPI wants it
-  std::byte* send_;
-  std::byte* receive_;
-};
-
-/// Waits as MPI_Wait does, with its return code looked at.
-void wait(MPI_Request request);
 
 }  // namespace bench

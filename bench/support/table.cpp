@@ -33,7 +33,12 @@ std::string ratio_text(const Spread& ratio) {
   return fmt::format("{:.2f} ({:.2f}-{:.2f})", ratio.median, ratio.lower, ratio.upper);
 }
 
-nlohmann::json quartiles(const Spread& spread) { return {spread.lower, spread.upper}; }
+void add_times(nlohmann::json& row, const std::string& name, const std::vector<double>& batches) {
+  const Spread spread = spread_of(batches);
+  row[name] = batches;
+  row[name + "_median"] = spread.median;
+  row[name + "_quartiles"] = {spread.lower, spread.upper};
+}
 
 void write_rows(const std::string& file, const nlohmann::json& rows) {
   if (file.empty()) return;

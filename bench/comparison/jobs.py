@@ -1,0 +1,157 @@
+"""What is run: each job is one launch of one program."""
+
+import dataclasses
+import os
+import pathlib
+import shlex
+import shutil
+
+PARTS = ["node", "tcp", "wire", "overlap"]
+WIRE_RATE = "1gbit"
+# The memories that buffers are taken from, by part; elsewhere the user's own.
+MEMORIES = {"node": ["user", "fab"]}
+
+
+@dataclasses.dataclass(frozen=True)
+class Effort:
+    name: str
+    rounds: int
+    batches: int
+    batch_ms: int
+    factor: int
+    max_bytes: int
+    limit_s: int  # for one job
+
+    def sizes(self, low, high, factor=None):
+        return ["--min", str(low), "--max", str(min(high, self.max_bytes)), "--factor", str(factor or self.factor)]
+
+    def batch_options(self):
+        return ["--batches", str(self.batches), "--batch-ms", str(self.batch_ms)]
+
+
+QUICK = Effort("quick", rounds=2, batches=5, batch_ms=2, factor=4, max_bytes=2 << 20, limit_s=180)
+FULL = Effort("full", rounds=3, batches=15, batch_ms=5, factor=2, max_bytes=4 << 20, limit_s=600)
+
+
+@dataclasses.dataclass(frozen=True)
+class Tools:
+    """Launchers by their full names: `mpirun` and `mpiexec` may be either library's."""
+
+    build: pathlib.Path
+    two_hosts: pathlib.Path
+    openmpi: str
+    mpich: str | None
+
+    @staticmethod
+    def found(root, build):
+        return Tools(
+            build=build / "bench",
+            two_hosts=root / "tests" / "rig" / "two-hosts",
+            openmpi=shutil.which("mpirun.openmpi") or "mpirun",
+            mpich=shutil.which("mpiexec.mpich"),
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    title: str
+    fields: dict  # of every row, beside those that the program writes
+    command: list  # the file for the rows is added to it
+    environment: dict
+    limit_s: int
+    may_hang: bool = False  # no fault of fab's
+
+    def shown(self):
+        variables = [f"{name}={value}" for name, value in self.environment.items()]
+        return shlex.join(variables + [os.path.relpath(word) if os.path.isabs(word) else word for word in self.command])
+
+
+# How each library is told to take a transport: (arguments of its launcher, environment).
+OPENMPI = {"node": ([], {}), "tcp": (["--mca", "btl", "tcp,self", "-x", "FAB_LOCAL=off"], {})}
+MPICH = {"node": ([], {}), "tcp": ([], {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"})}
+
+
+def launch(tools, implementation, transport, ranks):
+    """The command up to the program, and the environment."""
+    if transport == "wire":
+        mpich = ["--mpich"] if implementation == "MPICH" else []
+        return [str(tools.two_hosts), "run", "--rate", WIRE_RATE, *mpich, "--", "-n", str(ranks)], {}
+    arguments, environment = (MPICH if implementation == "MPICH" else OPENMPI)[transport]
+    if implementation == "MPICH":
+        return [tools.mpich, "-n", str(ranks), *(["-bind-to", "core"] if ranks == 2 else []), *arguments], environment
+    placed = ["--bind-to", "core"] if ranks == 2 else ["--oversubscribe", "--bind-to", "none"]
+    return [tools.openmpi, "-n", str(ranks), *placed, *arguments], environment
+
+
+def value_of(options, name):
+    return options[options.index(name) + 1]
+
+
+def memory_of(options):
+    return value_of(options, "--memory") if "--memory" in options else "user"
+
+
+def exchange_job(tools, effort, implementation, program, transport, ranks, options):
+    """`options` are the program's; pattern and memory, where they are named there, are in the rows as well."""
+    command, environment = launch(tools, implementation, transport, ranks)
+    binary = tools.build / f"{'mpich' if implementation == 'MPICH' else 'fab'}_{program}"
+    who = "MPICH" if implementation == "MPICH" else "fab and Open MPI"
+    what = f"{value_of(options, '--pattern')}, {memory_of(options)} memory"
+    return Job(
+        title=f"{program}, {transport}, {what}, {ranks} ranks, {who}",
+        fields={"implementation": implementation, "transport": transport},  # of MPI, not of a row's own library
+        command=[*command, str(binary), *options, *effort.batch_options()],
+        environment=environment,
+        limit_s=effort.limit_s,
+        # MPICH 4.0.2 over UCX 1.13's TCP: with more ranks than processors some wait in MPI_Finalize for ever.
+        may_hang=implementation == "MPICH",
+    )
+
+
+def limits_job(tools, effort):
+    return Job(
+        title="limits of the node",
+        fields={"implementation": "limit", "transport": "node", "pattern": "ring", "memory": "user"},
+        command=[str(tools.build / "fab_limits"), *effort.sizes(8, 4 << 20), *effort.batch_options()],
+        environment={},
+        limit_s=effort.limit_s,
+    )
+
+
+def scenes(part, effort):
+    """(program, transport, ranks, the program's options) of one part."""
+    everything = effort.sizes(8, 4 << 20)
+    crowded = effort.sizes(8, 256 << 10)
+    faces = ["--pattern", "faces", *effort.sizes(512, 128 << 10, factor=4)]  # edges of 8 to 128, doubling
+    if part == "overlap":
+        sizes = effort.sizes(4 << 10, 4 << 20)
+        return [("overlap", transport, 2, ["--pattern", "ring", *sizes]) for transport in ("node", "tcp", "wire")]
+    found = []
+    for memory in MEMORIES.get(part, ["user"]):
+        found.append(("neighbor", part, 2, ["--pattern", "ring", "--memory", memory, *everything]))
+        found.append(("neighbor", part, 2, [*faces, "--memory", memory]))
+    if part != "node":
+        found.append(("neighbor", part, 2, ["--pattern", "pair", *everything]))
+    if part != "wire":
+        for ranks in (4, 8):
+            found.append(("neighbor", part, ranks, ["--pattern", "ring", *crowded]))
+        found.append(("neighbor", part, 8, faces))
+    return found
+
+
+def plan(parts, effort, tools):
+    """All jobs of one round, and what is left out from the beginning: [{what, why}]. MPICH's job follows the one that it
+    is compared with, so that a drift of the machine meets both."""
+    jobs, left_out = [], []
+    mpich = tools.mpich and (tools.build / "mpich_neighbor").exists()
+    if not mpich:
+        why = "mpiexec.mpich was not found" if not tools.mpich else "the build has no mpich_neighbor"
+        left_out.append({"what": "MPICH", "why": why})
+    for part in parts:
+        if part == "node":
+            jobs.append(limits_job(tools, effort))
+        for program, transport, ranks, options in scenes(part, effort):
+            jobs.append(exchange_job(tools, effort, "Open MPI", program, transport, ranks, options))
+            if mpich and memory_of(options) == "user":  # fab's is compared with MPICH in the user's
+                jobs.append(exchange_job(tools, effort, "MPICH", program, transport, ranks, options))
+    return jobs, left_out

@@ -1,0 +1,73 @@
+#include "support/exchange.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+namespace bench {
+namespace {
+
+constexpr std::byte kSpoiled{0xdb};
+
+// Scattered, so that neither a block nor a shifted one can pass for another.
+std::byte content(int rank, std::size_t place) {
+  std::uint64_t word = (static_cast<std::uint64_t>(rank) << 40) + place + 1;
+  word *= 0x9e3779b97f4a7c15u;
+  return static_cast<std::byte>(word >> 56);
+}
+
+std::vector<std::size_t> bytes_of(const Box& box, std::size_t element_bytes) {
+  std::vector<std::size_t> places;
+  box.for_each([&](std::size_t index) {
+    for (std::size_t i = 0; i < element_bytes; ++i) places.push_back(index * element_bytes + i);
+  });
+  return places;
+}
+
+}  // namespace
+
+Exchange::Exchange(const Neighbors& neighbors, std::size_t bytes_per_neighbor, MemoryKind memory)
+    : neighbors_(neighbors),
+      boxes_(neighbors, bytes_per_neighbor),
+      send_(allocate(memory, boxes_.array_bytes())),
+      receive_(allocate(memory, boxes_.in_one_array() ? 1 : boxes_.array_bytes())) {
+  fill();
+}
+
+void Exchange::fill() {
+  for (std::size_t place = 0; place < boxes_.array_bytes(); ++place)
+    send_.get()[place] = content(neighbors_.rank(), place);
+  for (int block = 0; block < neighbors_.count(); ++block) {
+    for (const std::size_t place : bytes_of(boxes_.received(block, Order::fab), boxes_.element_bytes()))
+      receive()[place] = kSpoiled;
+  }
+}
+
+bool Exchange::check(Order order, Placement placement, const std::string& what) {
+  bool all_in_place = true;
+  for (int block = 0; block < neighbors_.count(); ++block) {
+    const int expected = placement == Placement::whole ? block : neighbors_.opposite(block);
+    if (holds(block, expected, order)) continue;
+    all_in_place = false;
+    const int other = neighbors_.opposite(block);
+    const bool same_neighbor = neighbors_.neighbor(block, order) == neighbors_.neighbor(other, order);
+    if (placement == Placement::either && same_neighbor && holds(block, block, order)) continue;
+    throw std::runtime_error(fmt::format("{} of {} bytes per neighbour: block {} (from rank {}) is wrong", what,
+                                         boxes_.bytes_per_neighbor(), block, neighbors_.neighbor(block, order)));
+  }
+  return all_in_place;
+}
+
+bool Exchange::holds(int block, int sent_block, Order order) {
+  const int sender = neighbors_.neighbor(block, order);
+  const auto sent = bytes_of(boxes_.sent(sent_block, order), boxes_.element_bytes());
+  const auto received = bytes_of(boxes_.received(block, order), boxes_.element_bytes());
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    if (receive()[received[i]] != content(sender, sent[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace bench

@@ -1,0 +1,44 @@
+// The buffers of an exchange of one size, with data that can be checked.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "support/box.h"
+#include "support/memory.h"
+#include "support/neighbors.h"
+
+namespace bench {
+
+/// Where received blocks must lie.
+enum class Placement {
+  exact,
+  either,  ///< in their own block or in that of the other direction of the same dimension and neighbour
+  whole,   ///< the one neighbour's send buffer as it is
+};
+
+class Exchange {
+ public:
+  Exchange(const Neighbors& neighbors, std::size_t bytes_per_neighbor, MemoryKind memory);
+
+  [[nodiscard]] const Neighbors& neighbors() const { return neighbors_; }
+  [[nodiscard]] const Boxes& boxes() const { return boxes_; }
+  [[nodiscard]] const std::byte* send() const { return send_.get(); }
+  [[nodiscard]] std::byte* receive() { return boxes_.in_one_array() ? send_.get() : receive_.get(); }
+
+  /// Fills what is sent with what only this rank and place have, and spoils what is received.
+  void fill();
+  /// Returns whether every block lies in its own place. Throws std::runtime_error, naming `what`, when a block does not
+  /// hold what its neighbour filled in for this rank, or lies where `placement` does not allow.
+  bool check(Order order, Placement placement, const std::string& what);
+
+ private:
+  [[nodiscard]] bool holds(int block, int sent_block, Order order);
+
+  const Neighbors& neighbors_;
+  Boxes boxes_;
+  Memory send_;
+  Memory receive_;
+};
+
+}  // namespace bench

@@ -1,0 +1,217 @@
+#include "support/fab_forms.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "apps/mpi_call.h"
+#include "fab/fab.h"
+#include "fab/mpi.h"
+#include "support/bare_exchange.h"
+#include "support/bare_tcp.h"
+#include "support/fab_transport.h"
+#include "support/mpi_forms.h"
+
+namespace bench {
+namespace {
+
+using apps::check_mpi;
+
+// The MPI binding's calls on one exchange.
+class BindingExchange {
+ public:
+  explicit BindingExchange(Exchange& exchange)
+      : comm_(exchange.neighbors().comm()),
+        send_(exchange.send()),
+        receive_(exchange.receive()),
+        count_(static_cast<int>(exchange.boxes().bytes_per_neighbor())) {}
+  // An exception on its way ends the job.
+  ~BindingExchange() {
+    if (persistent_ == MPI_REQUEST_NULL || std::uncaught_exceptions() > 0) return;
+    if (MPI_Request_free(&persistent_) != MPI_SUCCESS) fmt::print(stderr, "MPI_Request_free failed\n");
+  }
+  BindingExchange(const BindingExchange&) = delete;
+  BindingExchange& operator=(const BindingExchange&) = delete;
+
+  void blocking() {
+    check_mpi(MPI_Neighbor_xchg(send_, count_, MPI_BYTE, receive_, count_, MPI_BYTE, comm_), "MPI_Neighbor_xchg");
+  }
+  [[nodiscard]] MPI_Request start() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ineighbor_xchg(send_, count_, MPI_BYTE, receive_, count_, MPI_BYTE, comm_, &request),
+              "MPI_Ineighbor_xchg");
+    return request;
+  }
+  void make_persistent() {
+    check_mpi(
+        MPI_Neighbor_xchg_init(send_, count_, MPI_BYTE, receive_, count_, MPI_BYTE, comm_, MPI_INFO_NULL, &persistent_),
+        "MPI_Neighbor_xchg_init");
+  }
+  void persistent() {
+    check_mpi(MPI_Start(&persistent_), "MPI_Start");
+    wait(persistent_);
+  }
+
+ private:
+  MPI_Comm comm_;
+  const std::byte* send_;
+  std::byte* receive_;
+  int count_;
+  MPI_Request persistent_ = MPI_REQUEST_NULL;
+};
+
+std::vector<Contestant> binding_forms(Exchange& exchange) {
+  const auto binding = std::make_shared<BindingExchange>(exchange);
+  binding->make_persistent();
+  return {
+      {.library = "fab", .form = Form::blocking, .call = "MPI_Neighbor_xchg", .calls = repeat([binding] {
+                                                                                binding->blocking();
+                                                                              })},
+      {.library = "fab", .form = Form::nonblocking, .call = "MPI_Ineighbor_xchg + MPI_Wait", .calls = repeat([binding] {
+                                                                                               MPI_Request request =
+                                                                                                   binding->start();
+                                                                                               wait(request);
+                                                                                             })},
+      {.library = "fab",
+       .form = Form::persistent,
+       .call = "MPI_Start + MPI_Wait (MPI_Neighbor_xchg_init)",
+       .calls = repeat([binding] { binding->persistent(); })}};
+}
+
+fab::Layout layout_of(const Box& box, std::size_t element_bytes) {
+  const auto widened = [](const std::array<int, 3>& numbers) {
+    return std::array{static_cast<std::size_t>(numbers[0]), static_cast<std::size_t>(numbers[1]),
+                      static_cast<std::size_t>(numbers[2])};
+  };
+  return fab::Layout::subarray(widened(box.sizes), widened(box.subsizes), widened(box.starts),
+                               fab::Layout::contiguous(element_bytes));
+}
+
+// The native calls on one exchange; equal contiguous blocks through the simpler ones.
+class NativeExchange {
+ public:
+  NativeExchange(const fab::Communicator& communicator, Exchange& exchange)
+      : communicator_(communicator),
+        send_(exchange.send()),
+        receive_(exchange.receive()),
+        block_(fab::Layout::contiguous(exchange.boxes().bytes_per_neighbor())),
+        is_regular_(exchange.boxes().edge() == 0) {
+    const Boxes& boxes = exchange.boxes();
+    for (int block = 0; block < exchange.neighbors().count(); ++block) {
+      sent_.push_back({.layout = layout_of(boxes.sent(block, Order::fab), boxes.element_bytes())});
+      received_.push_back({.layout = layout_of(boxes.received(block, Order::fab), boxes.element_bytes())});
+    }
+    persistent_ = is_regular_ ? fab::neighbor_xchg_init(communicator_, send_, receive_, block_)
+                              : fab::neighbor_xchgv_init(communicator_, send_, sent_, receive_, received_);
+  }
+
+  [[nodiscard]] const char* letter() const { return is_regular_ ? "" : "v"; }
+  void blocking() const {
+    if (is_regular_)
+      fab::neighbor_xchg(communicator_, send_, receive_, block_);
+    else
+      fab::neighbor_xchgv(communicator_, send_, sent_, receive_, received_);
+  }
+  void nonblocking() const {
+    fab::Request request = is_regular_ ? fab::ineighbor_xchg(communicator_, send_, receive_, block_)
+                                       : fab::ineighbor_xchgv(communicator_, send_, sent_, receive_, received_);
+    request.wait();
+  }
+  void persistent() {
+    persistent_.start();
+    persistent_.wait();
+  }
+
+ private:
+  const fab::Communicator& communicator_;
+  const std::byte* send_;
+  std::byte* receive_;
+  fab::Layout block_;
+  bool is_regular_;
+  std::vector<fab::BlockShape> sent_;
+  std::vector<fab::BlockShape> received_;
+  fab::PersistentExchange persistent_;
+};
+
+std::vector<Contestant> native_forms(const fab::Communicator& communicator, Exchange& exchange) {
+  const auto native = std::make_shared<NativeExchange>(communicator, exchange);
+  const std::string name = fmt::format("neighbor_xchg{}", native->letter());
+  return {{.library = "native", .form = Form::blocking, .call = "fab::" + name, .calls = repeat([native] {
+                                                                                  native->blocking();
+                                                                                })},
+          {.library = "native",
+           .form = Form::nonblocking,
+           .call = fmt::format("fab::i{} + wait", name),
+           .calls = repeat([native] { native->nonblocking(); })},
+          {.library = "native",
+           .form = Form::persistent,
+           .call = fmt::format("start + wait (fab::{}_init)", name),
+           .calls = repeat([native] { native->persistent(); })}};
+}
+
+fab::Communicator communicator_of(const fab::Context& context, const Neighbors& neighbors) {
+  if (neighbors.pattern() != Pattern::pair)
+    return *context.world().cartesian(neighbors.dims(), std::vector<bool>(neighbors.dims().size(), true));
+  const int partner = neighbors.neighbor(0, Order::fab);
+  return context.world().distributed_graph({partner}, {partner});
+}
+
+}  // namespace
+
+Memory allocate_from_fab(std::size_t bytes) {
+  return {static_cast<std::byte*>(fab::alloc(bytes)), [](std::byte* memory) { fab::free(memory); }};
+}
+
+struct FabForms::Parts {
+  explicit Parts(const Neighbors& neighbors)
+      : context(fab::Context::open()), communicator(communicator_of(context, neighbors)) {
+    if (!transport.uses_network() || !neighbors.has_single_peer()) return;
+    const int peer = neighbors.neighbor(0, Order::fab);
+    libfabric = std::make_unique<BareExchange>(*transport.network().info, peer);
+    tcp = std::make_unique<BareTcp>(peer);
+  }
+
+  FabTransport transport;
+  fab::Context context;
+  fab::Communicator communicator;
+  std::unique_ptr<BareExchange> libfabric;
+  std::unique_ptr<BareTcp> tcp;
+};
+
+FabForms::FabForms(const Neighbors& neighbors) : parts_(std::make_unique<Parts>(neighbors)) {}
+FabForms::~FabForms() = default;
+
+std::optional<FabPath> FabForms::path() const {
+  const FabTransport& transport = parts_->transport;
+  return FabPath{.name = transport.name(),
+                 .provider = transport.provider(),
+                 .domain = transport.uses_network() ? transport.network().domain : "",
+                 .nodes = transport.nodes()};
+}
+
+std::vector<Contestant> FabForms::contestants(Exchange& exchange) {
+  std::vector<Contestant> all;
+  const auto append = [&all](std::vector<Contestant> some) {
+    for (Contestant& contestant : some) all.push_back(std::move(contestant));
+  };
+  if (exchange.boxes().edge() == 0) append(binding_forms(exchange));
+  append(native_forms(parts_->communicator, exchange));
+  const std::size_t bytes = exchange.boxes().array_bytes();
+  const auto add_limit = [&](const char* library, const char* call, auto* bare) {
+    all.push_back(
+        {.library = library,
+         .form = Form::blocking,
+         .call = call,
+         .calls = repeat([&exchange, bytes, bare] { bare->exchange(exchange.send(), exchange.receive(), bytes); }),
+         .placement = Placement::whole});
+  };
+  if (parts_->libfabric) add_limit("libfabric", "fi_trecv + fi_tsend + polling", parts_->libfabric.get());
+  if (parts_->tcp) add_limit("TCP", "send + recv on a socket, polling", parts_->tcp.get());
+  return all;
+}
+
+std::function<MPI_Request()> FabForms::start(Exchange& exchange) {
+  return [binding = std::make_shared<BindingExchange>(exchange)] { return binding->start(); };
+}
+
+}  // namespace bench

@@ -1,0 +1,27 @@
+// The exchanges as a user of an MPI library makes them today. Nothing here is of one library.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <vector>
+
+#include "support/contestant.h"
+
+namespace bench {
+
+/// Where both neighbours of a dimension are one rank, Open MPI 4.1's non-blocking neighbour collectives and MPICH 4.0's
+/// MPI_Neighbor_alltoallw put blocks into each other's places.
+inline constexpr Placement kCollectivePlacement = Placement::either;
+
+/// Library "MPI": the neighbour collectives. Library "by hand": MPI_Isend and MPI_Irecv to each neighbour, and the same
+/// made once as persistent requests. Collective.
+[[nodiscard]] std::vector<Contestant> mpi_forms(Exchange& exchange);
+
+/// Starts the non-blocking neighbour collective; the caller waits.
+[[nodiscard]] std::function<MPI_Request()> mpi_start(Exchange& exchange);
+
+/// Waits as MPI_Wait does, with its return code looked at.
+void wait(MPI_Request& request);
+
+}  // namespace bench
