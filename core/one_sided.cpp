@@ -67,21 +67,23 @@ void Arrivals::written(std::uint32_t data) noexcept {
     place.channel->owner->written(*place.channel, data & 1);
 }
 
-/// What two ranks tell each other about the messages between them.
+/// What one rank tells another about a message between them.
+struct OneSided::LetterEnd {
+  std::uint32_t slot;    ///< of the message, as in the schedule
+  std::uint32_t number;  ///< of the channel there
+  std::uint64_t bytes;
+  std::uint64_t blocks;  ///< their fingerprint
+  RemoteMemory target;   ///< what it is written to; incoming ones only
+  std::uint64_t slot_distance;
+};
+
+/// And about all of them.
 struct OneSided::Letter {
-  struct End {
-    std::uint32_t slot;    ///< of the message, as in the schedule
-    std::uint32_t number;  ///< of the channel there
-    std::uint64_t bytes;
-    std::uint64_t blocks;  ///< their fingerprint
-    RemoteMemory target;   ///< what it is written to; incoming ones only
-    std::uint64_t slot_distance;
-  };
   RemoteMemory mailbox;
   std::uint64_t outgoing_count;
   std::uint64_t incoming_count;
-  std::array<End, kMostChannels> outgoing;
-  std::array<End, kMostChannels> incoming;
+  std::array<LetterEnd, kMostChannels> outgoing;
+  std::array<LetterEnd, kMostChannels> incoming;
 };
 
 OneSided::OneSided(Run& run, std::uint64_t tag) : run_(run), arrivals_(run.plan().communicator().context().arrivals()) {
@@ -139,13 +141,13 @@ OneSided::Letter OneSided::letter_to(const Partner& partner) const {
                 .incoming = {}};
   const auto end_of = [this](const Channel* channel) {
     const PlannedOperation& operation = *channel->operation;
-    return Letter::End{.slot = operation.record->slot,
-                       .number = channel->number,
-                       .bytes = operation.bytes,
-                       .blocks = fingerprint(run_.plan().schedule().blocks(*operation.record)),
-                       // A message without bytes is a write all the same.
-                       .target = channel->memory ? channel->memory->remote() : arrivals_.mailbox(),
-                       .slot_distance = operation.two_slots && operation.bytes > 0 ? operation.slot_distance() : 0};
+    return LetterEnd{.slot = operation.record->slot,
+                     .number = channel->number,
+                     .bytes = operation.bytes,
+                     .blocks = fingerprint(run_.plan().schedule().blocks(*operation.record)),
+                     // A message without bytes is a write all the same.
+                     .target = channel->memory ? channel->memory->remote() : arrivals_.mailbox(),
+                     .slot_distance = operation.two_slots && operation.bytes > 0 ? operation.slot_distance() : 0};
   };
   std::ranges::transform(partner.outgoing, letter.outgoing.begin(), end_of);
   std::ranges::transform(partner.incoming, letter.incoming.begin(), end_of);
@@ -199,34 +201,44 @@ void OneSided::read_letters() {
 }
 
 void OneSided::read(const Letter& letter, const Partner& partner) {
-  if (letter.outgoing_count != partner.incoming.size() || letter.incoming_count != partner.outgoing.size())
-    return disagree(
-        partner_operation(partner),
-        fmt::format("the other rank sends {} messages and receives {} where this one receives {} and sends {}",
-                    letter.outgoing_count, letter.incoming_count, partner.incoming.size(), partner.outgoing.size()),
-        false);
-  const auto connect = [&](Channel& channel, const Letter::End& end) {
-    const PlannedOperation& operation = *channel.operation;
-    const bool in_blocks = operation.record->block_count > 1;
-    if (end.slot != operation.record->slot || end.bytes != operation.bytes ||
-        (in_blocks && end.blocks != fingerprint(run_.plan().schedule().blocks(*operation.record))))
-      return disagree(operation,
-                      fmt::format("the other rank declares {} bytes where {} are declared here{}; the two ends of an "
-                                  "channel must agree about its size",
-                                  end.bytes, operation.bytes, end.bytes == operation.bytes ? " (in other blocks)" : ""),
-                      operation.receives() && end.bytes > operation.bytes);
-    channel.peer_number = end.number;
-    channel.target = operation.receives() ? letter.mailbox : end.target;
-    channel.slot_distance = end.slot_distance;
+  Status fault;
+  const auto note = [&fault](Status status) {
+    if (fault.ok()) fault = std::move(status);
   };
-  for (std::size_t i = 0; i < partner.outgoing.size(); ++i) connect(*partner.outgoing[i], letter.incoming[i]);
-  for (std::size_t i = 0; i < partner.incoming.size(); ++i) connect(*partner.incoming[i], letter.outgoing[i]);
+  if (letter.outgoing_count != partner.incoming.size() || letter.incoming_count != partner.outgoing.size())
+    note({make_error_code(Errc::mismatch),
+          fmt::format("the other rank sends {} messages and receives {} where this one receives {} and sends {}",
+                      letter.outgoing_count, letter.incoming_count, partner.incoming.size(), partner.outgoing.size())});
+  // What is too long for its receiver is told first.
+  for (std::size_t i = 0; fault.ok() && i < partner.incoming.size(); ++i)
+    note(connect(*partner.incoming[i], letter, letter.outgoing[i]));
+  for (std::size_t i = 0; fault.ok() && i < partner.outgoing.size(); ++i)
+    note(connect(*partner.outgoing[i], letter, letter.incoming[i]));
+  if (fault.ok()) return;
+  for (const auto& channels : {partner.incoming, partner.outgoing})
+    for (Channel* channel : channels) give_up(*channel, fault);
 }
 
-void OneSided::disagree(const PlannedOperation& operation, const std::string& fault, bool sent_more) {
-  if (!failure_.ok()) return;
-  failure_ = {make_error_code(sent_more ? Errc::truncated : Errc::mismatch),
-              fmt::format("{}: {}", run_.describe(operation), fault)};
+Status OneSided::connect(Channel& channel, const Letter& letter, const LetterEnd& other) const {
+  const PlannedOperation& operation = *channel.operation;
+  const bool in_blocks = operation.record->block_count > 1;
+  const bool same_blocks = !in_blocks || other.blocks == fingerprint(run_.plan().schedule().blocks(*operation.record));
+  if (other.slot != operation.record->slot || other.bytes != operation.bytes || !same_blocks) {
+    const bool too_long = operation.receives() && other.bytes > operation.bytes;
+    return {make_error_code(too_long ? Errc::truncated : Errc::mismatch),
+            fmt::format("the other rank declares {} bytes where {} are declared here{}; the two ends of an edge must "
+                        "agree about its size",
+                        other.bytes, operation.bytes, other.bytes == operation.bytes ? " (in other blocks)" : "")};
+  }
+  channel.peer_number = other.number;
+  channel.target = operation.receives() ? letter.mailbox : other.target;
+  channel.slot_distance = other.slot_distance;
+  return {};
+}
+
+void OneSided::give_up(Channel& channel, const Status& reason) {
+  if (channel.failure.ok()) channel.failure = reason;
+  if (channel.operation->receives()) channel.memory.reset();
 }
 
 std::string OneSided::describe_pending() const { return letters_ == nullptr ? "" : letters_->describe_pending(); }
@@ -253,24 +265,33 @@ bool OneSided::may_write(const Channel& channel) const noexcept {
 PostResult OneSided::post(Transfer& transfer, std::span<const iovec> pieces) {
   const PlannedOperation& operation = *transfer.operation;
   Channel& channel = *channels_[operation.channel];
-  const Peer& peer = *operation.peer;
-  if (operation.part == PlannedOperation::Part::credit)
-    return peer.provider->post_write(peer.handle, arrivals_.credit(), arrivals_.credit_source(), channel.target,
-                                     data_of(channel.peer_number, 0), transfer);
-  if (operation.receives()) {
-    if (has_arrived(channel))
-      transfer.done(operation.bytes, 0);
-    else
-      channel.waiting = &transfer;
+  if (!channel.failure.ok()) {
+    transfer.fail(channel.failure);
     return PostResult::pending;
   }
-  if (!may_write(channel)) {
+  const bool credit = operation.part == PlannedOperation::Part::credit;
+  if (!credit && !(operation.receives() ? has_arrived(channel) : may_write(channel))) {
     channel.waiting = &transfer;
     return PostResult::pending;
   }
-  const unsigned its_slot = slot(operation);
+  if (operation.receives()) {
+    channel.kept_starts = starts_;
+    transfer.done(operation.bytes, 0);
+    return PostResult::pending;
+  }
+  const PostResult result = write(channel, transfer, pieces);
+  if (!credit && result != PostResult::again) channel.kept_starts = starts_;
+  return result;
+}
+
+// A credit, like a message without bytes, is a write of one byte that nobody reads.
+PostResult OneSided::write(const Channel& channel, Transfer& transfer, std::span<const iovec> pieces) {
+  const PlannedOperation& operation = *transfer.operation;
+  const Peer& peer = *operation.peer;
+  const bool credit = operation.part == PlannedOperation::Part::credit;
+  const unsigned its_slot = credit ? 0 : slot(operation);
   const std::uint32_t data = data_of(channel.peer_number, its_slot);
-  if (operation.bytes == 0)
+  if (credit || operation.bytes == 0)
     return peer.provider->post_write(peer.handle, arrivals_.credit(), arrivals_.credit_source(), channel.target, data,
                                      transfer);
   return peer.provider->post_write(peer.handle, pieces, *channel.memory,
@@ -281,11 +302,7 @@ void OneSided::written(Channel& channel, unsigned its_slot) noexcept {
   const bool incoming = channel.operation->receives();
   ++(incoming ? channel.arrived[its_slot] : channel.credits);
   if (channel.waiting == nullptr || !(incoming ? has_arrived(channel) : may_write(channel))) return;
-  Transfer& transfer = *std::exchange(channel.waiting, nullptr);
-  if (incoming)
-    transfer.done(channel.operation->bytes, 0);
-  else
-    run_.repost(transfer);
+  run_.repost(*std::exchange(channel.waiting, nullptr));
 }
 
 bool OneSided::cancel(Transfer& transfer) {
@@ -297,12 +314,17 @@ bool OneSided::cancel(Transfer& transfer) {
   return true;
 }
 
-void OneSided::end(const Status& reason) {
-  if (failure_.ok())
-    failure_ = {reason.code, "an earlier start failed, and its peers may count differently; make a new exchange (" +
-                                 reason.message + ")"};
+void OneSided::broken(const PlannedOperation& operation) noexcept {
+  if (operation.channel != PlannedOperation::kNoChannel) channels_[operation.channel]->kept_starts = starts_ - 1;
+}
+
+void OneSided::end_start(const Status& reason) {
   for (const auto& channel : channels_)
-    if (channel->operation->receives()) channel->memory.reset();
+    if (channel->kept_starts != starts_)
+      give_up(*channel, {reason.code,
+                         "an earlier start failed here, so the two ends count differently; make a new "
+                         "exchange (" +
+                             reason.message + ")"});
 }
 
 }  // namespace fab::core

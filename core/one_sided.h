@@ -38,7 +38,9 @@ struct Channel {
 
   std::array<std::uint64_t, 2> arrived{};  ///< messages, by slot
   std::uint64_t credits = 0;
-  Transfer* waiting = nullptr;  ///< for a message, or for a credit
+  std::uint64_t kept_starts = 0;  ///< this end has done, or will do, its part of all starts up to here
+  Transfer* waiting = nullptr;    ///< for a message, or for a credit
+  Status failure{};               ///< why it cannot be used any more
 };
 
 /// The open channels of this rank by their numbers, and the byte that credits are written to.
@@ -90,7 +92,7 @@ class OneSided {
 
   /// All peers have told theirs, or one will not; see failure().
   [[nodiscard]] bool ready();
-  /// Null unless the exchange cannot be started.
+  /// Null unless nothing can be started. A peer that disagrees fails its own messages only.
   [[nodiscard]] const Status* failure() const noexcept { return failure_.ok() ? nullptr : &failure_; }
   [[nodiscard]] std::string describe_pending() const;
 
@@ -102,10 +104,14 @@ class OneSided {
   void written(Channel& channel, unsigned slot) noexcept;
   /// Ends a transfer that waits for its peer; false when it does not.
   bool cancel(Transfer& transfer);
-  /// After a failure the two ends may count differently, and memory must not be written to any more.
-  void end(const Status& reason);
+  /// The provider could not do it.
+  void broken(const PlannedOperation& operation) noexcept;
+  /// The start has failed. The ends of a channel that did not do its part count differently from now on, and its memory
+  /// must not be written to any more.
+  void end_start(const Status& reason);
 
  private:
+  struct LetterEnd;
   struct Letter;
 
   /// With one peer, as both ends sort them.
@@ -121,7 +127,9 @@ class OneSided {
   void exchange_letters(std::uint64_t tag);
   void read_letters();
   void read(const Letter& letter, const Partner& partner);
-  void disagree(const PlannedOperation& operation, const std::string& fault, bool sent_more);
+  [[nodiscard]] Status connect(Channel& channel, const Letter& letter, const LetterEnd& other) const;
+  [[nodiscard]] PostResult write(const Channel& channel, Transfer& transfer, std::span<const iovec> pieces);
+  static void give_up(Channel& channel, const Status& reason);
   [[nodiscard]] static const PlannedOperation& partner_operation(const Partner& partner) noexcept;
   [[nodiscard]] std::byte* letter_memory(std::size_t number) const noexcept;
   [[nodiscard]] unsigned slot(const PlannedOperation& operation) const noexcept;

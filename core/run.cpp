@@ -32,6 +32,7 @@ Transfer::Transfer(Run& its_run) noexcept
             Transfer& transfer = transfer_of(self);
             Run& active = *transfer.run;
             transfer.state = State::idle;
+            if (active.one_sided_ != nullptr) active.one_sided_->broken(*transfer.operation);
             active.broken(*transfer.operation, status);
             active.settled(transfer);
           }),
@@ -395,7 +396,7 @@ std::uint32_t Run::sends_in_flight() const noexcept {
 
 void Run::finish() noexcept {
   engine_.mutex.assert_held();
-  if (one_sided_ != nullptr && !status_.ok()) one_sided_->end(status_);
+  if (one_sided_ != nullptr && !status_.ok()) one_sided_->end_start(status_);
   plan_.communicator().run_finished();
   done_.store(true, std::memory_order_release);
   engine_.deactivated();

@@ -2,7 +2,8 @@
 # fab_add_native_test(the same)
 #   One executable, and one ctest test per number of ranks and provider: NAME.<provider>.<ranks>, labelled with the
 #   provider. GoogleTest's main() comes from tests/mpi/support or tests/native/support. PROVIDERS are libfabric's
-#   names with "+" for ";", or "local" for shared memory. TIME_LIMIT_S (default 120) is for each test.
+#   names with "+" for ";", or "local" for shared memory; "writes-" ahead of a name has persistent exchanges write
+#   into their peers' memory. TIME_LIMIT_S (default 120) is for each test.
 
 set(fab_test_ranks 1 2 3 4 5 8)
 set(fab_test_providers local net tcp+ofi_rxm shm)
@@ -49,8 +50,13 @@ function(fab_provider_environment variable provider)
   if(provider STREQUAL "local")
     set(${variable} FAB_LOCAL=on PARENT_SCOPE)
   else()
-    string(REPLACE "+" "\\;" name ${provider})
-    set(${variable} "FAB_LOCAL=off;FAB_PROVIDER=${name}" PARENT_SCOPE)
+    string(REGEX REPLACE "^writes-" "" name ${provider})
+    string(REPLACE "+" "\\;" name ${name})
+    set(one_sided FAB_ONE_SIDED=off)
+    if(provider MATCHES "^writes-")
+      set(one_sided FAB_ONE_SIDED=on)
+    endif()
+    set(${variable} "FAB_LOCAL=off;FAB_PROVIDER=${name};${one_sided}" PARENT_SCOPE)
   endif()
 endfunction()
 
