@@ -33,8 +33,10 @@ constexpr std::array<std::pair<std::string_view, LogLevel>, 5> kLogLevels = {{{"
 constexpr std::array<std::pair<std::string_view, ProgressMode>, 3> kProgressModes = {
     {{"auto", ProgressMode::automatic}, {"thread", ProgressMode::thread}, {"caller", ProgressMode::caller}}};
 
-constexpr std::array<std::pair<std::string_view, LongMessages>, 3> kLongMessages = {
-    {{"auto", LongMessages::automatic}, {"read", LongMessages::read}, {"ring", LongMessages::ring}}};
+constexpr std::array<std::pair<std::string_view, LongMessages>, 4> kLongMessages = {{{"auto", LongMessages::automatic},
+                                                                                     {"map", LongMessages::map},
+                                                                                     {"read", LongMessages::read},
+                                                                                     {"ring", LongMessages::ring}}};
 
 constexpr std::array<std::pair<std::string_view, OneSided>, 3> kOneSided = {
     {{"auto", OneSided::automatic}, {"on", OneSided::on}, {"off", OneSided::off}}};
@@ -95,8 +97,10 @@ constexpr std::array<ConfigRow, 13> kRows = {{
      [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.local); },
      [](const Config& config) { return std::string(config.local ? "on" : "off"); }},
     {"FAB_LOCAL_LONG", "auto",
-     "Long messages within a node: auto or read (the receiver reads the sender's memory where the kernel permits; "
-     "read: from short lengths on) or ring (both copy).",
+     "Long messages within a node: auto (from 16 KiB on the receiver copies out of the sender's memory where it can), "
+     "map (out of memory of fab's from 512 bytes on), read (out of any memory, by the kernel, from 40 bytes on) or "
+     "ring "
+     "(both copy).",
      [](std::string_view text, Config& config) {
        return parse_name<LongMessages>(text, kLongMessages, config.local_long);
      },

@@ -21,7 +21,8 @@ enum class ProgressMode { automatic, thread, caller };
 
 /// How messages that are too long for the rings travel between ranks of a node.
 enum class LongMessages {
-  automatic,  ///< the receiver reads them from the sender's memory where the kernel lets it
+  automatic,  ///< the receiver copies them from the sender's memory: fab's own, or any other where the kernel lets it
+  map,        ///< the same, from much shorter messages on where they lie in fab's own
   read,       ///< the same, from much shorter messages on
   ring        ///< through the shared memory of the rings
 };

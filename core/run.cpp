@@ -152,13 +152,6 @@ bool Run::repost(Transfer& transfer) {
   return false;
 }
 
-std::size_t Run::list_memory(const PlannedOperation& operation, std::span<iovec> pieces) const noexcept {
-  std::size_t count = 0;
-  for (const PlannedPiece& piece : plan_.pieces(operation))
-    pieces[count++] = {address(piece.buffer, piece.offset), piece.bytes};
-  return count;
-}
-
 PostResult Run::post(Transfer& transfer) {
   const PlannedOperation& operation = *transfer.operation;
   std::array<iovec, kMaxPieces> pieces;
@@ -170,10 +163,6 @@ PostResult Run::post(Transfer& transfer) {
     return PostResult::again;
   if (operation.receives()) return peer.post_recv(memory, tag_of(operation), tags_, transfer);
   return peer.provider->post_send(peer.handle, memory, tag_of(operation), transfer);
-}
-
-std::byte* Run::address(BufferId buffer, std::int64_t offset) const noexcept {
-  return bases_[static_cast<std::size_t>(buffer)] + offset;
 }
 
 void Run::stage_send(const PlannedOperation& operation) {

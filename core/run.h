@@ -70,7 +70,12 @@ class Run {
   // For one-sided messages.
   [[nodiscard]] std::byte* scratch() const noexcept { return scratch_.get(); }
   /// The memory of an operation's pieces; returns how many there are.
-  std::size_t list_memory(const PlannedOperation& operation, std::span<iovec> pieces) const noexcept;
+  std::size_t list_memory(const PlannedOperation& operation, std::span<iovec> pieces) const noexcept {
+    std::size_t count = 0;
+    for (const PlannedPiece& piece : plan_.pieces(operation))
+      pieces[count++] = {address(piece.buffer, piece.offset), piece.bytes};
+    return count;
+  }
   [[nodiscard]] std::string describe(const PlannedOperation& operation) const;
 
   Run* next_idle = nullptr;  ///< the plan's list
@@ -88,7 +93,9 @@ class Run {
   [[nodiscard]] std::uint64_t tag_of(const PlannedOperation& operation) const noexcept {
     return run_tag_ | operation.message_tag;
   }
-  [[nodiscard]] std::byte* address(BufferId buffer, std::int64_t offset) const noexcept;
+  [[nodiscard]] std::byte* address(BufferId buffer, std::int64_t offset) const noexcept {
+    return bases_[static_cast<std::size_t>(buffer)] + offset;
+  }
 
   void received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag);
   void compare(const PlannedOperation& operation, std::uint64_t bytes, const FrameHead* frame);

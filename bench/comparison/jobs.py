@@ -94,6 +94,8 @@ def memory_of(options):
 def exchange_job(tools, effort, implementation, program, transport, ranks, options):
     """`options` are the program's; pattern and memory, where they are named there, are in the rows as well."""
     command, environment = launch(tools, implementation, transport, ranks)
+    if memory_of(options) == "fab":
+        environment = {**environment, "FAB_LOCAL_LONG": "map"}
     binary = tools.build / f"{'mpich' if implementation == 'MPICH' else 'fab'}_{program}"
     who = "MPICH" if implementation == "MPICH" else "fab and Open MPI"
     what = f"{value_of(options, '--pattern')}, {memory_of(options)} memory"

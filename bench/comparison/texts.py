@@ -39,7 +39,7 @@ def title(key):
     """Of a scene."""
     parts = [TRANSPORTS[key.transport], f"{key.ranks} ranks", PATTERNS[key.pattern]]
     if key.memory != "user":
-        parts.append(f"{key.memory}'s memory")
+        parts.append(f"{key.memory}'s memory, mapped from 512 bytes on")
     text = ", ".join(parts)
     return f"Overlap with computation: {text}" if key.bench == "overlap" else text[0].upper() + text[1:]
 

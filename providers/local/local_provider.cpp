@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t longest_copied(LongMessages way) noexcept {
   switch (way) {
     case LongMessages::automatic:
+    case LongMessages::map:
       // Above, reading from the other's memory is faster where that has not changed since the last time; from 512 KiB
       // on always (docs/performance.md).
       return 16 * 1024;
@@ -27,9 +28,20 @@ constexpr std::uint64_t longest_copied(LongMessages way) noexcept {
 static_assert(longest_copied(LongMessages::automatic) <= Ring::kLongestStretch);
 static_assert(longest_copied(LongMessages::ring) <= Ring::kLongestStretch);
 
-/// The shortest message that the receiver copies out of the sender's memory where it has mapped that.
+/// The shortest message that the receiver copies out of the sender's memory where it has mapped that. Programs change
+/// what they send, and then must win back each cache line that the receiver has copied out: up to some length that
+/// takes longer than a copy into the ring (docs/performance.md).
 constexpr std::uint64_t least_mapped(LongMessages way) noexcept {
-  return way == LongMessages::automatic ? 512 : std::numeric_limits<std::uint64_t>::max();
+  switch (way) {
+    case LongMessages::automatic:
+      return longest_copied(way) + 1;
+    case LongMessages::map:
+      return 512;
+    case LongMessages::read:
+    case LongMessages::ring:
+      break;
+  }
+  return std::numeric_limits<std::uint64_t>::max();
 }
 
 }  // namespace

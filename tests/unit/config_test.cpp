@@ -65,6 +65,7 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_PROVIDER", "tcp;ofi_rxm").provider, "tcp;ofi_rxm");
   EXPECT_EQ(read("FAB_IFACE", "eth0").interface, "eth0");
   EXPECT_EQ(read("FAB_LOCAL_LONG", "auto").local_long, LongMessages::automatic);
+  EXPECT_EQ(read("FAB_LOCAL_LONG", "map").local_long, LongMessages::map);
   EXPECT_EQ(read("FAB_LOCAL_LONG", "read").local_long, LongMessages::read);
   EXPECT_EQ(read("FAB_LOCAL_LONG", "ring").local_long, LongMessages::ring);
   EXPECT_EQ(read("FAB_ONE_SIDED", "auto").one_sided, OneSided::automatic);

@@ -65,7 +65,7 @@ constexpr Way kWays[] = {{"automatic", LongMessages::automatic},
                          {"read", LongMessages::read},
                          {"ring", LongMessages::ring},
                          {"forbidden", LongMessages::read, true},
-                         {"mapped", LongMessages::automatic, true, true}};
+                         {"mapped", LongMessages::map, true, true}};
 
 std::string name_of(const testing::TestParamInfo<Way>& info) { return info.param.name; }
 
