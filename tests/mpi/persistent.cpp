@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -288,6 +290,21 @@ TEST(PersistentRequest, MisuseIsToldThroughTheErrorHandler) {
   MPI_Request request = MPI_REQUEST_NULL;
   EXPECT_EQ(MPI_Neighbor_xchg_init(data, -1, MPI_INT, data, 1, MPI_INT, comm, MPI_INFO_NULL, &request), MPI_ERR_COUNT);
   EXPECT_EQ(MPI_Neighbor_xchg_init(data, 1, MPI_INT, data, 1, MPI_INT, comm, MPI_INFO_NULL, nullptr), MPI_ERR_ARG);
+}
+
+TEST(Memory, IsAlignedAndGivenBackOnce) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100'000}}) {
+    void* const memory = fab_alloc(bytes);
+    ASSERT_NE(memory, nullptr);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 64, 0u);
+    std::memset(memory, 1, bytes);
+    EXPECT_EQ(fab_free(memory), MPI_SUCCESS);
+    EXPECT_EQ(fab_free(memory), MPI_ERR_BASE) << "it is free already";
+  }
+  EXPECT_EQ(fab_alloc(SIZE_MAX), nullptr);
+  EXPECT_EQ(fab_free(nullptr), MPI_SUCCESS);
+  int other = 0;
+  EXPECT_EQ(fab_free(&other), MPI_ERR_BASE);
 }
 
 TEST(PersistentRequest, VariedBlocksAndShifts) {

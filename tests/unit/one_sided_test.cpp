@@ -225,6 +225,12 @@ TEST(OneSided, AWriterOfShortMessagesIsOneStartAhead) {
   two.sides[0].start();
   two.poll_both();
   EXPECT_FALSE(two.sides[0].done()) << "the first is not known to be";
+  for (int i = 0; i < 2; ++i) {
+    two.sides[1].start();
+    two.poll_both();
+    EXPECT_TRUE(two.sides[1].end().ok());
+  }
+  EXPECT_TRUE(two.sides[0].done());
 }
 
 TEST(OneSided, EndsThatDisagreeAreTold) {

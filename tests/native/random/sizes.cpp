@@ -57,7 +57,8 @@ struct Edge {
   }
 };
 
-/// The blocks of one side, in pieces at places of its own, with guards around each piece.
+/// The blocks of one side, in pieces at places of its own, with guards around each piece; every other exchange's in
+/// memory of fab's.
 class Side {
  public:
   Side(std::span<const Edge> edges, int rank, int purpose) : edges_(edges.begin(), edges.end()) {
@@ -66,7 +67,9 @@ class Side {
       add(edge.bytes(), random() % 3 == 0 ? 2 + random() % 30 : 1, random);
     }
     end_ += kGuardBytes;
-    memory_.resize(end_);
+    mapped_ = edges_.front().exchange % 2 == 0 ? make_array<std::byte>(end_) : nullptr;
+    if (mapped_ == nullptr) heap_.resize(end_);
+    memory_ = mapped_ == nullptr ? std::span(heap_) : std::span(mapped_.get(), end_);
   }
 
   [[nodiscard]] std::byte* data() { return memory_.data(); }
@@ -119,7 +122,9 @@ class Side {
   std::vector<std::vector<Piece>> lengths_;
   std::vector<BlockShape> blocks_;
   std::size_t end_ = 0;
-  std::vector<std::byte> memory_;
+  std::vector<std::byte> heap_;
+  Array<std::byte> mapped_;
+  std::span<std::byte> memory_;
 };
 
 class RandomSizes : public test::OnAllRanks {
