@@ -18,7 +18,7 @@
 #define FAB_MPI_H
 
 #include <mpi.h>
-#include <stddef.h>
+#include <stddef.h> /* NOLINT(modernize-deprecated-headers): C programs include this */
 
 #ifdef __cplusplus
 extern "C" {

@@ -36,7 +36,7 @@ requires std::is_trivially_copyable_v<T> && std::is_trivially_default_constructi
 /// For containers: std::vector<double, fab::Allocator<double>>.
 template <class T>
 struct Allocator {
-  using value_type = T;
+  using value_type = T;  // NOLINT(readability-identifier-naming): the standard's name
   Allocator() noexcept = default;
   template <class U>
   Allocator(const Allocator<U>&) noexcept {}  // NOLINT(google-explicit-constructor): containers convert theirs
