@@ -13,8 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Longer than a fast exchange takes, so that those never pay for it.
-constexpr auto kBetweenTurns = std::chrono::microseconds(10);
+/// Longer than a fast exchange takes, so that those never pay for it, also where ranks take turns on a processor:
+/// there a turn of MPI's gives the processor away.
+constexpr auto kBetweenTurns = std::chrono::microseconds(100);
 
 thread_local bool waiting_began = false;
 thread_local Clock::time_point next_turn;
