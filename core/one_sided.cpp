@@ -87,17 +87,26 @@ struct OneSided::Letter {
 };
 
 OneSided::OneSided(Run& run, std::uint64_t tag) : run_(run), arrivals_(run.plan().communicator().context().arrivals()) {
-  add_channels();
-  exchange_letters(tag);
+  try {
+    add_channels();
+    exchange_letters(tag);
+  } catch (...) {
+    withdraw();
+    throw;
+  }
 }
 
-OneSided::~OneSided() {
+OneSided::~OneSided() { withdraw(); }
+
+// What others know of this object must not outlive it, nor a constructor that failed.
+void OneSided::withdraw() noexcept {
   if (letters_ != nullptr) letters_->let_go();
   for (const auto& channel : channels_) arrivals_.remove(*channel);
 }
 
 void OneSided::add_channels() {
   const Plan& plan = run_.plan();
+  channels_.reserve(plan.channel_count());
   for (std::size_t round = 0; round < plan.schedule().rounds().size(); ++round)
     for (const PlannedOperation& operation : plan.operations(round)) {
       if (operation.channel == PlannedOperation::kNoChannel || operation.part == PlannedOperation::Part::credit)

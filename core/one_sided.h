@@ -122,6 +122,7 @@ class OneSided {
   };
 
   void add_channels();
+  void withdraw() noexcept;
   void make_memory(Channel& channel);
   [[nodiscard]] Letter letter_to(const Partner& partner) const;
   void exchange_letters(std::uint64_t tag);
