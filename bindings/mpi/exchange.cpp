@@ -1,168 +1,177 @@
 #include "bindings/mpi/exchange.h"
 
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "bindings/mpi/failure.h"
+#include "bindings/mpi/idle.h"
 #include "bindings/mpi/process.h"
+#include "core/wait.h"
 
 namespace fab::mpi {
 
-namespace {
+/// All exchanges there ever were; those in nobody's use serve again. Grows to as many as are in use at a time.
+class Pool {
+ public:
+  /// Never destroyed: MPI may call until the process ends.
+  static Pool& instance() {
+    static Pool& pool = *new Pool;
+    return pool;
+  }
 
-struct Table {
-  std::mutex mutex;  ///< never held across a call of MPI's
-  std::unordered_map<MPI_Request, Exchange*> exchanges;
-  std::atomic<int> count{0};
+  MPI_Request take(const char* call, Attachment& attachment, core::Run* run,
+                   std::unique_ptr<core::Persistent> persistent) {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) add();
+    Exchange& exchange = *free_.back();
+    free_.pop_back();
+    exchange.call_ = call;
+    exchange.run_ = run;
+    exchange.attachment_ = attachment.shared_from_this();
+    exchange.persistent_ = std::move(persistent);
+    in_use_.store(in_use_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    latest_.store(&exchange, std::memory_order_release);
+    return exchange.request_;
+  }
+  void give_back(Exchange& exchange) noexcept {
+    exchange.attachment_.reset();
+    const std::lock_guard lock(mutex_);
+    free_.push_back(&exchange);  // there is room: see add()
+    in_use_.store(in_use_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool any_in_use() const noexcept { return in_use_.load(std::memory_order_relaxed) > 0; }
+
+  Exchange* find(MPI_Request request) {
+    // A program waits most often for what it started last. The pool never lets go of an exchange before the end.
+    if (Exchange* latest = latest_.load(std::memory_order_acquire); latest != nullptr && latest->request_ == request)
+      return latest;
+    const std::lock_guard lock(mutex_);
+    const auto found = by_request_.find(request);
+    return found == by_request_.end() ? nullptr : found->second;
+  }
+
+  void close() noexcept {
+    const std::lock_guard lock(mutex_);
+    latest_.store(nullptr);
+    for (Exchange& exchange : exchanges_) {
+      exchange.let_run_go();
+      exchange.attachment_.reset();
+      if (PMPI_Request_free(&exchange.request_) != MPI_SUCCESS) log_error("MPI_Finalize", "cannot free a request");
+    }
+    by_request_.clear();
+    free_.clear();
+    exchanges_.clear();
+    in_use_.store(0);
+  }
+
+ private:
+  void add() {
+    free_.reserve(exchanges_.size() + 1);
+    MPI_Request request = MPI_REQUEST_NULL;
+    require(PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request), "MPI_Recv_init");
+    free_.push_back(&exchanges_.emplace_back(request));
+    by_request_.emplace(request, free_.back());
+  }
+
+  std::mutex mutex_;
+  std::deque<Exchange> exchanges_;
+  std::vector<Exchange*> free_;
+  std::unordered_map<MPI_Request, Exchange*> by_request_;
+  std::atomic<Exchange*> latest_{nullptr};
+  std::atomic<int> in_use_{0};
 };
 
-Table& table() {
-  static Table& state = *new Table;  // MPI may call back until the process ends
-  return state;
-}
+namespace {
 
-thread_local bool own_reporting = false;
-
-// An exchange has no source, tag or count to tell.
-int query(void* state, MPI_Status* status) noexcept {
-  int code = PMPI_Status_set_elements(status, MPI_BYTE, 0);
-  if (code == MPI_SUCCESS) code = PMPI_Status_set_cancelled(status, 0);
-  status->MPI_SOURCE = MPI_ANY_SOURCE;
-  status->MPI_TAG = MPI_ANY_TAG;
-  return own_reporting ? code : static_cast<const Exchange*>(state)->outcome.code;
-}
-
-int release(void* state) noexcept {
-  const std::unique_ptr<Exchange> exchange(static_cast<Exchange*>(state));
-  const std::lock_guard lock(table().mutex);
-  table().exchanges.erase(exchange->request);
-  table().count.fetch_sub(1);
-  return MPI_SUCCESS;
-}
-
-int cancel(void*, int) noexcept { return MPI_SUCCESS; }  // exchanges cannot be cancelled, as collectives cannot
-
-void enter(Exchange* exchange) {
-  const std::lock_guard lock(table().mutex);
-  table().exchanges.emplace(exchange->request, exchange);
-  table().count.fetch_add(1);
-}
+MPI_Status empty_status;
 
 }  // namespace
 
-void Exchange::let_run_go() noexcept {
-  if (persistent != nullptr) {
-    persistent.reset();
-    run = nullptr;
-    return;
-  }
-  {
-    const core::Lock lock(attachment->core->engine().mutex);
-    run->let_go();
-  }
-  run = nullptr;
-}
-
-void Exchange::tell_mpi() noexcept {
-  if (persistent == nullptr) {
-    if (PMPI_Grequest_complete(request) != MPI_SUCCESS) log_error(call, "MPI_Grequest_complete failed");
-  } else if (PMPI_Start(&request) != MPI_SUCCESS) {
-    log_error(call, "MPI_Start of the request that stands for the exchange failed");
-  }
-}
-
 // The attachment may be the last owner of its communicator: it goes after the engine's lock.
-void Exchange::finish() noexcept {
-  if (const Status& status = run->status(); !status.ok()) {
-    outcome = {error_class_of(status.errc()), attachment};
-    Process::instance().note_failure();
-    log_error(call, status.message);
+void Exchange::let_run_go() noexcept {
+  if (persistent_ != nullptr) {
+    persistent_.reset();
+  } else if (run_ != nullptr) {
+    const core::Lock lock(attachment_->core->engine().mutex);
+    run_->let_go();
   }
-  if (persistent != nullptr) {
-    persistent->end();
-    run = nullptr;
-    untold = true;
+  run_ = nullptr;
+}
+
+Outcome Exchange::outcome(const Status& status) {
+  if (status.ok()) return {};
+  Process::instance().note_failure();
+  log_error(call_, status.message);
+  return {error_class_of(status.errc()), attachment_};
+}
+
+Outcome Exchange::told(const Status& status, MPI_Request& handle) {
+  Outcome told = outcome(status);
+  run_ = nullptr;
+  if (persistent()) {
+    persistent_->end();
   } else {
-    let_run_go();
-    attachment.reset();
+    handle = MPI_REQUEST_NULL;
+    Pool::instance().give_back(*this);
   }
-  tell_mpi();
+  return told;
+}
+
+Outcome Exchange::end(MPI_Request& handle) {
+  if (persistent()) return told(run_->status(), handle);
+  const Status status = run_->status();
+  let_run_go();
+  return told(status, handle);
+}
+
+Outcome Exchange::wait(MPI_Request& handle) {
+  if (!persistent()) return told(core::complete(*run_, next_idle_hook()), handle);
+  core::finish(*run_, next_idle_hook());
+  return told(run_->status(), handle);
+}
+
+void Exchange::abandon(MPI_Request& handle) noexcept {
+  let_run_go();
+  handle = MPI_REQUEST_NULL;
+  Pool::instance().give_back(*this);
 }
 
 void Exchange::start() {
   {
-    const core::Lock lock(persistent->engine().mutex);
-    persistent->start();
+    const core::Lock lock(persistent_->engine().mutex);
+    persistent_->start();
   }
-  persistent->engine().leave();
-  run = &persistent->run();
-}
-
-void Exchange::told() noexcept {
-  if (persistent == nullptr) return;
-  untold = false;
-  outcome = {};
-}
-
-void Exchange::abandon() noexcept {
-  let_run_go();
-  attachment.reset();
-  tell_mpi();
+  persistent_->engine().leave();
+  run_ = &persistent_->run();
 }
 
 MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run) {
-  auto exchange = std::make_unique<Exchange>();
-  exchange->call = call;
-  exchange->run = &run;
-  exchange->attachment = attachment.shared_from_this();
-  require(PMPI_Grequest_start(query, release, cancel, exchange.get(), &exchange->request), "MPI_Grequest_start");
-  enter(exchange.get());
-  return exchange.release()->request;
+  return Pool::instance().take(call, attachment, &run, nullptr);
 }
 
 MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent) {
-  auto exchange = std::make_unique<Exchange>();
-  exchange->call = call;
-  exchange->attachment = attachment.shared_from_this();
-  exchange->persistent = std::make_unique<core::Persistent>(std::move(persistent));
-  require(PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &exchange->request), "MPI_Recv_init");
-  enter(exchange.get());
-  return exchange.release()->request;
+  return Pool::instance().take(call, attachment, nullptr, std::make_unique<core::Persistent>(std::move(persistent)));
 }
 
-void forget(const Exchange& exchange) noexcept {
-  const std::unique_ptr<const Exchange> owned(&exchange);
-  const std::lock_guard lock(table().mutex);
-  table().exchanges.erase(exchange.request);
-  table().count.fetch_sub(1);
+bool exchanges_exist() noexcept { return Pool::instance().any_in_use(); }
+
+Exchange* find_exchange(MPI_Request request) { return Pool::instance().find(request); }
+
+void make_empty(MPI_Status* status) noexcept {
+  if (status == MPI_STATUS_IGNORE) return;
+  const int error = status->MPI_ERROR;
+  *status = empty_status;
+  status->MPI_ERROR = error;
 }
 
-bool exchanges_exist() noexcept { return table().count.load(std::memory_order_relaxed) > 0; }
-
-Exchange* find_exchange(MPI_Request request) {
-  Exchange* exchange = nullptr;
-  find_exchanges(1, &request, &exchange);
-  return exchange;
+void open_exchanges() {
+  MPI_Request none = MPI_REQUEST_NULL;
+  require(PMPI_Wait(&none, &empty_status), "MPI_Wait");
 }
 
-void find_exchanges(int count, const MPI_Request requests[], Exchange* exchanges[]) {
-  const std::lock_guard lock(table().mutex);
-  for (int i = 0; i < count; ++i) {
-    const auto found = table().exchanges.find(requests[i]);
-    exchanges[i] = found == table().exchanges.end() ? nullptr : found->second;
-  }
-}
-
-void close_exchanges() {
-  const std::lock_guard lock(table().mutex);
-  for (auto& [request, exchange] : table().exchanges) {
-    if (exchange->persistent != nullptr || !exchange->finished()) exchange->let_run_go();
-    exchange->attachment.reset();
-  }
-}
-
-OwnReporting::OwnReporting() noexcept { own_reporting = true; }
-OwnReporting::~OwnReporting() { own_reporting = false; }
+void close_exchanges() noexcept { Pool::instance().close(); }
 
 }  // namespace fab::mpi

@@ -1,10 +1,8 @@
 // Exchanges that a user holds an MPI_Request for.
 //
-// The request is a generalized request of MPI's (MPI-4.1, 13.2). Only a thread that is inside a completion call
-// (completion.cpp) marks it complete, never the progress thread, so any thread level will do.
-//
-// The request of a persistent exchange is a persistent receive from nobody, which MPI keeps when it completes: for MPI
-// it is inactive while the exchange is in flight, and started, hence complete, once that is done.
+// The request is a persistent receive from nobody, which is never started: MPI takes it for inactive and keeps it, so
+// that it serves one exchange after the other. All that MPI does with requests fab does for these itself
+// (completion.cpp), in whatever thread the user calls.
 #pragma once
 
 #include <mpi.h>
@@ -17,67 +15,64 @@
 
 namespace fab::mpi {
 
-/// How a request ended, for a user who asks after MPI has forgotten the request.
+/// How an exchange ended.
 struct Outcome {
   int code = MPI_SUCCESS;
   std::shared_ptr<Attachment> attachment;  ///< whose error handler is called; null when all went well
 };
 
-/// Belongs to its MPI request, whose free function deletes it.
-struct Exchange {
-  const char* call = "";                   ///< the function that started it
-  core::Run* run = nullptr;                ///< null once finished
-  std::shared_ptr<Attachment> attachment;  ///< likewise
-  MPI_Request request = MPI_REQUEST_NULL;
-  Outcome outcome;
-  std::unique_ptr<core::Persistent> persistent;  ///< null: serves once
-  bool untold = false;                           ///< of a persistent one: finished, and the user does not know yet
+/// Belongs to the pool of all (exchange.cpp); in use from make_request until the user's handle is gone.
+class Exchange {
+ public:
+  explicit Exchange(MPI_Request request) noexcept : request_(request) {}
 
-  /// A persistent one that is neither in flight nor has something to tell.
-  [[nodiscard]] bool inactive() const noexcept { return persistent != nullptr && run == nullptr && !untold; }
-  [[nodiscard]] bool finished() const noexcept { return run == nullptr; }
-  [[nodiscard]] bool ready() const noexcept { return run != nullptr && run->done(); }
-  /// Lets the run go, keeps its outcome, logs a failure and tells MPI. Precondition: ready().
-  void finish() noexcept;
-  /// The user does not want to know: the run goes on by itself, for MPI the request is complete.
-  void abandon() noexcept;
+  [[nodiscard]] MPI_Request request() const noexcept { return request_; }
+  [[nodiscard]] bool persistent() const noexcept { return persistent_ != nullptr; }
+  /// The comm of an exchange in use.
+  [[nodiscard]] MPI_Comm comm() const noexcept { return attachment_->comm; }
+  /// Null: nothing is in flight, and nothing is to be told.
+  [[nodiscard]] core::Run* run() const noexcept { return run_; }
+  [[nodiscard]] bool ready() const noexcept { return run_ != nullptr && run_->done(); }
+
   /// Of a persistent one. Throws what core::Persistent::start throws.
   void start();
-  /// The user knows how it ended.
-  void told() noexcept;
-
-  void let_run_go() noexcept;
+  /// The user gets to know how it ended, from a call that puts MPI_REQUEST_NULL into the handle unless the exchange is
+  /// persistent. Precondition: ready().
+  [[nodiscard]] Outcome end(MPI_Request& handle);
+  /// The same after waiting. Precondition: run() is not null.
+  [[nodiscard]] Outcome wait(MPI_Request& handle);
+  /// The user does not want to know, or frees a persistent one: what is in flight goes on by itself.
+  void abandon(MPI_Request& handle) noexcept;
 
  private:
-  void tell_mpi() noexcept;
+  friend class Pool;
+  [[nodiscard]] Outcome outcome(const Status& status);
+  [[nodiscard]] Outcome told(const Status& status, MPI_Request& handle);
+  void let_run_go() noexcept;
+
+  const char* call_ = "";  ///< the function that started it
+  core::Run* run_ = nullptr;
+  std::shared_ptr<Attachment> attachment_;  ///< null: in nobody's use
+  MPI_Request request_;
+  std::unique_ptr<core::Persistent> persistent_;  ///< null: serves once
 };
 
-/// Makes the MPI request of a run that was started on `attachment`. Throws Failure; then the run is left to itself.
+/// Gives a run that was started on `attachment` a request. Throws Failure; then the run is left to itself.
 [[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run);
-
-/// Makes the MPI request of a persistent exchange. Throws Failure.
+/// The same for a persistent exchange.
 [[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent);
-/// Of a persistent exchange: what is in flight goes on by itself. The MPI request is the caller's to free.
-void forget(const Exchange& exchange) noexcept;
 
 /// Whether any exchange has a request; one atomic load.
 [[nodiscard]] bool exchanges_exist() noexcept;
-/// The exchange of a request; null when the request is not fab's. Valid until the request is freed.
+/// The exchange of a request; null when the request is not fab's.
 [[nodiscard]] Exchange* find_exchange(MPI_Request request);
-/// The same for an array.
-void find_exchanges(int count, const MPI_Request requests[], Exchange* exchanges[]);
 
+/// What MPI's completion calls give for a request without a message. MPI_ERROR stays as it is (MPI-4.1, 3.2.5).
+void make_empty(MPI_Status* status) noexcept;
+
+/// Once, before the first exchange. Throws Failure.
+void open_exchanges();
 /// Lets go of what was never completed, at MPI_Finalize; nothing is in flight then.
-void close_exchanges();
-
-/// While it lives, MPI sees success in this thread's requests, because the completion call reports failures itself:
-/// through the communicator's error handler, where MPI would take that of MPI_COMM_WORLD.
-class OwnReporting {
- public:
-  OwnReporting() noexcept;
-  ~OwnReporting();
-  OwnReporting(const OwnReporting&) = delete;
-  OwnReporting& operator=(const OwnReporting&) = delete;
-};
+void close_exchanges() noexcept;
 
 }  // namespace fab::mpi

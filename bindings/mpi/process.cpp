@@ -59,6 +59,7 @@ void Process::open_mpi_side() {
   require(PMPI_Comm_dup(MPI_COMM_SELF, &private_comm_), "MPI_Comm_dup");
   require(PMPI_Comm_set_errhandler(private_comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   open_attachments();
+  open_exchanges();
   open_datatypes();
   int keyval = MPI_KEYVAL_INVALID;
   require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, closing, &keyval, this), "MPI_Comm_create_keyval");
