@@ -102,8 +102,9 @@ class MpiExchange {
                 "MPI_Send_init");
   }
 
+  // The PMPI_ functions are what programs call that do not use fab: its binding stands in for the others.
   void persistent() {
-    check_mpi(MPI_Startall(static_cast<int>(persistent_.size()), persistent_.data()), "MPI_Startall");
+    check_mpi(PMPI_Startall(static_cast<int>(persistent_.size()), persistent_.data()), "MPI_Startall");
     wait_all(persistent_);
   }
 
@@ -147,7 +148,7 @@ class MpiExchange {
   [[nodiscard]] int count() const { return sends_.front().count; }
 
   static void wait_all(std::vector<MPI_Request>& requests) {
-    check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    check_mpi(PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   }
 
   MPI_Comm comm_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -20,7 +22,16 @@ struct Registry {
   std::mutex mutex;
   std::unordered_map<void*, std::shared_ptr<Attachment>> attachments;  ///< by the address of the Attachment
   int keyval = MPI_KEYVAL_INVALID;
+  std::atomic<std::uint64_t> deletions{0};
 };
+
+/// The communicator that a thread used last, for as long as none has been freed since: spares asking MPI.
+struct Latest {
+  MPI_Comm comm = MPI_COMM_NULL;
+  Attachment* attachment = nullptr;
+  std::uint64_t deletions = 0;
+};
+thread_local Latest latest;
 
 Registry& registry() {
   static Registry& state = *new Registry;  // MPI may call back until the process ends
@@ -42,6 +53,7 @@ std::shared_ptr<Attachment> leave(void* key) {
 int delete_attachment(MPI_Comm, int, void* value, void*) noexcept {
   const std::shared_ptr<Attachment> attachment = leave(value);
   if (attachment == nullptr) return MPI_SUCCESS;
+  registry().deletions.fetch_add(1);
   if (attachment->core != nullptr) finish_naming(*attachment->core);
   attachment->comm.store(MPI_COMM_NULL);
   free_group(*attachment);
@@ -116,11 +128,13 @@ void check_communicator(MPI_Comm comm) {
 Attachment& attachment_of(MPI_Comm comm) {
   Process::instance().open();
   if (comm == MPI_COMM_NULL) throw Failure(MPI_ERR_COMM, "comm is MPI_COMM_NULL");
+  const std::uint64_t deletions = registry().deletions.load();
+  if (latest.comm == comm && latest.deletions == deletions) return *latest.attachment;
   void* value = nullptr;
   int found = 0;
   require(PMPI_Comm_get_attr(comm, registry().keyval, &value, &found), "MPI_Comm_get_attr");
-  if (found == 0) return attach(comm);
-  return *static_cast<Attachment*>(value);
+  latest = {comm, found == 0 ? &attach(comm) : static_cast<Attachment*>(value), deletions};
+  return *latest.attachment;
 }
 
 void open_attachments() {

@@ -18,11 +18,14 @@ namespace {
 
 constexpr int kSpins = 200;  ///< turns without an event before a wait offers its processor to others
 
-/// Whether fab can be left out of a call.
+/// Whether fab can be left out of a completion call: MPI itself takes an inactive exchange for an inactive request.
 bool fab_is_idle() noexcept {
   const Process& process = Process::instance();
-  return !process.is_open() || (!exchanges_exist() && !naming_is_pending() && process.engine().active() == 0);
+  return !process.is_open() || (!exchanges_are_active() && !naming_is_pending() && process.engine().active() == 0);
 }
+
+/// Whether no request can be an exchange's.
+bool all_requests_are_mpis() noexcept { return !Process::instance().is_open() || !exchanges_exist(); }
 
 /// Whether a wait for requests of MPI's own must drive fab, because nobody else would.
 bool fab_needs_driving() noexcept {
@@ -291,7 +294,7 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
 }
 
 int MPI_Request_free(MPI_Request* request) {
-  if (request == nullptr || fab_is_idle()) return PMPI_Request_free(request);
+  if (request == nullptr || all_requests_are_mpis()) return PMPI_Request_free(request);
   return completing("MPI_Request_free", [&] {
     Exchange* exchange = find_exchange(*request);
     if (exchange == nullptr) return PMPI_Request_free(request);
@@ -302,17 +305,17 @@ int MPI_Request_free(MPI_Request* request) {
 
 // Exchanges cannot be cancelled, as collectives cannot.
 int MPI_Cancel(MPI_Request* request) {
-  if (request == nullptr || fab_is_idle() || find_exchange(*request) == nullptr) return PMPI_Cancel(request);
+  if (request == nullptr || all_requests_are_mpis() || find_exchange(*request) == nullptr) return PMPI_Cancel(request);
   return MPI_SUCCESS;
 }
 
 int MPI_Start(MPI_Request* request) {
-  if (request == nullptr || fab_is_idle()) return PMPI_Start(request);
+  if (request == nullptr || all_requests_are_mpis()) return PMPI_Start(request);
   return completing("MPI_Start", [&] { return start(request); });
 }
 
 int MPI_Startall(int count, MPI_Request requests[]) {
-  if (requests == nullptr || fab_is_idle()) return PMPI_Startall(count, requests);
+  if (requests == nullptr || all_requests_are_mpis()) return PMPI_Startall(count, requests);
   return completing("MPI_Startall", [&] {
     int code = MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; ++i) code = start(&requests[i]);

@@ -24,25 +24,30 @@ class Pool {
 
   MPI_Request take(const char* call, Attachment& attachment, core::Run* run,
                    std::unique_ptr<core::Persistent> persistent) {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) add();
-    Exchange& exchange = *free_.back();
-    free_.pop_back();
-    exchange.call_ = call;
-    exchange.run_ = run;
-    exchange.attachment_ = attachment.shared_from_this();
-    exchange.persistent_ = std::move(persistent);
-    in_use_.store(in_use_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    latest_.store(&exchange, std::memory_order_release);
-    return exchange.request_;
+    Exchange* exchange = spare_.exchange(nullptr, std::memory_order_acquire);
+    if (exchange == nullptr) exchange = &take_listed();
+    exchange->call_ = call;
+    exchange->run_ = run;
+    exchange->attachment_ = attachment.shared_from_this();
+    exchange->persistent_ = std::move(persistent);
+    if (run != nullptr)
+      count_active(1);
+    else
+      count_persistent(1);
+    latest_.store(exchange, std::memory_order_release);
+    return exchange->request_;
   }
   void give_back(Exchange& exchange) noexcept {
     exchange.attachment_.reset();
+    Exchange* none = nullptr;
+    if (spare_.compare_exchange_strong(none, &exchange, std::memory_order_release, std::memory_order_relaxed)) return;
     const std::lock_guard lock(mutex_);
     free_.push_back(&exchange);  // there is room: see add()
-    in_use_.store(in_use_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   }
-  [[nodiscard]] bool any_in_use() const noexcept { return in_use_.load(std::memory_order_relaxed) > 0; }
+  void count_active(int change) noexcept { active_.fetch_add(change, std::memory_order_relaxed); }
+  void count_persistent(int change) noexcept { persistent_.fetch_add(change, std::memory_order_relaxed); }
+  [[nodiscard]] bool any_persistent() const noexcept { return persistent_.load(std::memory_order_relaxed) > 0; }
+  [[nodiscard]] bool any_active() const noexcept { return active_.load(std::memory_order_relaxed) > 0; }
 
   Exchange* find(MPI_Request request) {
     // A program waits most often for what it started last. The pool never lets go of an exchange before the end.
@@ -64,10 +69,17 @@ class Pool {
     by_request_.clear();
     free_.clear();
     exchanges_.clear();
-    in_use_.store(0);
+    spare_.store(nullptr);
   }
 
  private:
+  Exchange& take_listed() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) add();
+    Exchange& exchange = *free_.back();
+    free_.pop_back();
+    return exchange;
+  }
   void add() {
     free_.reserve(exchanges_.size() + 1);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -81,7 +93,9 @@ class Pool {
   std::vector<Exchange*> free_;
   std::unordered_map<MPI_Request, Exchange*> by_request_;
   std::atomic<Exchange*> latest_{nullptr};
-  std::atomic<int> in_use_{0};
+  std::atomic<Exchange*> spare_{nullptr};  ///< one more that is free, to be had without the mutex
+  std::atomic<int> active_{0};             ///< runs that are in flight, or that the user does not know the end of
+  std::atomic<int> persistent_{0};         ///< handles
 };
 
 namespace {
@@ -94,10 +108,12 @@ MPI_Status empty_status;
 void Exchange::let_run_go() noexcept {
   if (persistent_ != nullptr) {
     persistent_.reset();
+    Pool::instance().count_persistent(-1);
   } else if (run_ != nullptr) {
     const core::Lock lock(attachment_->core->engine().mutex);
     run_->let_go();
   }
+  if (run_ != nullptr) Pool::instance().count_active(-1);
   run_ = nullptr;
 }
 
@@ -111,6 +127,7 @@ Outcome Exchange::outcome(const Status& status) {
 Outcome Exchange::told(const Status& status, MPI_Request& handle) {
   Outcome told = outcome(status);
   run_ = nullptr;
+  Pool::instance().count_active(-1);
   if (persistent()) {
     persistent_->end();
   } else {
@@ -123,7 +140,10 @@ Outcome Exchange::told(const Status& status, MPI_Request& handle) {
 Outcome Exchange::end(MPI_Request& handle) {
   if (persistent()) return told(run_->status(), handle);
   const Status status = run_->status();
-  let_run_go();
+  {
+    const core::Lock lock(attachment_->core->engine().mutex);
+    run_->let_go();
+  }
   return told(status, handle);
 }
 
@@ -146,6 +166,7 @@ void Exchange::start() {
   }
   persistent_->engine().leave();
   run_ = &persistent_->run();
+  Pool::instance().count_active(1);
 }
 
 MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run) {
@@ -156,7 +177,9 @@ MPI_Request make_request(const char* call, Attachment& attachment, core::Persist
   return Pool::instance().take(call, attachment, nullptr, std::make_unique<core::Persistent>(std::move(persistent)));
 }
 
-bool exchanges_exist() noexcept { return Pool::instance().any_in_use(); }
+bool exchanges_exist() noexcept { return Pool::instance().any_active() || Pool::instance().any_persistent(); }
+
+bool exchanges_are_active() noexcept { return Pool::instance().any_active(); }
 
 Exchange* find_exchange(MPI_Request request) { return Pool::instance().find(request); }
 

@@ -62,8 +62,10 @@ class Exchange {
 /// The same for a persistent exchange.
 [[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent);
 
-/// Whether any exchange has a request; one atomic load.
+/// Whether any exchange has a request; two atomic loads.
 [[nodiscard]] bool exchanges_exist() noexcept;
+/// Whether any is in flight, or the user does not know its end; one.
+[[nodiscard]] bool exchanges_are_active() noexcept;
 /// The exchange of a request; null when the request is not fab's.
 [[nodiscard]] Exchange* find_exchange(MPI_Request request);
 
