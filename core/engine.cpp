@@ -1,6 +1,7 @@
 #include "core/engine.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -69,6 +70,12 @@ std::size_t Engine::progress() {
   for (Inbox* inbox : inboxes_) inbox->polled(events == 0);
   if (attentive_ > 0 && events > 0) notify_followers();
   return events;
+}
+
+void Engine::yield() {
+  mutex.unlock();
+  ::sched_yield();
+  mutex.lock();
 }
 
 void Engine::poll_once() {

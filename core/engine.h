@@ -68,14 +68,20 @@ class Engine {
   }
   /// Polls everything once; for callers that hold no lock.
   void poll_once() FAB_EXCLUDES(mutex);
-  /// Polls until `done()` says so, for about as long as a message within the node takes, if nobody else drives and the
-  /// caller may spin; otherwise once. Cheaper than a Driver.
+  /// Polls until `done()` says so, for about as long as a message within the node takes, if nobody else drives;
+  /// otherwise once. Where the caller may not spin, the other ranks get the processor between two polls. Cheaper than a
+  /// Driver.
   template <class Done>
   void linger(Done&& done) FAB_REQUIRES(mutex) {
-    const bool may_stay = drivers() == 0 && options_.caller_may_spin;
-    if (may_stay) count_driver(1);
-    for (int polls = may_stay ? kLingeringPolls : 1; polls > 0 && !done(); --polls) progress();
-    if (may_stay) count_driver(-1);
+    if (drivers() > 0) {
+      if (!done()) progress();
+      return;
+    }
+    count_driver(1);
+    const bool spins = options_.caller_may_spin;
+    for (int polls = spins ? kLingeringPolls : kLingeringTurns; polls > 0 && !done(); --polls)
+      if (progress() == 0 && !spins) yield();
+    count_driver(-1);
   }
 
   /// A post was refused: repeat it after the next progress.
@@ -96,6 +102,7 @@ class Engine {
   static constexpr std::size_t kMaxDescriptors = 8;
   static constexpr unsigned kTurnsPerIdlePoll = 64;
   static constexpr int kLingeringPolls = 64;
+  static constexpr int kLingeringTurns = 8;  ///< of the processor
   // Bounds on sleeps, against lost wake-ups.
   static constexpr int kSafetyTimeoutMs = 100;         ///< of a caller that waits
   static constexpr int kThreadSafetyTimeoutMs = 1000;  ///< of the progress thread
@@ -107,6 +114,7 @@ class Engine {
   static constexpr int kFirstNapMs = 1;
   static constexpr int kNapGrowth = 10;
 
+  void yield() FAB_REQUIRES(mutex);
   std::size_t retry_refused() FAB_REQUIRES(mutex);
   std::size_t run_tasks() FAB_REQUIRES(mutex);
   std::size_t begin_deferred() FAB_REQUIRES(mutex);
