@@ -2,6 +2,7 @@
 // each such file keeps its own.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 
 #include "core/reduction/kernels.h"
@@ -11,18 +12,48 @@
 namespace fab {
 namespace {
 
+/// How an element lies in memory, at any address. A structure goes by its fields, which lets the compiler see columns
+/// of numbers, and leaves padding alone.
 template <class T>
-T load(const std::byte* from) noexcept {
-  T value;
-  std::memcpy(&value, from, sizeof(T));  // any address will do
-  return value;
-}
+struct Memory {
+  static T load(const std::byte* from) noexcept {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    return value;
+  }
+  static void store(T value, std::byte* to) noexcept { std::memcpy(to, &value, sizeof(T)); }
+};
+
+template <class T>
+struct Memory<Complex<T>> {
+  static Complex<T> load(const std::byte* from) noexcept {
+    return {Memory<T>::load(from), Memory<T>::load(from + sizeof(T))};
+  }
+  static void store(Complex<T> value, std::byte* to) noexcept {
+    Memory<T>::store(value.re, to);
+    Memory<T>::store(value.im, to + sizeof(T));
+  }
+};
+
+template <class Value, class Location>
+struct Memory<Located<Value, Location>> {
+  using Pair = Located<Value, Location>;
+  static constexpr std::size_t kLocation = offsetof(Pair, location);
+
+  static Pair load(const std::byte* from) noexcept {
+    return {Memory<Value>::load(from), Memory<Location>::load(from + kLocation)};
+  }
+  static void store(Pair pair, std::byte* to) noexcept {
+    Memory<Value>::store(pair.value, to);
+    Memory<Location>::store(pair.location, to + kLocation);
+  }
+};
 
 template <class Op, class T>
 void combine(const std::byte* __restrict in, std::byte* __restrict inout, std::size_t numbers) noexcept {
   for (std::size_t i = 0; i < numbers; ++i) {
-    const T result = Op::apply(load<T>(in + i * sizeof(T)), load<T>(inout + i * sizeof(T)));
-    std::memcpy(inout + i * sizeof(T), &result, sizeof(T));
+    std::byte* const here = inout + i * sizeof(T);
+    Memory<T>::store(Op::apply(Memory<T>::load(in + i * sizeof(T)), Memory<T>::load(here)), here);
   }
 }
 

@@ -34,5 +34,8 @@ class KernelSet {
 };
 
 extern const KernelSet kGenericKernels;  ///< for every processor that this build is for
+#if defined(__x86_64__)
+extern const KernelSet kAvx2Kernels;
+#endif
 
 }  // namespace fab

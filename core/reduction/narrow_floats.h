@@ -2,8 +2,9 @@
 // rounding that is left gives the same as computing in the format itself. Included as operations.h is.
 #pragma once
 
-#include <bit>
 #include <cstdint>
+
+#include "core/reduction/operations.h"
 
 namespace fab {
 namespace {
@@ -18,18 +19,18 @@ struct Float16 {
   static float widen(Float16 narrow) noexcept {
     const std::uint32_t magnitude = narrow.bits & 0x7fffu;
     // The fields moved into place make a number that is too small by the difference of the biases, 127 - 15.
-    const auto scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) * 0x1p112f);
+    const auto scaled = bits_as<std::uint32_t>(bits_as<float>(magnitude << 13) * 0x1p112f);
     const std::uint32_t special = magnitude >= 0x7c00 ? kFloat32Infinity : 0;
-    return std::bit_cast<float>(scaled | special | (narrow.bits & 0x8000u) << 16);
+    return bits_as<float>(scaled | special | (narrow.bits & 0x8000u) << 16);
   }
 
   static Float16 round(float wide) noexcept {
-    const auto bits = std::bit_cast<std::uint32_t>(wide);
+    const auto bits = bits_as<std::uint32_t>(wide);
     const std::uint32_t magnitude = bits & ~kFloat32Sign;
     const std::uint32_t odd = (magnitude >> 13) & 1;
     const std::uint32_t normal = (magnitude - (std::uint32_t{127 - 15} << 23) + 0xfff + odd) >> 13;
     // The last bit of 0.5f is worth as much as the last bit of a subnormal, so the addition rounds.
-    const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f00'0000;
+    const std::uint32_t subnormal = bits_as<std::uint32_t>(bits_as<float>(magnitude) + 0.5f) - 0x3f00'0000;
     std::uint32_t narrow = magnitude < 0x3880'0000 ? subnormal : normal;
     narrow = magnitude >= 0x477f'f000 ? 0x7c00 : narrow;  // 65520 and more round to infinity
     narrow = magnitude > kFloat32Infinity ? 0x7e00 : narrow;
@@ -41,10 +42,10 @@ struct Float16 {
 struct BFloat16 {
   std::uint16_t bits;
 
-  static float widen(BFloat16 narrow) noexcept { return std::bit_cast<float>(std::uint32_t{narrow.bits} << 16); }
+  static float widen(BFloat16 narrow) noexcept { return bits_as<float>(std::uint32_t{narrow.bits} << 16); }
 
   static BFloat16 round(float wide) noexcept {
-    const auto bits = std::bit_cast<std::uint32_t>(wide);
+    const auto bits = bits_as<std::uint32_t>(wide);
     const std::uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
     const std::uint32_t nan = bits >> 16 | 0x40;
     const bool is_nan = (bits & ~kFloat32Sign) > kFloat32Infinity;

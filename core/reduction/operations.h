@@ -1,5 +1,6 @@
-// What each operation does to two numbers: `in` comes from the lower ranks. To be included by kernel_set.h only, into a
-// namespace without linkage: compiled for several kinds of processor, none of this may be shared by the linker.
+// What each operation does to two numbers: `in` comes from the lower ranks. This is compiled for several kinds of
+// processor, so the linker must not share any of it: it is for kernel_set.h only, has no linkage, and calls no function
+// of the standard library.
 #pragma once
 
 #include <concepts>
@@ -8,6 +9,12 @@
 
 namespace fab {
 namespace {
+
+/// std::bit_cast, which would be shared.
+template <class To, class From>
+constexpr To bits_as(From from) noexcept {
+  return __builtin_bit_cast(To, from);
+}
 
 template <class T>
 concept Whole = std::integral<T>;
@@ -54,11 +61,37 @@ bool is_nan(T value) noexcept {
   return value != value;
 }
 
+/// As many bits as the number has.
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+/// Formats whose numbers fit registers for integers, so that the sign of a zero is a matter of bits.
+template <class T>
+concept HasBits = std::same_as<T, float> || std::same_as<T, double>;
+
+// Equal numbers have equal bits, but for zeros: the bits of both together are the lesser, those in common the greater.
+template <HasBits T>
+T least_of_equal(T a, T b) noexcept {
+  return bits_as<T>(bits_as<Bits<T>>(a) | bits_as<Bits<T>>(b));
+}
+template <HasBits T>
+T greatest_of_equal(T a, T b) noexcept {
+  return bits_as<T>(bits_as<Bits<T>>(a) & bits_as<Bits<T>>(b));
+}
+template <class T>
+T least_of_equal(T a, T b) noexcept {
+  return __builtin_signbit(a) ? a : b;
+}
+template <class T>
+T greatest_of_equal(T a, T b) noexcept {
+  return __builtin_signbit(a) ? b : a;
+}
+
 struct Min {
   template <class T>
   static T apply(T in, T here) noexcept {
-    const T lesser = in < here || (in == here && __builtin_signbit(in)) ? in : here;
-    return is_nan(in) ? in : lesser;
+    const T lesser = in < here || is_nan(in) ? in : here;
+    return in == here ? least_of_equal(in, here) : lesser;
   }
   template <Whole T>
   static T apply(T in, T here) noexcept {
@@ -69,8 +102,8 @@ struct Min {
 struct Max {
   template <class T>
   static T apply(T in, T here) noexcept {
-    const T greater = in > here || (in == here && !__builtin_signbit(in)) ? in : here;
-    return is_nan(in) ? in : greater;
+    const T greater = in > here || is_nan(in) ? in : here;
+    return in == here ? greatest_of_equal(in, here) : greater;
   }
   template <Whole T>
   static T apply(T in, T here) noexcept {
@@ -125,23 +158,25 @@ template <class Order>
 struct Locate {
   template <class T>
   static T apply(T in, T here) noexcept {
-    const bool in_first = Order::before(in.value, here.value) || (is_nan(in.value) && !is_nan(here.value));
-    const bool here_first = Order::before(here.value, in.value) || (is_nan(here.value) && !is_nan(in.value));
-    return in_first || (!here_first && in.location < here.location) ? in : here;
+    const bool takes_in = Order::is_first(in.value, here.value) ||
+                          (!Order::is_first(here.value, in.value) && in.location < here.location);
+    return {takes_in ? in.value : here.value, takes_in ? in.location : here.location};
   }
 };
 
+// A NaN is before all other numbers, and compares to nothing.
+
 struct Ascending {
   template <class T>
-  static bool before(T a, T b) noexcept {
-    return a < b;
+  static bool is_first(T a, T b) noexcept {
+    return !(a >= b) && !is_nan(b);
   }
 };
 
 struct Descending {
   template <class T>
-  static bool before(T a, T b) noexcept {
-    return a > b;
+  static bool is_first(T a, T b) noexcept {
+    return !(a <= b) && !is_nan(b);
   }
 };
 
