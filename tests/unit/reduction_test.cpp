@@ -18,18 +18,18 @@ namespace {
 
 using test::all_reductions;
 
-/// A set of kernels, or reduce() itself.
-struct Way {
+/// The kernels for one kind of processor.
+struct Processor {
   const char* name;
-  const KernelSet* kernels;  ///< null: what reduce() chooses
+  const KernelSet& kernels;
 };
 
-void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
+void PrintTo(const Processor& processor, std::ostream* out) { *out << processor.name; }
 
-std::vector<Way> ways() {
-  std::vector<Way> all = {{"reduce", nullptr}, {"generic", &kGenericKernels}};
+std::vector<Processor> processors() {
+  std::vector<Processor> all = {{"generic", kGenericKernels}};
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) all.push_back({"avx2", &kAvx2Kernels});
+  if (__builtin_cpu_supports("avx2")) all.push_back({"avx2", kAvx2Kernels});
 #endif
   return all;
 }
@@ -65,34 +65,33 @@ class Elements {
   std::vector<std::byte> bytes_;
 };
 
-class ReductionTest : public testing::TestWithParam<Way> {
+std::byte* bytes_of(std::uint16_t& number) { return reinterpret_cast<std::byte*>(&number); }
+
+/// Two random arrays, reduced by `run` and by the oracle.
+template <class Run>
+void check(Reduction reduction, std::size_t count, std::mt19937_64& random, const Run& run) {
+  Elements in(reduction.type, count, random() % 64);
+  Elements inout(reduction.type, count, random() % 64);
+  in.draw(random, nullptr);
+  inout.draw(random, &in);
+  const Elements same_in = in;
+  Elements expected = inout;
+  for (std::size_t i = 0; i < count; ++i) test::reduce_one(reduction, in.at(i), expected.at(i));
+
+  run(reduction, in.at(0), inout.at(0), count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (!test::same(reduction.type, inout.at(i), expected.at(i)))
+      FAIL() << to_string(reduction) << ", element " << i << " of " << count;
+  ASSERT_TRUE(inout.has_its_guard());
+  ASSERT_TRUE(in == same_in);
+}
+
+class ReductionTest : public testing::TestWithParam<Processor> {
  protected:
   static void run(Reduction reduction, const void* in, void* inout, std::size_t count) {
-    const KernelSet* const kernels = GetParam().kernels;
-    if (kernels == nullptr) return reduce(reduction, in, inout, count);
-    const Kernel kernel = (*kernels)[reduction];
+    const Kernel kernel = GetParam().kernels[reduction];
     ASSERT_NE(kernel.function, nullptr) << to_string(reduction);
     kernel.function(static_cast<const std::byte*>(in), static_cast<std::byte*>(inout), count * kernel.parts);
-  }
-  static bool has(Reduction reduction) {
-    return is_defined(reduction) && (GetParam().kernels == nullptr || reduction.op != ReduceOp::replace);
-  }
-
-  void check(Reduction reduction, std::size_t count) {
-    Elements in(reduction.type, count, random_() % 64);
-    Elements inout(reduction.type, count, random_() % 64);
-    in.draw(random_, nullptr);
-    inout.draw(random_, &in);
-    const Elements same_in = in;
-    Elements expected = inout;
-    for (std::size_t i = 0; i < count; ++i) test::reduce_one(reduction, in.at(i), expected.at(i));
-
-    run(reduction, in.at(0), inout.at(0), count);
-    for (std::size_t i = 0; i < count; ++i)
-      ASSERT_TRUE(test::same(reduction.type, inout.at(i), expected.at(i)))
-          << to_string(reduction) << ", element " << i << " of " << count;
-    ASSERT_TRUE(inout.has_its_guard());
-    ASSERT_TRUE(in == same_in);
   }
 
   template <class T>
@@ -100,38 +99,44 @@ class ReductionTest : public testing::TestWithParam<Way> {
     run({op, element_type_of<T>()}, &in, &here, 1);
     return here;
   }
-
-  std::mt19937_64 random_{4711};
 };
 
 // The oracle knows two operands and no place, so this also shows that results do not depend on places.
 TEST_P(ReductionTest, EveryElementIsWhatTheOperationSays) {
+  constexpr std::size_t kCounts[] = {0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65};
+  std::mt19937_64 random(4711);
   for (const Reduction reduction : all_reductions()) {
-    if (!has(reduction)) continue;
-    for (std::size_t count = 0; count <= 70; count += count < 35 ? 1 : 5) check(reduction, count);
-    for (int i = 0; i < 3; ++i) check(reduction, random_() % 1001);
+    if (!is_defined(reduction) || reduction.op == ReduceOp::replace) continue;
+    for (const std::size_t count : kCounts) check(reduction, count, random, run);
+    check(reduction, random() % 1001, random, run);
     if (HasFatalFailure()) return;
+  }
+}
+
+TEST(ReduceTest, EveryElementIsWhatTheOperationSays) {
+  std::mt19937_64 random(42);
+  for (const Reduction reduction : all_reductions()) {
+    if (is_defined(reduction)) check(reduction, random() % 101, random, reduce);
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 
 TEST_P(ReductionTest, NarrowFormatsRoundEveryNumberRightly) {
   constexpr std::size_t kNumbers = 1 << 16;
-  constexpr std::uint16_t kOthers[] = {0x0000, 0x8000, 0x0001, 0x3c01, 0x3f81, 0xb800, 0x7bff, 0x1400};
+  constexpr std::uint16_t kOthers[] = {0x3c01, 0x3f81};
   std::vector<std::uint16_t> all(kNumbers);
   for (std::size_t i = 0; i < kNumbers; ++i) all[i] = static_cast<std::uint16_t>(i);
   for (const ElementType type : {ElementType::float16, ElementType::bfloat16})
-    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max})
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::product})
       for (const std::uint16_t other : kOthers) {
         std::vector<std::uint16_t> here(kNumbers, other);
         run({op, type}, all.data(), here.data(), kNumbers);
         for (std::size_t i = 0; i < kNumbers; ++i) {
           std::uint16_t expected = other;
-          test::reduce_one({op, type}, reinterpret_cast<const std::byte*>(&all[i]),
-                           reinterpret_cast<std::byte*>(&expected));
-          ASSERT_TRUE(test::same(type, reinterpret_cast<const std::byte*>(&here[i]),
-                                 reinterpret_cast<const std::byte*>(&expected)))
-              << to_string(Reduction{op, type}) << ": " << i << " and " << other << " give " << here[i] << ", not "
-              << expected;
+          test::reduce_one({op, type}, bytes_of(all[i]), bytes_of(expected));
+          if (!test::same(type, bytes_of(here[i]), bytes_of(expected)))
+            FAIL() << to_string(Reduction{op, type}) << ": " << i << " and " << other << " give " << here[i] << ", not "
+                   << expected;
         }
       }
 }
@@ -173,7 +178,7 @@ TEST_P(ReductionTest, LogicalResultsAreZeroOrOne) {
   EXPECT_EQ(here, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, ReductionTest, testing::ValuesIn(ways()),
+INSTANTIATE_TEST_SUITE_P(Processors, ReductionTest, testing::ValuesIn(processors()),
                          [](const auto& param_info) { return param_info.param.name; });
 
 TEST(ReductionKindTest, DefinedIsWhatTheStandardDefines) {
