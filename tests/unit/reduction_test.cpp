@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/reduction/kernels.h"
-#include "unit/reduction_oracle.h"
+#include "support/reduction_oracle.h"
 
 namespace fab {
 namespace {
@@ -45,7 +45,7 @@ class Elements {
 
   void draw(std::mt19937_64& random, const Elements* other) {
     for (std::size_t i = 0; i < count_; ++i)
-      test::draw(type_, random, other == nullptr ? nullptr : other->at(i), at(i));
+      test::draw(type_, test::Values::any, random, other == nullptr ? nullptr : other->at(i), at(i));
   }
   [[nodiscard]] std::byte* at(std::size_t i) { return bytes_.data() + before_ + i * element_bytes(type_); }
   [[nodiscard]] const std::byte* at(std::size_t i) const { return bytes_.data() + before_ + i * element_bytes(type_); }

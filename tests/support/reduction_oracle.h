@@ -18,8 +18,13 @@ inline constexpr std::size_t kReduceOps = static_cast<std::size_t>(ReduceOp::use
 /// MPI-4.1, 6.9.2 and 6.9.4, by families of types.
 [[nodiscard]] bool is_in_the_standard(Reduction reduction);
 
-/// One element of the type: often an extreme one, or one that `other` (null: none) equals.
-void draw(ElementType type, std::mt19937_64& random, const std::byte* other, std::byte* element);
+enum class Values {
+  any,  ///< often extreme ones
+  tame  ///< on which all libraries agree: no zeros with a sign, nothing infinite or overflowing, truth that is 1
+};
+
+/// One element of the type, sometimes the one that `other` (null: none) is.
+void draw(ElementType type, Values values, std::mt19937_64& random, const std::byte* other, std::byte* element);
 
 /// inout = in op inout for one element.
 void reduce_one(Reduction reduction, const std::byte* in, std::byte* inout);

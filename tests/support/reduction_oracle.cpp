@@ -1,4 +1,4 @@
-#include "unit/reduction_oracle.h"
+#include "support/reduction_oracle.h"
 
 #include <algorithm>
 #include <cmath>
@@ -295,11 +295,13 @@ bool equal(Located<Value, Location> a, Located<Value, Location> b) {
 /// Draws numbers of each kind.
 class Drawing {
  public:
-  explicit Drawing(std::mt19937_64& random) : random_(random) {}
+  Drawing(std::mt19937_64& random, Values values) : random_(random), tame_(values == Values::tame) {}
 
   template <class T>
   void draw(T& number) {
-    if constexpr (std::is_same_v<T, Float128> && !std::is_same_v<T, long double>) {
+    if (tame_ && kIsFloat<T>) {
+      number = static_cast<T>(static_cast<int>(pick(2000)) - 1000) / 8;
+    } else if constexpr (std::is_same_v<T, Float128> && !std::is_same_v<T, long double>) {
       double high = 0;
       double low = 0;
       draw(high);
@@ -323,7 +325,7 @@ class Drawing {
   }
   template <class T>
   void draw(Truth<T>& truth) {
-    truth.bits = pick(3) == 0 ? T{0} : whole<T>();
+    truth.bits = pick(3) == 0 ? T{0} : tame_ ? T{1} : whole<T>();
   }
   void draw(Raw& raw) { raw.bits = static_cast<std::uint8_t>(random_()); }
   template <class Value, class Location>
@@ -358,6 +360,7 @@ class Drawing {
   }
   template <class T>
   T whole() {
+    if (tame_) return static_cast<T>(static_cast<int>(pick(12)) - (std::is_signed_v<T> ? 6 : 0));
     using Limits = std::numeric_limits<T>;
     const T extremes[] = {
         T{0}, T{1}, Limits::max(), Limits::min(), static_cast<T>(Limits::max() - 1), static_cast<T>(-1)};
@@ -365,6 +368,7 @@ class Drawing {
   }
 
   std::mt19937_64& random_;
+  bool tame_;
 };
 
 bool is_one_of(ElementType type, ElementType first, ElementType last) { return first <= type && type <= last; }
@@ -411,8 +415,8 @@ bool is_in_the_standard(Reduction reduction) {
   return false;
 }
 
-void draw(ElementType type, std::mt19937_64& random, const std::byte* other, std::byte* element) {
-  Drawing drawing(random);
+void draw(ElementType type, Values values, std::mt19937_64& random, const std::byte* other, std::byte* element) {
+  Drawing drawing(random, values);
   with_type(type, [&]<class T>(T*) {
     T value;
     std::memset(&value, static_cast<int>(drawing.pick(256)), sizeof(T));  // padding
