@@ -1,8 +1,8 @@
 // What MPI's operations and datatypes are to fab, against MPI_Reduce_local.
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
-#include <functional>
+#include <cstdint>
+#include <random>
 #include <string>
 
 #include "bindings/mpi/failure.h"
@@ -322,7 +322,7 @@ TEST_F(ReducerTest, AUsersOperationSeesPairsAsTheyAreInC) {
 MPI_Datatype gapped() {
   const int lengths[] = {1, 2};
   const MPI_Aint displacements[] = {-8, 16};
-  const MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT};
+  const MPI_Datatype types[] = {MPI_DOUBLE, MPI_DOUBLE};
   MPI_Datatype inner = MPI_DATATYPE_NULL;
   EXPECT_EQ(MPI_Type_create_struct(2, lengths, displacements, types, &inner), MPI_SUCCESS);
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -335,13 +335,11 @@ MPI_Datatype gapped() {
 void combine_gapped(void* in, void* inout, int* length, MPI_Datatype* type) {
   note(length, type);
   for (int i = 0; i < *length; ++i) {
-    const char* lower = static_cast<const char*>(in) + i * 64;
-    char* higher = static_cast<char*>(inout) + i * 64;
+    const double* lower = static_cast<const double*>(in) + i * 8;
+    double* higher = static_cast<double*>(inout) + i * 8;
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(higher) % alignof(double), 0u);
-    *reinterpret_cast<double*>(higher - 8) -= 2 * *reinterpret_cast<const double*>(lower - 8);
-    for (int j = 0; j < 2; ++j)
-      reinterpret_cast<int*>(higher + 16)[j] =
-          reinterpret_cast<int*>(higher + 16)[j] * 3 + reinterpret_cast<const int*>(lower + 16)[j];
+    higher[-1] -= 2 * lower[-1];
+    for (int j = 2; j < 4; ++j) higher[j] = higher[j] * 3 + lower[j];
   }
 }
 
@@ -359,14 +357,14 @@ TEST_F(ReducerTest, AUsersOperationSeesTheGapsOfDerivedTypes) {
   const Op op(combine_gapped, true);
   MPI_Datatype type = gapped();
   const Reducer reducer = reducer_of(op, type);
-  EXPECT_EQ(reducer.element_bytes, 16u);
+  EXPECT_EQ(reducer.element_bytes, 3 * sizeof(double));
   const Memory in = memory_of(1);
   Memory inout = memory_of(5);
   Memory expected = inout;
   ASSERT_EQ(PMPI_Reduce_local(&in[8], &expected[8], kElements, type, op), MPI_SUCCESS);
 
-  std::vector<std::byte> packed_in(16 * kElements);
-  std::vector<std::byte> packed(16 * kElements);
+  std::vector<std::byte> packed_in(reducer.element_bytes * kElements);
+  std::vector<std::byte> packed(reducer.element_bytes * kElements);
   const Layout all = reducer.element.repeated(kElements);
   all.pack(&in[8], packed_in.data());
   all.pack(&inout[8], packed.data());
@@ -384,11 +382,10 @@ TEST_F(ReducerTest, HandlesMayBeFreedMeanwhile) {
   ASSERT_EQ(MPI_Type_free(&type), MPI_SUCCESS);
   op.free();
   for (const Reducer& reducer : two) {
-    const std::vector<double> in = {1, 2, 3, 4};
-    std::vector<double> inout = {10, 20, 30, 40};
+    const std::vector<double> in = {1, 2, 3, 4, 5, 6};
+    std::vector<double> inout = {10, 20, 30, 40, 50, 60};
     run(reducer, in.data(), inout.data(), 2);
-    EXPECT_EQ(inout[0], 8);
-    EXPECT_EQ(inout[2], 24);
+    EXPECT_EQ(inout, (std::vector<double>{8, 62, 93, 32, 155, 186}));
   }
 }
 
