@@ -61,37 +61,26 @@ bool is_nan(T value) noexcept {
   return value != value;
 }
 
-/// As many bits as the number has.
-template <class T>
-using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-
-/// Formats whose numbers fit registers for integers, so that the sign of a zero is a matter of bits.
+/// Formats whose numbers fit the registers of integers.
 template <class T>
 concept HasBits = std::same_as<T, float> || std::same_as<T, double>;
 
-// Equal numbers have equal bits, but for zeros: the bits of both together are the lesser, those in common the greater.
 template <HasBits T>
-T least_of_equal(T a, T b) noexcept {
-  return bits_as<T>(bits_as<Bits<T>>(a) | bits_as<Bits<T>>(b));
-}
-template <HasBits T>
-T greatest_of_equal(T a, T b) noexcept {
-  return bits_as<T>(bits_as<Bits<T>>(a) & bits_as<Bits<T>>(b));
-}
-template <class T>
-T least_of_equal(T a, T b) noexcept {
-  return __builtin_signbit(a) ? a : b;
-}
-template <class T>
-T greatest_of_equal(T a, T b) noexcept {
-  return __builtin_signbit(a) ? b : a;
-}
+using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
 struct Min {
+  /// The two comparisons differ for equal operands and for NaNs alone, and then between them yield both operands. All
+  /// bits of these together are those of the negative zero if there is one, and those of a NaN if there is one.
+  template <HasBits T>
+  static T apply(T in, T here) noexcept {
+    const T one = in < here ? in : here;
+    const T other = here < in ? here : in;
+    return bits_as<T>(bits_as<Bits<T>>(one) | bits_as<Bits<T>>(other));
+  }
   template <class T>
   static T apply(T in, T here) noexcept {
-    const T lesser = in < here || is_nan(in) ? in : here;
-    return in == here ? least_of_equal(in, here) : lesser;
+    if (in == here) return __builtin_signbit(in) ? in : here;
+    return in < here || is_nan(in) ? in : here;
   }
   template <Whole T>
   static T apply(T in, T here) noexcept {
@@ -99,11 +88,21 @@ struct Min {
   }
 };
 
+// By its sign bit: a compiler that sees a minus gives the comparisons of Max another shape, which is slower.
+template <HasBits T>
+T negated(T value) noexcept {
+  constexpr auto kSign = Bits<T>{1} << (8 * sizeof(T) - 1);
+  return bits_as<T>(bits_as<Bits<T>>(value) ^ kSign);
+}
+template <class T>
+T negated(T value) noexcept {
+  return -value;
+}
+
 struct Max {
   template <class T>
   static T apply(T in, T here) noexcept {
-    const T greater = in > here || is_nan(in) ? in : here;
-    return in == here ? greatest_of_equal(in, here) : greater;
+    return negated(Min::apply(negated(in), negated(here)));
   }
   template <Whole T>
   static T apply(T in, T here) noexcept {
@@ -164,7 +163,7 @@ struct Locate {
   }
 };
 
-// A NaN is before all other numbers, and compares to nothing.
+// A NaN comes before all other numbers, and compares to nothing.
 
 struct Ascending {
   template <class T>

@@ -306,7 +306,7 @@ class Drawing {
       double low = 0;
       draw(high);
       draw(low);
-      number = is_nan(high * low) ? Float128{high} : Float128{high} * 3 + Float128{low} / 7;
+      number = pick(2) == 0 || is_nan(high * low) ? Float128{high} : Float128{high} * 3 + Float128{low} / 7;
     } else if constexpr (kIsFloat<T>) {
       number = floating<T>();
     } else {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <set>
@@ -166,6 +167,18 @@ TEST_P(ReductionTest, ANanIsFound) {
     EXPECT_EQ(result<Pair>(op, {1.0f, 2}, {kNan, 5}).location, 5);
     EXPECT_EQ(result<Pair>(op, {kNan, 5}, {kNan, 2}).location, 2);
   }
+}
+
+TEST_P(ReductionTest, NegativeZeroIsTheLesser) {
+  const auto check_type = [](auto zero) {
+    EXPECT_TRUE(std::signbit(result(ReduceOp::min, zero, -zero)));
+    EXPECT_TRUE(std::signbit(result(ReduceOp::min, -zero, zero)));
+    EXPECT_FALSE(std::signbit(result(ReduceOp::max, zero, -zero)));
+    EXPECT_FALSE(std::signbit(result(ReduceOp::max, -zero, zero)));
+  };
+  check_type(0.0f);
+  check_type(0.0);
+  check_type(0.0L);
 }
 
 TEST_P(ReductionTest, LogicalResultsAreZeroOrOne) {
