@@ -1,7 +1,6 @@
 // How fast reductions are, in bytes of a vector per second: fab's kernels for each kind of processor against a plain
-// loop that the compiler was told not to vectorise. Google Benchmark's options apply (--benchmark_filter=float64, say).
+// loop that the compiler was told not to vectorise. Google Benchmark's options apply (--benchmark_filter=double, say).
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <complex>
@@ -14,48 +13,46 @@ namespace {
 
 using namespace fab;
 
-/// Combines the elements of two arrays.
-using Way = void (*)(Reduction reduction, const std::byte* in, std::byte* inout, std::size_t elements);
-
-template <const KernelSet& kKernels>
-void with_kernels(Reduction reduction, const std::byte* in, std::byte* inout, std::size_t elements) {
-  const Kernel& kernel = kKernels[reduction];
-  kernel.function(in, inout, elements * kernel.parts);
-}
-
-template <class T, class Op>
-void in_a_loop(Reduction, const std::byte* in, std::byte* inout, std::size_t elements) {
-  const T* const from = reinterpret_cast<const T*>(in);
-  T* const into = reinterpret_cast<T*>(inout);
-  for (std::size_t i = 0; i < elements; ++i) into[i] = Op()(from[i], into[i]);
-}
-
-void measure(benchmark::State& state, Reduction reduction, Way way) {
+template <class Combine>
+void measure(benchmark::State& state, const Combine& combine) {
   const auto bytes = static_cast<std::size_t>(state.range(0));
   const std::vector<std::byte> in(bytes);
   std::vector<std::byte> inout(bytes);
   for ([[maybe_unused]] auto _ : state) {
-    way(reduction, in.data(), inout.data(), bytes / element_bytes(reduction.type));
+    combine(in.data(), inout.data(), bytes);
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
-void add(Reduction reduction, const char* name, Way way) {
-  // The first cache, the second, and beyond.
-  for (const std::int64_t bytes : {std::int64_t{8} << 10, std::int64_t{256} << 10, std::int64_t{16} << 20})
-    benchmark::RegisterBenchmark(fmt::format("{}, {}", to_string(reduction), name).c_str(), measure, reduction, way)
-        ->Arg(bytes);
+template <class T, class Op>
+void loop(benchmark::State& state) {
+  measure(state, [](const std::byte* in, std::byte* inout, std::size_t bytes) {
+    const T* const from = reinterpret_cast<const T*>(in);
+    T* const into = reinterpret_cast<T*>(inout);
+    for (std::size_t i = 0; i < bytes / sizeof(T); ++i) into[i] = Op()(from[i], into[i]);
+  });
 }
 
-template <class T, class Op>
-void add_all(ReduceOp op) {
-  const Reduction reduction{op, element_type_of<T>()};
-  add(reduction, "loop", in_a_loop<T, Op>);
-  add(reduction, "generic", with_kernels<kGenericKernels>);
+template <class T, ReduceOp kOp>
+void kernel(benchmark::State& state, const KernelSet& kernels) {
+  const Kernel& kernel = kernels[{kOp, element_type_of<T>()}];
+  measure(state, [&](const std::byte* in, std::byte* inout, std::size_t bytes) {
+    kernel.function(in, inout, bytes / sizeof(T) * kernel.parts);
+  });
+}
+
+template <class T, ReduceOp kOp>
+void generic(benchmark::State& state) {
+  kernel<T, kOp>(state, kGenericKernels);
+}
+
+template <class T, ReduceOp kOp>
+void avx2(benchmark::State& state) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) add(reduction, "avx2", with_kernels<kAvx2Kernels>);
+  if (__builtin_cpu_supports("avx2")) return kernel<T, kOp>(state, kAvx2Kernels);
 #endif
+  state.SkipWithError("this processor has no AVX2");
 }
 
 struct Greater {
@@ -80,23 +77,26 @@ struct Nearer {
   }
 };
 
+/// The first cache, the second, and beyond.
+void sizes(benchmark::internal::Benchmark* benchmark) { benchmark->Arg(8 << 10)->Arg(256 << 10)->Arg(16 << 20); }
+
+#define FAB_MEASURE(op, T, Loop)                                                               \
+  BENCHMARK_TEMPLATE(loop, T, Loop)->Name(#op " of " #T ", loop")->Apply(sizes);               \
+  BENCHMARK_TEMPLATE(generic, T, ReduceOp::op)->Name(#op " of " #T ", generic")->Apply(sizes); \
+  BENCHMARK_TEMPLATE(avx2, T, ReduceOp::op)->Name(#op " of " #T ", avx2")->Apply(sizes)
+
+FAB_MEASURE(sum, double, std::plus<>);
+FAB_MEASURE(sum, float, std::plus<>);
+FAB_MEASURE(sum, int, std::plus<>);
+FAB_MEASURE(max, double, Greater);
+FAB_MEASURE(max, int, Greater);
+FAB_MEASURE(max, long, Greater);
+FAB_MEASURE(product, std::complex<double>, ComplexProduct);
+FAB_MEASURE(logical_and, int, std::logical_and<>);
+FAB_MEASURE(bit_xor, int, std::bit_xor<>);
+FAB_MEASURE(min_location, Located<float>, Nearer);
+FAB_MEASURE(min_location, Located<double>, Nearer);
+
 }  // namespace
 
-int main(int argc, char** argv) {
-  add_all<double, std::plus<>>(ReduceOp::sum);
-  add_all<float, std::plus<>>(ReduceOp::sum);
-  add_all<int, std::plus<>>(ReduceOp::sum);
-  add_all<double, Greater>(ReduceOp::max);
-  add_all<int, Greater>(ReduceOp::max);
-  add_all<long long, Greater>(ReduceOp::max);
-  add_all<std::complex<double>, ComplexProduct>(ReduceOp::product);
-  add_all<int, std::logical_and<>>(ReduceOp::logical_and);
-  add_all<int, std::bit_xor<>>(ReduceOp::bit_xor);
-  add_all<Located<float>, Nearer>(ReduceOp::min_location);
-  add_all<Located<double>, Nearer>(ReduceOp::min_location);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
-}
+BENCHMARK_MAIN();

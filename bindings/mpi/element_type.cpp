@@ -60,7 +60,7 @@ class NamedTypes {
   };
 
   void add(Candidates candidates, std::initializer_list<MPI_Datatype> types) {
-    for (const MPI_Datatype type : types) {
+    for (MPI_Datatype type : types) {
       if (type == MPI_DATATYPE_NULL) continue;  // this MPI library does not have it
       if (const auto element = choose(candidates, extent_of(type))) rows_.push_back({type, *element});
     }

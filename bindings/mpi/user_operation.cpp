@@ -19,7 +19,7 @@ constexpr std::size_t kCopiedBytes = std::size_t{16} * 1024;  ///< at once, to s
 /// Operations that reductions use, by how many; MPI_Op_free of one waits for the last.
 class Holds {
  public:
-  static Holds& instance() noexcept {
+  static Holds& instance() {
     static Holds& holds = *new Holds;
     return holds;
   }

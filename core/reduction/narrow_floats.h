@@ -9,8 +9,8 @@
 namespace fab {
 namespace {
 
-constexpr std::uint32_t kFloat32Sign = 0x8000'0000;
-constexpr std::uint32_t kFloat32Infinity = 0x7f80'0000;
+inline constexpr std::uint32_t kFloat32Sign = 0x8000'0000;
+inline constexpr std::uint32_t kFloat32Infinity = 0x7f80'0000;
 
 /// IEEE 754 binary16: 5 bits of exponent, 10 of fraction.
 struct Float16 {

@@ -58,7 +58,11 @@ struct Product {
 
 template <class T>
 bool is_nan(T value) noexcept {
-  return value != value;
+  return __builtin_isnan(value);
+}
+template <Whole T>
+bool is_nan(T) noexcept {
+  return false;
 }
 
 /// Formats whose numbers fit the registers of integers.
