@@ -110,7 +110,7 @@ struct Located {
 
 /// inout[i] = in[i] op inout[i] for `count` elements; `in` holds the operand of the lower ranks. The reduction must be
 /// defined; the two arrays must not overlap, and need no alignment. An element's result depends on its two operands
-/// alone, bit for bit, whatever the processor, the length and the position.
+/// alone, bit for bit (but for which NaN a NaN is), whatever the processor, the length and the position.
 ///
 /// Integers wrap around. Logical operations yield 0 or 1. min and max are IEEE 754-2019's minimum and maximum: a NaN
 /// wins, and -0 is less than +0, so that operands may change places; min_location and max_location find a NaN in the
