@@ -169,7 +169,9 @@ Contents::~Contents() {
   }
 }
 
-bool is_predefined(MPI_Datatype type) { return is_predefined(envelope_of(type).combiner); }
+int combiner_of(MPI_Datatype type) { return envelope_of(type).combiner; }
+
+bool is_predefined(MPI_Datatype type) { return is_predefined(combiner_of(type)); }
 
 // A pair type is a C struct of some type and an int.
 Layout named_layout(MPI_Datatype type) {

@@ -25,6 +25,8 @@ struct Contents {
   std::vector<MPI_Datatype> types;
 };
 
+/// Which constructor made the type: MPI_COMBINER_NAMED and so on.
+[[nodiscard]] int combiner_of(MPI_Datatype type);
 /// Whether the type is a predefined one, which must not be freed.
 [[nodiscard]] bool is_predefined(MPI_Datatype type);
 

@@ -1,0 +1,35 @@
+// An MPI operation on an MPI datatype, as fab's reductions take it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "fab/layout.h"
+#include "fab/reduction.h"
+
+namespace fab::mpi {
+
+class UserOperation;
+
+/// Elements travel, and are combined, `element_bytes` apart; elements of a derived type without its gaps.
+struct Reducer {
+  Reduction reduction{};
+  std::size_t element_bytes = 0;
+  bool commutative = true;
+  Layout element{};      ///< one element in the user's memory: element_bytes of data, and the type's extent
+  UserReduction user{};  ///< of ReduceOp::user; works while `operation` lives
+
+  std::shared_ptr<UserOperation> operation{};
+};
+
+/// A predefined operation, or one of MPI_Op_create, which runs in MPI, with the datatype and the places in memory that
+/// it expects (MPI-4.1, 6.9.5). Logical operations take Fortran's integers, too, as they do C's.
+///
+/// Throws Failure: MPI_ERR_TYPE for MPI_DATATYPE_NULL and for derived types that are not committed; MPI_ERR_OP for
+/// MPI_OP_NULL, for operations of one-sided communication only (MPI_REPLACE, MPI_NO_OP), and for a predefined operation
+/// on a type that MPI-4.1, 6.9.2 and 6.9.4, do not define it for, or that this build has no numbers like.
+[[nodiscard]] Reducer reducer_of(MPI_Op op, MPI_Datatype type);
+
+}  // namespace fab::mpi

@@ -1,0 +1,7 @@
+#include "core/reduction/kernel_set.h"
+
+namespace fab {
+
+constinit const KernelSet kGenericKernels = make_kernel_set();
+
+}  // namespace fab
