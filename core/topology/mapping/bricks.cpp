@@ -36,7 +36,7 @@ std::vector<int> places_in_order(const Mapping& curve) {
 
 /// Large grids are searched less: each candidate costs a look at every message.
 std::size_t candidate_count(int places) { return static_cast<std::size_t>(std::clamp((1 << 22) / places, 4, 64)); }
-constexpr std::size_t kRefined = 8;
+constexpr std::size_t kRefined = 64;
 
 }  // namespace
 
@@ -65,10 +65,9 @@ Mapping Mapping::bricks(const Cartesian& grid, std::span<const int> nodes, std::
   // Stable, and the identity comes first: what is not better does not replace it.
   const auto lighter = [](const auto& a, const auto& b) { return a.first < b.first; };
   std::stable_sort(candidates.begin(), candidates.end(), lighter);
-  candidates.resize(std::min(candidates.size(), kRefined));
-  const Traffic symmetric = traffic.symmetric();
+  candidates.resize(std::min(candidates.size(), refined_count(grid.size())));
   for (auto& [weight, placement] : candidates) {
-    mapping::refine(symmetric, numbered, placement);
+    mapping::refine(traffic, numbered, placement);
     weight = mapping::cut_weight(traffic, placement);
   }
   return mapping::to_mapping(std::min_element(candidates.begin(), candidates.end(), lighter)->second, numbered);

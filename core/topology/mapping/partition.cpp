@@ -16,14 +16,14 @@ Mapping Mapping::partition(const Traffic& traffic, std::span<const int> nodes) {
                                                     "places; they must be equal",
                                                     nodes.size(), traffic.places()));
   const mapping::Nodes numbered(nodes);
-  const Traffic symmetric = traffic.symmetric();
   mapping::Placement best = numbered.of_rank;
   if (numbered.sizes.size() > 1) {
-    mapping::refine(symmetric, numbered, best);
+    mapping::refine(traffic, numbered, best);
+    const Traffic symmetric = traffic.symmetric();
     mapping::Placement cut_out = mapping::partition_by_scotch(symmetric, numbered);
     mapping::balance(symmetric, numbered, cut_out);
-    mapping::refine(symmetric, numbered, cut_out);
-    if (mapping::cut_weight(symmetric, cut_out) < mapping::cut_weight(symmetric, best)) best = std::move(cut_out);
+    mapping::refine(traffic, numbered, cut_out);
+    if (mapping::cut_weight(traffic, cut_out) < mapping::cut_weight(traffic, best)) best = std::move(cut_out);
   }
   return mapping::to_mapping(best, numbered);
 }

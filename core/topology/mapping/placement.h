@@ -29,7 +29,7 @@ using Placement = std::vector<int>;
 [[nodiscard]] Mapping to_mapping(const Placement& placement, const Nodes& nodes);
 
 /// Gives nodes with too many places fewer, and others more, until each has its number; takes those that cost least.
-/// `traffic` is symmetric here and below.
+/// `traffic` is symmetric.
 void balance(const Traffic& traffic, const Nodes& nodes, Placement& placement);
 
 /// Exchanges places between nodes as long as that makes the cut lighter. Leaves large placements as they are, for which

@@ -2,6 +2,7 @@
 // partitioning graphs, Bell System Technical Journal 49, 1970).
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -80,7 +81,8 @@ class Regions {
   std::vector<std::size_t> index_;        ///< of a place in its node's list
 };
 
-constexpr std::size_t kMostWork = 1 << 18;  ///< places times ranks of the largest node
+constexpr std::size_t kMostWork = 1 << 18;  ///< of descents: places times ranks of the largest node
+constexpr std::size_t kMostInChains = 64;   ///< places: a chain takes the third power of their number
 
 /// The place of a node that is best to exchange with; none where no exchange gains something.
 std::optional<int> find_exchange(const Regions& regions, int place, int node) {
@@ -95,14 +97,9 @@ std::optional<int> find_exchange(const Regions& regions, int place, int node) {
   return best;
 }
 
-}  // namespace
-
-void refine(const Traffic& traffic, const Nodes& nodes, Placement& placement) {
-  const int largest = *std::max_element(nodes.sizes.begin(), nodes.sizes.end());
-  if (placement.size() * static_cast<std::size_t>(largest) > kMostWork) return;
-  Regions regions(traffic, nodes, placement);
+/// Exchanges between neighbouring nodes as long as each gains something.
+void descend(const Traffic& traffic, Regions& regions) {
   std::vector<int> neighbors;
-  // Each exchange makes the cut lighter, so this ends.
   for (bool improved = true; improved;) {
     improved = false;
     for (int place = 0; place < traffic.places(); ++place) {
@@ -116,6 +113,49 @@ void refine(const Traffic& traffic, const Nodes& nodes, Placement& placement) {
       }
     }
   }
+}
+
+/// A chain of exchanges, the best ones first, each place once, of which some may cost something; what does not pay in
+/// the end is taken back. True if the cut became lighter.
+bool improve_by_chain(const Traffic& traffic, Regions& regions) {
+  std::vector<int> free(static_cast<std::size_t>(traffic.places()));
+  std::iota(free.begin(), free.end(), 0);
+  std::vector<std::pair<int, int>> chain;
+  std::int64_t sum = 0;
+  std::int64_t most = 0;
+  std::size_t paying = 0;
+  while (true) {
+    std::int64_t gain = std::numeric_limits<std::int64_t>::min();
+    std::pair<int, int> best{-1, -1};
+    for (std::size_t i = 0; i < free.size(); ++i)
+      for (std::size_t j = i + 1; j < free.size(); ++j) {
+        if (regions.node(free[i]) == regions.node(free[j])) continue;
+        const std::int64_t its_gain = regions.gain_of_exchange(free[i], free[j]);
+        if (its_gain > gain) std::tie(gain, best) = std::pair(its_gain, std::pair(free[i], free[j]));
+      }
+    if (best.first < 0) break;
+    regions.exchange(best.first, best.second);
+    std::erase_if(free, [&](int place) { return place == best.first || place == best.second; });
+    chain.push_back(best);
+    sum += gain;
+    if (sum <= most) continue;
+    most = sum;
+    paying = chain.size();
+  }
+  for (; chain.size() > paying; chain.pop_back()) regions.exchange(chain.back().first, chain.back().second);
+  return paying > 0;
+}
+
+}  // namespace
+
+void refine(const Traffic& traffic, const Nodes& nodes, Placement& placement) {
+  const int largest = *std::max_element(nodes.sizes.begin(), nodes.sizes.end());
+  if (placement.size() * static_cast<std::size_t>(largest) > kMostWork) return;
+  const Traffic symmetric = traffic.symmetric();
+  Regions regions(symmetric, nodes, placement);
+  descend(symmetric, regions);
+  if (placement.size() > kMostInChains) return;
+  while (improve_by_chain(symmetric, regions)) descend(symmetric, regions);
 }
 
 void balance(const Traffic& traffic, const Nodes& nodes, Placement& placement) {
