@@ -34,9 +34,9 @@ std::vector<int> places_in_order(const Mapping& curve) {
   return places;
 }
 
-/// Large grids are searched less: each candidate costs a look at every message.
+// Large grids are searched less: each candidate costs a look at every message, and to refine it costs much more.
 std::size_t candidate_count(int places) { return static_cast<std::size_t>(std::clamp((1 << 22) / places, 4, 64)); }
-constexpr std::size_t kRefined = 64;
+std::size_t refined_count(int places) { return static_cast<std::size_t>(std::clamp((1 << 10) / places, 8, 64)); }
 
 }  // namespace
 
