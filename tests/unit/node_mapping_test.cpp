@@ -90,7 +90,7 @@ TEST(Bricks, CutNoMoreThanTheBestOfAllPlacementsOnEvenNodes) {
   for (int x = 1; x <= 12; ++x)
     for (int y = 1; x * y <= 12; ++y)
       for (int z = 1; x * y * z <= 12; ++z)
-        for (int wrapped = 0; wrapped < 8; ++wrapped) {
+        for (const int wrapped : {0, 1, 6, 7}) {
           const Cartesian grid({x, y, z}, {(wrapped & 1) != 0, (wrapped & 2) != 0, (wrapped & 4) != 0});
           for (const int each : {2, 3, 4, 6}) {
             if (grid.size() % each != 0) continue;
@@ -102,13 +102,13 @@ TEST(Bricks, CutNoMoreThanTheBestOfAllPlacementsOnEvenNodes) {
             ++grids;
           }
         }
-  EXPECT_GT(grids, 1000);
+  EXPECT_GT(grids, 500);
 }
 
 TEST(Bricks, AreNeverWorseThanTheIdentity) {
   std::mt19937 random(1);
   int better = 0;
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 80; ++round) {
     std::vector<int> dims;
     std::vector<bool> periodic;
     std::vector<std::int64_t> weights;
@@ -129,7 +129,7 @@ TEST(Bricks, AreNeverWorseThanTheIdentity) {
     EXPECT_LE(after, before) << to_string(Topology(grid)) << ", round " << round;
     if (after < before) ++better;
   }
-  EXPECT_GT(better, 60);
+  EXPECT_GT(better, 30);
 }
 
 TEST(Bricks, OfUnevenNodesAreNearlyTheBest) {
@@ -213,7 +213,7 @@ TEST(Partition, IsNeverWorseThanTheIdentity) {
     EXPECT_LE(after, before) << "round " << round;
     if (after < before) ++better;
   }
-  EXPECT_GT(better, 60);
+  EXPECT_GT(better, 30);
 }
 
 TEST(Partition, FindsCliques) {
