@@ -1,8 +1,8 @@
 // Regions of a grid for nodes. Candidates are cut out of the grid in several ways, the lightest cut is refined:
 // - bricks: the grid is divided into columns along one dimension, which are filled one after another, layer by layer.
 //   Where extents and ranks per node allow it, nodes become bricks (W. Gropp, Using node and socket information to
-//   implement MPI Cartesian topologies, Parallel Computing 85, 2019; S. Hunold et al., Efficient process-to-node
-//   mapping algorithms for stencil computations, IEEE Cluster 2020, there "stencil strips");
+//   implement MPI Cartesian topologies, Parallel Computing 85, 2019; Efficient process-to-node mapping algorithms for
+//   stencil computations, arXiv 2005.09521, 2020, there "stencil strips");
 // - bisection: the grid and the nodes are halved again and again, where the cut is lightest;
 // - Hilbert's curve, which nodes follow.
 #include <fmt/format.h>
