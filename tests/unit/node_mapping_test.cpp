@@ -90,7 +90,7 @@ TEST(Bricks, CutNoMoreThanTheBestOfAllPlacementsOnEvenNodes) {
   for (int x = 1; x <= 12; ++x)
     for (int y = 1; x * y <= 12; ++y)
       for (int z = 1; x * y * z <= 12; ++z)
-        for (const int wrapped : {0, 1, 6, 7}) {
+        for (const int wrapped : {0, 5, 7}) {
           const Cartesian grid({x, y, z}, {(wrapped & 1) != 0, (wrapped & 2) != 0, (wrapped & 4) != 0});
           for (const int each : {2, 3, 4, 6}) {
             if (grid.size() % each != 0) continue;
@@ -102,18 +102,18 @@ TEST(Bricks, CutNoMoreThanTheBestOfAllPlacementsOnEvenNodes) {
             ++grids;
           }
         }
-  EXPECT_GT(grids, 500);
+  EXPECT_GT(grids, 400);
 }
 
 TEST(Bricks, AreNeverWorseThanTheIdentity) {
   std::mt19937 random(1);
   int better = 0;
-  for (int round = 0; round < 80; ++round) {
+  for (int round = 0; round < 50; ++round) {
     std::vector<int> dims;
     std::vector<bool> periodic;
     std::vector<std::int64_t> weights;
     for (int d = 0; d < 1 + round % 4; ++d) {
-      dims.push_back(static_cast<int>(1 + random() % 5));
+      dims.push_back(static_cast<int>(1 + random() % 4));
       periodic.push_back(random() % 2 == 0);
       weights.push_back(random() % 4 == 0 ? 0 : random() % 100);
     }
@@ -129,11 +129,11 @@ TEST(Bricks, AreNeverWorseThanTheIdentity) {
     EXPECT_LE(after, before) << to_string(Topology(grid)) << ", round " << round;
     if (after < before) ++better;
   }
-  EXPECT_GT(better, 30);
+  EXPECT_GT(better, 20);
 }
 
 TEST(Bricks, OfUnevenNodesAreNearlyTheBest) {
-  constexpr int kRounds = 60;
+  constexpr int kRounds = 40;
   std::mt19937 random(2);
   int best = 0;
   for (int round = 0; round < kRounds; ++round) {
@@ -203,7 +203,7 @@ TEST(Bricks, NeedANodeForEachPlace) {
 TEST(Partition, IsNeverWorseThanTheIdentity) {
   std::mt19937 random(3);
   int better = 0;
-  for (std::uint32_t round = 0; round < 100; ++round) {
+  for (std::uint32_t round = 0; round < 60; ++round) {
     const int size = static_cast<int>(1 + random() % 40);
     const Traffic traffic = Traffic::of(test::random_graph(size, round));
     std::vector<int> nodes;
@@ -213,7 +213,7 @@ TEST(Partition, IsNeverWorseThanTheIdentity) {
     EXPECT_LE(after, before) << "round " << round;
     if (after < before) ++better;
   }
-  EXPECT_GT(better, 30);
+  EXPECT_GT(better, 20);
 }
 
 TEST(Partition, FindsCliques) {
