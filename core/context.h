@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "core/bootstrap/store.h"
 #include "core/config.h"
@@ -34,6 +35,8 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] const Log& log() const noexcept { return log_; }
   [[nodiscard]] const JobInfo& job() const noexcept { return store_->job(); }
+  /// See Store::nodes.
+  [[nodiscard]] std::vector<int> nodes() const { return store_->nodes(); }
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
   [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
   [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }

@@ -6,11 +6,11 @@
 #include <numeric>
 #include <set>
 
-#include "collectives/bcast_binary.h"
+#include "bindings/native/broadcast.h"
+#include "bindings/native/reorder.h"
 #include "core/context.h"
-#include "core/wait.h"
 #include "fab/error.h"
-#include "fab/request.h"
+#include "fab/mapping.h"
 
 namespace fab {
 
@@ -28,13 +28,34 @@ core::ContextId agree_on_id(const std::shared_ptr<core::Communicator>& parent) {
   core::Context& context = parent->context();
   core::ContextId id{parent->world_rank(0), 0};
   if (parent->rank() == 0) id.number = context.new_context_id().number;
-  Request request;
-  {
-    const core::Lock lock(context.engine().mutex);
-    request = Request(parent, collectives::start_bcast(*parent, &id.number, sizeof(id.number), 0));
-  }
-  request.wait();
+  broadcast(parent, &id.number, sizeof(id.number));
   return id;
+}
+
+std::vector<Rank> first_ranks(int count) {
+  std::vector<Rank> ranks(static_cast<std::size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+template <class Shape>
+void check_places(const Shape& topology, int ranks, const char* call) {
+  if (topology.size() > ranks)
+    throw Error(Errc::invalid_topology, fmt::format("{}: {} has {} places; the communicator has {} ranks", call,
+                                                    to_string(Topology(topology)), topology.size(), ranks));
+}
+
+void check_weights(std::span<const std::int64_t> weights, std::size_t destinations) {
+  if (!weights.empty() && weights.size() != destinations)
+    throw Error(
+        Errc::invalid_argument,
+        fmt::format("distributed_graph: {} weights are given; valid are one for each of the {} destinations, or "
+                    "none",
+                    weights.size(), destinations));
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (weights[i] < 0)
+      throw Error(Errc::invalid_argument,
+                  fmt::format("distributed_graph: weights[{}] is {}; valid is 0 or more", i, weights[i]));
 }
 
 }  // namespace
@@ -63,19 +84,8 @@ std::optional<Communicator> Communicator::derive(std::span<const Rank> ranks, st
   return Communicator(std::move(derived));
 }
 
-std::optional<Communicator> Communicator::derive_first(int count, Topology topology, const char* call) const {
-  if (count > size())
-    throw Error(Errc::invalid_topology, fmt::format("{}: {} has {} places; the communicator has {} ranks", call,
-                                                    to_string(topology), count, size()));
-  std::vector<Rank> first(static_cast<std::size_t>(count));
-  std::iota(first.begin(), first.end(), 0);
-  return derive(first, std::move(topology));
-}
-
 Communicator Communicator::duplicate() const {
-  std::vector<Rank> all(static_cast<std::size_t>(size()));
-  std::iota(all.begin(), all.end(), 0);
-  return *derive(all, topology() == nullptr ? std::nullopt : std::optional<Topology>(*topology()));
+  return *derive(first_ranks(size()), topology() == nullptr ? std::nullopt : std::optional<Topology>(*topology()));
 }
 
 std::optional<Communicator> Communicator::subset(std::span<const Rank> ranks) const {
@@ -85,24 +95,34 @@ std::optional<Communicator> Communicator::subset(std::span<const Rank> ranks) co
   return derive(ranks, std::nullopt);
 }
 
-std::optional<Communicator> Communicator::cartesian(std::vector<int> dims, std::vector<bool> periodic) const {
+std::optional<Communicator> Communicator::cartesian(std::vector<int> dims, std::vector<bool> periodic, Reorder reorder,
+                                                    std::span<const std::int64_t> weights) const {
   Cartesian grid(std::move(dims), std::move(periodic));
-  const int places = grid.size();
-  return derive_first(places, std::move(grid), "cartesian");
+  check_places(grid, size(), "cartesian");
+  if (reorder == Reorder::no) return derive(first_ranks(grid.size()), std::move(grid));
+  const std::vector<Rank> ranks = agree_on_ranks(
+      core_, grid.size(), [&](std::span<const int> nodes) { return Mapping::bricks(grid, nodes, weights); });
+  return derive(ranks, std::move(grid));
 }
 
-std::optional<Communicator> Communicator::graph(std::vector<int> index, std::vector<int> edges) const {
+std::optional<Communicator> Communicator::graph(std::vector<int> index, std::vector<int> edges, Reorder reorder) const {
   Graph whole(std::move(index), std::move(edges));
-  const int places = whole.size();
-  return derive_first(places, std::move(whole), "graph");
+  check_places(whole, size(), "graph");
+  if (reorder == Reorder::no) return derive(first_ranks(whole.size()), std::move(whole));
+  const std::vector<Rank> ranks = agree_on_ranks(
+      core_, whole.size(), [&](std::span<const int> nodes) { return Mapping::partition(Traffic::of(whole), nodes); });
+  return derive(ranks, std::move(whole));
 }
 
-Communicator Communicator::distributed_graph(std::vector<int> sources, std::vector<int> destinations) const {
+Communicator Communicator::distributed_graph(std::vector<int> sources, std::vector<int> destinations, Reorder reorder,
+                                             std::vector<std::int64_t> weights) const {
   check_ranks(sources, size(), "distributed_graph, sources");
   check_ranks(destinations, size(), "distributed_graph, destinations");
-  std::vector<Rank> all(static_cast<std::size_t>(size()));
-  std::iota(all.begin(), all.end(), 0);
-  return *derive(all, DistributedGraph(std::move(sources), std::move(destinations)));
+  check_weights(weights, destinations.size());
+  if (reorder == Reorder::no)
+    return *derive(first_ranks(size()), DistributedGraph(std::move(sources), std::move(destinations)));
+  auto [ranks, edges] = agree_on_ranks(core_, {std::move(sources), std::move(destinations), std::move(weights)});
+  return *derive(ranks, DistributedGraph(std::move(edges.sources), std::move(edges.destinations)));
 }
 
 }  // namespace fab

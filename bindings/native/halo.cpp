@@ -18,7 +18,7 @@ template <class... Arguments>
 }
 
 void check(const HaloOptions& options, const HaloGeometry& geometry) {
-  const auto& [grid, periodic, block, buffers, memory] = options;
+  const auto& [grid, periodic, block, buffers, memory, reorder] = options;
   if (geometry.dimensions() != grid.size())
     refuse("the block has {} dimensions and the grid has {}", geometry.dimensions(), grid.size());
   if (buffers != 1 && buffers != 2) refuse("buffers is {}; valid are 1 and 2", buffers);
@@ -28,6 +28,19 @@ void check(const HaloOptions& options, const HaloGeometry& geometry) {
   for (std::size_t i = 0; i < memory.size(); ++i)
     if (memory[i].size() != geometry.bytes())
       refuse("memory[{}] has {} bytes; the block and its halo have {}", i, memory[i].size(), geometry.bytes());
+}
+
+/// Of the messages along each dimension; none where the block is bad, which HaloGeometry tells later.
+std::vector<std::int64_t> face_bytes(const HaloShape& block) {
+  std::vector<std::int64_t> bytes;
+  if (block.interior.size() != block.width.size()) return bytes;
+  for (std::size_t d = 0; d < block.width.size(); ++d) {
+    double face = static_cast<double>(block.width[d] * block.element_bytes);
+    for (std::size_t other = 0; other < block.interior.size(); ++other)
+      if (other != d) face *= static_cast<double>(block.interior[other]);
+    bytes.push_back(static_cast<std::int64_t>(std::min(face, 0x1p40)));  // so that sums over all ranks fit
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -82,7 +95,8 @@ HaloExchange::~HaloExchange() = default;
 
 // The grid first: a rank outside it has no block, and one that gives a bad block does not keep the others waiting.
 std::optional<HaloExchange> HaloExchange::make(const Communicator& communicator, const HaloOptions& options) {
-  std::optional<Communicator> grid = communicator.cartesian(options.grid, options.periodic);
+  std::optional<Communicator> grid =
+      communicator.cartesian(options.grid, options.periodic, options.reorder, face_bytes(options.block));
   if (!grid) return std::nullopt;
   HaloGeometry geometry(options.block);
   check(options, geometry);

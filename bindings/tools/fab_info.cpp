@@ -1,14 +1,18 @@
 // fab_info: what this fab is, what it would use here and why, and every variable with its value.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "bindings/tools/map_report.h"
 #include "core/bootstrap/store.h"
 #include "core/config.h"
 #include "core/transports.h"
+#include "fab/error.h"
 #include "providers/ofi/survey.h"
 
 namespace {
@@ -126,15 +130,42 @@ int run(bool json) {
   return EXIT_SUCCESS;
 }
 
+void write_file(const std::string& name, const std::string& content) {
+  std::ofstream file(name);
+  file << content;
+  file.close();
+  if (!file) throw fab::Error(fab::Errc::invalid_argument, fmt::format("--svg {}: cannot be written", name));
+}
+
+int run_map(const fab::tools::MapQuestion& question, bool json, const std::string& svg_file) {
+  const std::unique_ptr<fab::Store> store = fab::open_store();
+  if (store->job().rank != 0) return EXIT_SUCCESS;
+  const fab::tools::MapReport report = fab::tools::make_map_report(question, store->nodes());
+  if (json)
+    fmt::print("{}\n", fab::tools::to_json(report).dump(2));
+  else
+    fmt::print("{}", fab::tools::to_text(report, isatty(STDOUT_FILENO) == 1));
+  if (!svg_file.empty()) write_file(svg_file, fab::tools::to_svg(report));
+  return EXIT_SUCCESS;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("What this fab is, what it would use here and why, and every variable with its value.", "fab_info");
   bool json = false;
   app.add_flag("--json", json, "Print JSON");
+  fab::tools::MapQuestion question;
+  std::string svg_file;
+  CLI::Option* map = app.add_option("--map", question.dims,
+                                    "Show how this grid of ranks (8x4x4; extents 0 are chosen) is cut between nodes");
+  app.add_option("--nodes", question.nodes, "Ranks of each node (4,4,2 or 3x4,2), in place of this job's")->needs(map);
+  app.add_flag("--dealt", question.dealt, "Those ranks are dealt to the nodes in turn")->needs("--nodes");
+  app.add_flag("--periodic", question.periodic, "The grid is periodic in all dimensions")->needs(map);
+  app.add_option("--svg", svg_file, "Draw the grid before and after into this file")->needs(map);
   CLI11_PARSE(app, argc, argv);
   try {
-    return run(json);
+    return *map ? run_map(question, json, svg_file) : run(json);
   } catch (const std::exception& error) {
     fmt::print(stderr, "fab_info: {}\n", error.what());
     return EXIT_FAILURE;

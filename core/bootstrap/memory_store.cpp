@@ -2,7 +2,7 @@
 #include <condition_variable>
 #include <list>
 #include <map>
-#include <numeric>
+#include <set>
 #include <utility>
 
 #include "core/bootstrap/fetch.h"
@@ -23,9 +23,13 @@ struct Waiting {
 
 /// What the ranks share. Answers are given without the lock, counted per asker so that its store can outlive them.
 struct MemoryJob {
-  explicit MemoryJob(int ranks) : size(ranks), answering(static_cast<std::size_t>(ranks)) {}
+  MemoryJob(int ranks, std::vector<int> their_nodes)
+      : size(ranks), nodes(std::move(their_nodes)), answering(static_cast<std::size_t>(ranks)) {
+    nodes.resize(static_cast<std::size_t>(ranks));
+  }
 
   const int size;
+  std::vector<int> nodes;  ///< by rank
   core::Mutex mutex;
   std::map<std::pair<Rank, std::string>, std::string> values FAB_GUARDED_BY(mutex);
   std::list<Waiting> waiting FAB_GUARDED_BY(mutex);
@@ -43,6 +47,7 @@ class MemoryStore : public Store {
   MemoryStore& operator=(const MemoryStore&) = delete;
 
   [[nodiscard]] const JobInfo& job() const noexcept override { return info_; }
+  [[nodiscard]] std::vector<int> nodes() const override { return shared_->nodes; }
   void publish(const std::string& key, std::string_view value) override;
   void fetch(Rank rank, const std::string& key, Fetched done) override;
   [[nodiscard]] bool fence(double timeout_s, const std::function<void()>& idle) override;
@@ -135,19 +140,23 @@ std::unique_ptr<Store> make_store(const std::shared_ptr<MemoryJob>& shared, Rank
   JobInfo info;
   info.rank = rank;
   info.size = shared->size;
-  info.local_size = shared->size;
-  info.node_ranks.resize(static_cast<std::size_t>(shared->size));
-  std::iota(info.node_ranks.begin(), info.node_ranks.end(), 0);
+  for (Rank other = 0; other < shared->size; ++other)
+    if (shared->nodes[static_cast<std::size_t>(other)] == shared->nodes[static_cast<std::size_t>(rank)])
+      info.node_ranks.push_back(other);
+  info.local_size = static_cast<int>(info.node_ranks.size());
+  info.node_count = static_cast<int>(std::set<int>(shared->nodes.begin(), shared->nodes.end()).size());
   info.origin = origin;
   return std::make_unique<MemoryStore>(shared, std::move(info));
 }
 
 }  // namespace
 
-std::unique_ptr<Store> open_singleton_store() { return make_store(std::make_shared<MemoryJob>(1), 0, "singleton"); }
+std::unique_ptr<Store> open_singleton_store() {
+  return make_store(std::make_shared<MemoryJob>(1, std::vector<int>{}), 0, "singleton");
+}
 
-std::vector<std::unique_ptr<Store>> open_memory_stores(int size) {
-  const auto shared = std::make_shared<MemoryJob>(size);
+std::vector<std::unique_ptr<Store>> open_memory_stores(int size, std::vector<int> nodes) {
+  const auto shared = std::make_shared<MemoryJob>(size, std::move(nodes));
   std::vector<std::unique_ptr<Store>> stores;
   stores.reserve(static_cast<std::size_t>(size));
   for (Rank rank = 0; rank < size; ++rank) stores.push_back(make_store(shared, rank, "in-process"));

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <limits>
@@ -54,6 +55,19 @@ std::string get_node_list(const pmix_proc_t& self) {
   return nodes;
 }
 
+/// Numbers of processes, released by PMIx.
+struct Peers {
+  Peers(const std::string& node, const pmix_proc_t& self) {
+    if (PMIx_Resolve_peers(node.c_str(), self.nspace, &processes, &count) != PMIX_SUCCESS) count = 0;
+  }
+  ~Peers() { PMIX_PROC_FREE(processes, count); }
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
+
+  pmix_proc_t* processes = nullptr;
+  std::size_t count = 0;
+};
+
 }  // namespace
 
 JobInfo read_pmix_job(const pmix_proc_t& self) {
@@ -73,6 +87,19 @@ JobInfo read_pmix_job(const pmix_proc_t& self) {
   job.node_ranks = ranks_of_node(get_text(whole_job, PMIX_LOCAL_PEERS), job.rank);
   job.origin = fmt::format("pmix namespace {}", self.nspace);
   return job;
+}
+
+std::vector<int> read_pmix_nodes(const pmix_proc_t& self, int size) {
+  std::vector<int> nodes(static_cast<std::size_t>(size), -1);
+  int node = 0;
+  for (const std::string& name : split_list(get_node_list(self))) {
+    const Peers peers(name, self);
+    for (std::size_t i = 0; i < peers.count; ++i)
+      if (peers.processes[i].rank < nodes.size()) nodes[peers.processes[i].rank] = node;
+    ++node;
+  }
+  if (std::find(nodes.begin(), nodes.end(), -1) != nodes.end()) nodes.clear();
+  return nodes;
 }
 
 }  // namespace fab

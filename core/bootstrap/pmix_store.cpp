@@ -33,6 +33,8 @@ class PmixStore : public Store {
 
   [[nodiscard]] const JobInfo& job() const noexcept override { return job_; }
 
+  [[nodiscard]] std::vector<int> nodes() const override { return read_pmix_nodes(session_.self(), job_.size); }
+
   void publish(const std::string& key, std::string_view value) override {
     pmix_value_t entry{};
     entry.type = PMIX_BYTE_OBJECT;

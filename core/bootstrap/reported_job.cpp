@@ -9,6 +9,12 @@ namespace {
 
 constexpr std::size_t kMostOtherNodes = 8;
 
+std::string_view short_name(std::string_view host) { return host.substr(0, host.find('.')); }
+
+int divide_up(int dividend, int divisor) { return dividend / divisor + (dividend % divisor != 0 ? 1 : 0); }
+
+}  // namespace
+
 std::vector<std::string> split_list(std::string_view list) {
   std::vector<std::string> parts;
   while (!list.empty()) {
@@ -18,12 +24,6 @@ std::vector<std::string> split_list(std::string_view list) {
   }
   return parts;
 }
-
-std::string_view short_name(std::string_view host) { return host.substr(0, host.find('.')); }
-
-int divide_up(int dividend, int divisor) { return dividend / divisor + (dividend % divisor != 0 ? 1 : 0); }
-
-}  // namespace
 
 JobInfo complete_job(const ReportedJob& reported) {
   std::vector<std::string> nodes = split_list(reported.node_list);

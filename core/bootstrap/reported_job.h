@@ -22,6 +22,9 @@ struct ReportedJob {
 /// most eight other nodes, those that follow this one, so that memory does not grow with the job.
 [[nodiscard]] JobInfo complete_job(const ReportedJob& reported);
 
+/// The parts of a list that commas separate; empty ones are left out.
+[[nodiscard]] std::vector<std::string> split_list(std::string_view list);
+
 /// The ranks in a list like "0,1,5", ascending; none when `self` is not among them or the list makes no sense.
 [[nodiscard]] std::vector<Rank> ranks_of_node(std::string_view list, Rank self);
 

@@ -31,6 +31,10 @@ class Store {
 
   [[nodiscard]] virtual const JobInfo& job() const noexcept = 0;
 
+  /// The node of each rank of the job, by any number; empty where that cannot be had. Asks the launcher each time, and
+  /// takes time and memory that grow with the job.
+  [[nodiscard]] virtual std::vector<int> nodes() const { return {}; }
+
   /// Publishes a value of this rank, any bytes. A key is published once: others may keep the value that they have seen.
   /// Others see it as soon as this returns, or soon after. Throws Error(bootstrap).
   virtual void publish(const std::string& key, std::string_view value) = 0;
@@ -57,7 +61,8 @@ class Store {
 /// A job of one.
 [[nodiscard]] std::unique_ptr<Store> open_singleton_store();
 
-/// The in-process twin: `size` ranks that share one store, for tests and simulations.
-[[nodiscard]] std::vector<std::unique_ptr<Store>> open_memory_stores(int size);
+/// The in-process twin: `size` ranks that share one store, for tests and simulations. nodes[rank] tells who shares a
+/// node; empty: all do.
+[[nodiscard]] std::vector<std::unique_ptr<Store>> open_memory_stores(int size, std::vector<int> nodes = {});
 
 }  // namespace fab

@@ -58,6 +58,15 @@ TEST_F(StoreCheck, JobIsTheLaunchersJob) {
   EXPECT_EQ(job.other_nodes.size(), static_cast<std::size_t>(job.node_count - 1));
 }
 
+TEST_F(StoreCheck, NodesAreThoseOfTheJob) {
+  const std::vector<int> nodes = store().nodes();
+  ASSERT_EQ(nodes.size(), static_cast<std::size_t>(size()));
+  std::vector<Rank> on_mine;
+  for (Rank other = 0; other < size(); ++other)
+    if (nodes[static_cast<std::size_t>(other)] == nodes[static_cast<std::size_t>(rank())]) on_mine.push_back(other);
+  EXPECT_EQ(on_mine, store().job().node_ranks);
+}
+
 TEST_F(StoreCheck, FetchWaitsUntilThePeerPublishes) {
   std::future<Answer> late = fetch(store(), next(), "late");
   std::future<Answer> later = fetch(store(), next(), "later");

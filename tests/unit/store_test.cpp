@@ -48,6 +48,17 @@ TEST(MemoryStore, KnowsItsPlace) {
   }
 }
 
+TEST(MemoryStore, PretendsNodes) {
+  const auto stores = open_memory_stores(4, {5, 2, 5, 5});
+  for (const auto& store : stores) {
+    EXPECT_THAT(store->nodes(), ElementsAre(5, 2, 5, 5));
+    EXPECT_EQ(store->job().node_count, 2);
+  }
+  EXPECT_THAT(stores[1]->job().node_ranks, ElementsAre(1));
+  EXPECT_THAT(stores[2]->job().node_ranks, ElementsAre(0, 2, 3));
+  EXPECT_EQ(stores[2]->job().local_size, 3);
+}
+
 TEST(MemoryStore, FetchAfterPublish) {
   const auto stores = open_memory_stores(2);
   stores[1]->publish("a", "from 1");

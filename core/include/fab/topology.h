@@ -73,6 +73,13 @@ class Cartesian {
   int size_ = 1;
 };
 
+/// Extents of a grid of `ranks` ranks (MPI-4.1, chapter 8.5.2): entries of `dims` above 0 are kept, those that are 0
+/// are chosen as close to each other as possible (the least difference between the largest and the smallest, among
+/// those the least sum, among those the least first, second, ... one) and do not increase. Throws
+/// Error(invalid_argument) for ranks below 1, a negative entry, and entries whose product does not divide the ranks or,
+/// where none is 0, is not their number.
+[[nodiscard]] std::vector<int> dims_create(int ranks, std::vector<int> dims);
+
 /// A graph that every rank knows as a whole (MPI_Graph_create): index[i] is the total number of neighbours of
 /// ranks 0..i, edges lists them rank by rank. The k-th entry of j in i's list pairs with the k-th entry of i in j's.
 class Graph {

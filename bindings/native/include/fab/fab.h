@@ -7,6 +7,7 @@
 #include "fab/halo.h"
 #include "fab/halo_geometry.h"
 #include "fab/layout.h"
+#include "fab/mapping.h"
 #include "fab/memory.h"
 #include "fab/neighbor.h"
 #include "fab/persistent.h"

@@ -25,6 +25,9 @@ struct HaloOptions {
   /// The caller's memory in place of the object's own: one padded block per buffer, not overlapping; outlives the
   /// object.
   std::vector<std::span<std::byte>> memory{};
+  /// Places are given to ranks so that few bytes of faces go from node to node, by rank 0's block. A rank then finds
+  /// its place with communicator().rank().
+  Reorder reorder = Reorder::no;
 };
 
 /// A padded block, or two of them, of which one is current: start, finish and field refer to it. Cells in C order.

@@ -1,0 +1,12 @@
+// Graph partitioning by Scotch: the only way to it.
+#pragma once
+
+#include "core/topology/mapping/placement.h"
+
+namespace fab::mapping {
+
+/// A placement with a light cut, in which nodes may have some places more or fewer than ranks. `traffic` is symmetric.
+/// The same for the same arguments. Throws Error(no_resources) when Scotch fails, which also writes to stderr why.
+[[nodiscard]] Placement partition_by_scotch(const Traffic& traffic, const Nodes& nodes);
+
+}  // namespace fab::mapping
