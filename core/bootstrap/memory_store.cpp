@@ -1,4 +1,5 @@
 // The in-process twin of the launcher's store, and the job of one.
+#include <algorithm>
 #include <condition_variable>
 #include <list>
 #include <map>
@@ -131,26 +132,30 @@ bool MemoryStore::fence(double timeout_s, const std::function<void()>& idle) {
   return true;
 }
 
-std::unique_ptr<Store> make_store(const std::shared_ptr<MemoryJob>& shared, Rank rank, const std::string& origin) {
+std::unique_ptr<Store> make_store(const std::shared_ptr<MemoryJob>& shared, Rank rank, int ranks_per_node,
+                                  const std::string& origin) {
+  const Rank first = rank / ranks_per_node * ranks_per_node;
   JobInfo info;
   info.rank = rank;
   info.size = shared->size;
-  info.local_size = shared->size;
-  info.node_ranks.resize(static_cast<std::size_t>(shared->size));
-  std::iota(info.node_ranks.begin(), info.node_ranks.end(), 0);
+  info.local_size = std::min(ranks_per_node, shared->size - first);
+  info.node_count = (shared->size + ranks_per_node - 1) / ranks_per_node;
+  info.node_ranks.resize(static_cast<std::size_t>(info.local_size));
+  std::iota(info.node_ranks.begin(), info.node_ranks.end(), first);
   info.origin = origin;
   return std::make_unique<MemoryStore>(shared, std::move(info));
 }
 
 }  // namespace
 
-std::unique_ptr<Store> open_singleton_store() { return make_store(std::make_shared<MemoryJob>(1), 0, "singleton"); }
+std::unique_ptr<Store> open_singleton_store() { return make_store(std::make_shared<MemoryJob>(1), 0, 1, "singleton"); }
 
-std::vector<std::unique_ptr<Store>> open_memory_stores(int size) {
+std::vector<std::unique_ptr<Store>> open_memory_stores(int size, int ranks_per_node) {
+  if (ranks_per_node <= 0) ranks_per_node = std::max(size, 1);
   const auto shared = std::make_shared<MemoryJob>(size);
   std::vector<std::unique_ptr<Store>> stores;
   stores.reserve(static_cast<std::size_t>(size));
-  for (Rank rank = 0; rank < size; ++rank) stores.push_back(make_store(shared, rank, "in-process"));
+  for (Rank rank = 0; rank < size; ++rank) stores.push_back(make_store(shared, rank, ranks_per_node, "in-process"));
   return stores;
 }
 

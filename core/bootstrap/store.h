@@ -57,7 +57,8 @@ class Store {
 /// A job of one.
 [[nodiscard]] std::unique_ptr<Store> open_singleton_store();
 
-/// The in-process twin: `size` ranks that share one store, for tests and simulations.
-[[nodiscard]] std::vector<std::unique_ptr<Store>> open_memory_stores(int size);
+/// The in-process twin: `size` ranks that share one store, for tests and simulations. Ranks 0 to ranks_per_node - 1 are
+/// on the first node, and so on; 0: all are on one.
+[[nodiscard]] std::vector<std::unique_ptr<Store>> open_memory_stores(int size, int ranks_per_node = 0);
 
 }  // namespace fab
