@@ -88,6 +88,7 @@ Model parse_model(const std::string& text, const std::string& name) {
   section.read("ranks_per_node", model.ranks_per_node, 1);
   section.read("nodes_per_switch", model.nodes_per_switch, 1);
   section.read("eager_bytes", model.eager_bytes);
+  section.read_ns("work_ns_per_byte", model.work_per_kib, 1024);
   read_cost(section, name, "same_node", model.same_node);
   read_cost(section, name, "same_switch", model.same_switch);
   read_cost(section, name, "far", model.far);

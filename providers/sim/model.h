@@ -38,12 +38,17 @@ struct Model {
   LinkCost far{nanoseconds(1800), nanoseconds(300), nanoseconds(100), nanoseconds(0.04 * 1024)};
   /// Sends up to this size are complete when their last byte has left; longer ones when they are received, too.
   std::uint64_t eager_bytes = 64 * 1024;
+  /// Of the processor, to copy or reduce 1024 bytes. Only predictions know of it: a Job's copies take no virtual time.
+  Time work_per_kib = nanoseconds(0.1 * 1024);
 
   [[nodiscard]] const LinkCost& cost(Rank a, Rank b) const noexcept {
     const int node_a = a / ranks_per_node;
     const int node_b = b / ranks_per_node;
     if (node_a == node_b) return same_node;
     return node_a / nodes_per_switch == node_b / nodes_per_switch ? same_switch : far;
+  }
+  [[nodiscard]] constexpr Time work(std::uint64_t bytes) const noexcept {
+    return Time(work_per_kib.count() * static_cast<std::int64_t>(bytes) / 1024);
   }
 };
 
@@ -52,7 +57,7 @@ struct Model {
 
 /// Reads a network file, a JSON object. What it does not name keeps its default:
 ///
-///     { "ranks_per_node": 16, "nodes_per_switch": 32, "eager_bytes": 65536,
+///     { "ranks_per_node": 16, "nodes_per_switch": 32, "eager_bytes": 65536, "work_ns_per_byte": 0.1,
 ///       "same_node":   { "L_ns": 300,  "o_ns": 100, "g_ns": 50,  "G_ns_per_byte": 0.1 },
 ///       "same_switch": { "L_ns": 1000, "o_ns": 300, "g_ns": 100, "G_ns_per_byte": 0.04 },
 ///       "far":         { "L_ns": 1800, "o_ns": 300, "g_ns": 100, "G_ns_per_byte": 0.04 } }
