@@ -72,6 +72,14 @@ void read_cost(Section& file, const std::string& name, const char* field, LinkCo
   section.finish();
 }
 
+nlohmann::ordered_json describe(const LinkCost& cost) {
+  const auto ns = [](Time time) { return static_cast<double>(time.count()) / 1000; };
+  return {{"L_ns", ns(cost.latency)},
+          {"o_ns", ns(cost.overhead)},
+          {"g_ns", ns(cost.gap)},
+          {"G_ns_per_byte", ns(cost.gap_per_kib) / 1024}};
+}
+
 }  // namespace
 
 Model uniform_model(const LinkCost& cost) {
@@ -94,6 +102,17 @@ Model parse_model(const std::string& text, const std::string& name) {
   read_cost(section, name, "far", model.far);
   section.finish();
   return model;
+}
+
+std::string to_json(const Model& model) {
+  return nlohmann::ordered_json{{"ranks_per_node", model.ranks_per_node},
+                                {"nodes_per_switch", model.nodes_per_switch},
+                                {"eager_bytes", model.eager_bytes},
+                                {"work_ns_per_byte", static_cast<double>(model.work_per_kib.count()) / 1000 / 1024},
+                                {"same_node", describe(model.same_node)},
+                                {"same_switch", describe(model.same_switch)},
+                                {"far", describe(model.far)}}
+      .dump(2);
 }
 
 Model read_model(const std::string& file) {

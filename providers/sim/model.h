@@ -66,5 +66,7 @@ struct Model {
 [[nodiscard]] Model read_model(const std::string& file);
 /// The same from text; `name` stands for the file in messages.
 [[nodiscard]] Model parse_model(const std::string& text, const std::string& name);
+/// What they read.
+[[nodiscard]] std::string to_json(const Model& model);
 
 }  // namespace fab::sim
