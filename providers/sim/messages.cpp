@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "providers/local/pieces.h"
 #include "providers/sim/network.h"
 
 namespace fab::sim {
@@ -56,23 +57,22 @@ void Network::message_arrives(std::uint64_t number) {
   }
   const Receive taker = std::move(*receive);
   to.receives.erase(receive);
-  deliver(message, taker);
+  deliver(std::move(message), taker);
 }
 
-void Network::deliver(const Message& message, const Receive& receive) {
+void Network::deliver(Message message, const Receive& receive) {
   const Time done = std::max(message.here, receive.posted);
   Port& to = port(message.to);
   to.idle_polls = 0;
   ++to.received.messages;
   to.received.bytes += message.bytes;
-  const std::vector<std::byte> late =
-      message.late_completion != nullptr ? gather(message.pieces) : std::vector<std::byte>{};
-  scatter(receive.pieces, message.late_completion != nullptr ? late : message.data);
+  if (message.late_completion != nullptr) message.data = gather(message.pieces);
+  local::scatter(receive.pieces, message.data.data(), message.data.size());
   Notice notice{.completion = receive.completion,
                 .bytes = message.bytes,
                 .tag = message.tag,
                 .overhead = options_.model.cost(message.from, message.to).overhead};
-  const std::uint64_t room = total_bytes(receive.pieces);
+  const std::uint64_t room = local::total_bytes(receive.pieces);
   if (message.bytes > room && !options_.capabilities.takes_longer_messages) {
     const std::string what =
         fmt::format("{} bytes from rank {} for a receive of {}", message.bytes, message.from, room);
@@ -95,11 +95,11 @@ void Network::deliver_waiting(Port& to) {
       ++message;
       continue;
     }
-    const Message taken = std::move(*message);
+    Message taken = std::move(*message);
     const Receive taker = std::move(*receive);
     message = to.waiting.erase(message);
     to.receives.erase(receive);
-    deliver(taken, taker);
+    deliver(std::move(taken), taker);
   }
 }
 

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "providers/local/pieces.h"
+
 namespace fab::sim {
 
 namespace {
@@ -162,8 +164,8 @@ void Network::check(Rank rank, std::span<const iovec> pieces, std::uint64_t tag)
     violated(rank, fmt::format("a post of {} pieces, where {} are possible", pieces.size(), can.iov_limit));
   if ((tag & ~can.tag_mask) != 0)
     violated(rank, fmt::format("a tag {:#x}, of which only {:#x} travels", tag, can.tag_mask));
-  if (total_bytes(pieces) > can.max_message_bytes)
-    violated(rank, fmt::format("{} bytes, where {} are possible", total_bytes(pieces), can.max_message_bytes));
+  if (local::total_bytes(pieces) > can.max_message_bytes)
+    violated(rank, fmt::format("{} bytes, where {} are possible", local::total_bytes(pieces), can.max_message_bytes));
 }
 
 PostResult Network::send(Rank from, Rank to, std::span<const iovec> pieces, std::uint64_t tag, Completion& completion) {
@@ -174,7 +176,7 @@ PostResult Network::send(Rank from, Rank to, std::span<const iovec> pieces, std:
   if (fails_at_once(from, to, completion)) return PostResult::pending;
   if (refuses(from)) return PostResult::again;
   const LinkCost& cost = options_.model.cost(from, to);
-  Message message{.from = from, .to = to, .tag = tag, .bytes = total_bytes(pieces)};
+  Message message{.from = from, .to = to, .tag = tag, .bytes = local::total_bytes(pieces)};
   const bool injected = message.bytes <= options_.capabilities.inject_bytes;
   const bool lost = loses(message);
   const bool late = !injected && !lost && message.bytes > options_.model.eager_bytes;
@@ -204,9 +206,9 @@ PostResult Network::receive(Rank to, Receive receive) {
       its.receives.push_back(std::move(receive));
     return PostResult::pending;
   }
-  const Message taken = std::move(*message);
+  Message taken = std::move(*message);
   its.waiting.erase(message);
-  deliver(taken, receive);
+  deliver(std::move(taken), receive);
   if (blocking()) deliver_waiting(its);
   return PostResult::pending;
 }
@@ -218,7 +220,7 @@ PostResult Network::write(Write write) {
   if (refuses(write.from)) return PostResult::again;
   Port& its = port(write.from);
   const LinkCost& cost = options_.model.cost(write.from, write.to);
-  write.bytes = total_bytes(write.pieces);
+  write.bytes = local::total_bytes(write.pieces);
   const Way way = depart(its, cost, write.bytes);
   ++its.sent.writes;
   ring(port(write.to));
@@ -226,6 +228,11 @@ PostResult Network::write(Write write) {
   push(way.first + cost.latency + delay(), Event::Kind::write, write.to, number);
   writes_.emplace(number, std::move(write));
   return PostResult::pending;
+}
+
+void Network::write_unprepared(Rank rank) {
+  const std::lock_guard lock(mutex_);
+  violated(rank, "a write from memory that another provider has prepared");
 }
 
 std::uint64_t Network::expose(Rank rank, std::span<std::byte> memory) {

@@ -103,6 +103,7 @@ class Network {
                                 Completion& completion);
   [[nodiscard]] PostResult receive(Rank to, Receive receive);
   [[nodiscard]] PostResult write(Write write);
+  void write_unprepared(Rank rank);
   [[nodiscard]] std::uint64_t expose(Rank rank, std::span<std::byte> memory);
   void withdraw(Rank rank, std::uint64_t key);
   void cancel(Rank rank, Completion& completion);
@@ -136,7 +137,7 @@ class Network {
   [[nodiscard]] LaneName lane_of(const Message& message) const;
   void leave_lane(const Message& message);
   void message_arrives(std::uint64_t number);
-  void deliver(const Message& message, const Receive& receive);
+  void deliver(Message message, const Receive& receive);
   void deliver_waiting(Port& to);
   void write_arrives(std::uint64_t number);
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+
+#include "providers/local/pieces.h"
 
 namespace fab::sim {
 
@@ -40,28 +41,10 @@ std::optional<Notice> Port::take_notice(Time due) {
   return std::move(notices.extract(notices.begin()).mapped());
 }
 
-std::uint64_t total_bytes(std::span<const iovec> pieces) noexcept {
-  std::uint64_t bytes = 0;
-  for (const iovec& piece : pieces) bytes += piece.iov_len;
-  return bytes;
-}
-
 std::vector<std::byte> gather(std::span<const iovec> pieces) {
-  std::vector<std::byte> bytes;
-  bytes.reserve(total_bytes(pieces));
-  for (const iovec& piece : pieces) {
-    const auto* begin = static_cast<const std::byte*>(piece.iov_base);
-    bytes.insert(bytes.end(), begin, begin + piece.iov_len);
-  }
+  std::vector<std::byte> bytes(local::total_bytes(pieces));
+  local::gather(pieces, bytes.data(), bytes.size());
   return bytes;
-}
-
-void scatter(std::span<const iovec> pieces, std::span<const std::byte> message) noexcept {
-  for (const iovec& piece : pieces) {
-    const std::size_t bytes = std::min<std::size_t>(piece.iov_len, message.size());
-    if (bytes > 0) std::memcpy(piece.iov_base, message.data(), bytes);
-    message = message.subspan(bytes);
-  }
 }
 
 }  // namespace fab::sim

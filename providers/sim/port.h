@@ -96,9 +96,7 @@ struct Port {
   [[nodiscard]] std::optional<Notice> take_notice(Time due);
 };
 
-[[nodiscard]] std::uint64_t total_bytes(std::span<const iovec> pieces) noexcept;
+/// The bytes of the pieces.
 [[nodiscard]] std::vector<std::byte> gather(std::span<const iovec> pieces);
-/// As much of the message as the pieces hold.
-void scatter(std::span<const iovec> pieces, std::span<const std::byte> message) noexcept;
 
 }  // namespace fab::sim

@@ -52,8 +52,9 @@ class NetworkProvider final : public Provider {
   [[nodiscard]] std::unique_ptr<Registration> prepare_source(std::span<const iovec>) override {
     return std::make_unique<Registered>(network_, rank_, 0);
   }
-  PostResult post_write(PeerHandle to, std::span<const iovec> pieces, const Registration&, const RemoteMemory& target,
-                        std::uint32_t data, Completion& completion) override {
+  PostResult post_write(PeerHandle to, std::span<const iovec> pieces, const Registration& source,
+                        const RemoteMemory& target, std::uint32_t data, Completion& completion) override {
+    if (dynamic_cast<const Registered*>(&source) == nullptr) network_.write_unprepared(rank_);
     return network_.write({rank_, static_cast<Rank>(to), target, data, {pieces.begin(), pieces.end()}, 0, &completion});
   }
   void set_listener(WriteListener* listener) noexcept override { network_.port(rank_).listener = listener; }
