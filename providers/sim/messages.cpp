@@ -39,6 +39,12 @@ void Network::launch(Message message, Time head) {
   messages_.emplace(number, std::move(message));
 }
 
+Time Network::arrive(Port& to, const LinkCost& cost, std::uint64_t bytes) {
+  const Time last = std::max(now_, to.in_free) + cost.stretch(bytes);
+  to.in_free = last + cost.gap;
+  return last;
+}
+
 void Network::message_arrives(std::uint64_t number) {
   const auto found = messages_.find(number);
   if (found == messages_.end()) return;  // it ended with its sender

@@ -80,7 +80,7 @@ TEST(Prediction, OfDisseminationFollowsTheFormula) {
   const Model model = uniform_model({nanoseconds(1000), nanoseconds(100), nanoseconds(50), Time{}});
   for (const int ranks : {2, 16, 100, 1 << 14}) {
     const auto predicted = predict(model, ranks, [&](Rank rank) { return dissemination(rank, ranks, 1); });
-    const int steps = std::bit_width(static_cast<unsigned>(ranks - 1));
+    const auto steps = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));
     EXPECT_EQ(longest(predicted), steps * nanoseconds(1200)) << ranks;
     EXPECT_EQ(predicted.back().messages, static_cast<std::uint64_t>(steps));
   }
