@@ -12,7 +12,7 @@ namespace fab::sim {
 namespace {
 
 constexpr Time kPollTime = std::chrono::microseconds(1);  ///< of a rank that holds messages up
-constexpr int kMostIdlePolls = 100'000;                   ///< it will not take them any more
+constexpr int kMostIdlePolls = 10'000;                    ///< it will not take them any more
 
 }  // namespace
 

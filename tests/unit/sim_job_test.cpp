@@ -115,7 +115,11 @@ TEST(SimulatedJob, LinkClassesFollowTheMachine) {
 
 // Binary tree: each level costs the second child g more than the first.
 TEST(SimulatedJob, ThousandsOfRanksTakeALogarithmicTime) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  constexpr int kRanks = 256;
+#else
   constexpr int kRanks = 4096;
+#endif
   Job job(kRanks, uniform());
   Tree tree(kRanks, 5, 8);
   const auto outcomes = job.run(job.world(), starting(tree));
