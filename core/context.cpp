@@ -11,7 +11,8 @@ namespace fab::core {
 namespace {
 
 Engine::Options engine_options(const Config& config, const JobInfo& job) {
-  const Processors processors = count_processors();
+  // The machine stays the same, and reading it takes milliseconds: too long for each of many ranks of one process.
+  static const Processors processors = count_processors();
   return {.progress = config.progress,
           .progress_cpu = config.progress_cpu,
           .caller_may_spin = processors.of_node >= job.local_size,

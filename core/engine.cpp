@@ -17,10 +17,15 @@ namespace fab::core {
 
 namespace {
 
-pollfd make_event() {
-  const int descriptor = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (descriptor < 0) throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
-  return {descriptor, POLLIN, 0};
+constexpr pollfd kNoEvent{-1, POLLIN, 0};
+
+bool open_event(pollfd& event) noexcept {
+  if (event.fd < 0) event.fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  return event.fd >= 0;
+}
+
+void close_event(const pollfd& event) noexcept {
+  if (event.fd >= 0) ::close(event.fd);
 }
 
 void raise(const pollfd& event) noexcept {
@@ -32,7 +37,7 @@ void raise(const pollfd& event) noexcept {
 }  // namespace
 
 Engine::Engine(const Options& options, const Log& log)
-    : options_(options), log_(log), descriptors_{make_event()}, thread_fd_(make_event()) {}
+    : options_(options), log_(log), descriptors_{kNoEvent}, thread_fd_(kNoEvent) {}
 
 Engine::~Engine() {
   if (thread_.joinable()) {
@@ -40,8 +45,8 @@ Engine::~Engine() {
     raise(thread_fd_);
     thread_.join();
   }
-  ::close(descriptors_.front().fd);
-  ::close(thread_fd_.fd);
+  close_event(descriptors_.front());
+  close_event(thread_fd_);
 }
 
 void Engine::add(Provider& provider, Inbox* inbox) {
@@ -76,6 +81,12 @@ void Engine::yield() {
   mutex.unlock();
   ::sched_yield();
   mutex.lock();
+}
+
+void Engine::open_events() {
+  const Lock lock(tasks_mutex_);
+  if (!open_event(descriptors_.front()) || !open_event(thread_fd_))
+    throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
 }
 
 void Engine::poll_once() {
@@ -160,7 +171,13 @@ std::size_t Engine::begin_deferred() {
   return ready.size();
 }
 
+// Many ranks of one process that never sleep would have no descriptors left, so the wake descriptor is made here. It is
+// made under the tasks' lock: a task that came before is seen below, and later ones raise it.
 bool Engine::may_sleep() {
+  {
+    const Lock lock(tasks_mutex_);
+    if (!open_event(descriptors_.front())) return false;
+  }
   if (has_tasks_.load(std::memory_order_acquire)) return false;
   if (!inboxes_.empty()) {
     const bool quiet = quiet_.exchange(false);
@@ -183,9 +200,12 @@ void Engine::sleep(int timeout_ms, pollfd* also) {
   if (also != nullptr) also->revents = descriptors[count - 1].revents;
 }
 
-void Engine::wake() noexcept { raise(descriptors_.front()); }
+void Engine::wake() noexcept {
+  if (descriptors_.front().fd >= 0) raise(descriptors_.front());
+}
 
 void Engine::drain_wake_fd() noexcept {
+  if (descriptors_.front().fd < 0) return;
   std::uint64_t count = 0;
   [[maybe_unused]] const auto bytes = ::read(descriptors_.front().fd, &count, sizeof(count));
 }

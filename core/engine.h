@@ -120,8 +120,10 @@ class Engine {
   std::size_t begin_deferred() FAB_REQUIRES(mutex);
   [[nodiscard]] bool may_sleep() FAB_REQUIRES(mutex);
   void sleep(int timeout_ms, pollfd* also = nullptr);
-  void wake() noexcept;
-  void drain_wake_fd() noexcept;
+  /// Those that the thread sleeps on. Throws Error(no_resources).
+  void open_events();
+  void wake() noexcept FAB_REQUIRES(tasks_mutex_);
+  void drain_wake_fd() noexcept FAB_REQUIRES(tasks_mutex_);
 
   /// What the progress thread is at. It changes to the sleeps under the lock, so whoever changes what the thread looks
   /// at, under the lock, and then looks at this, does not miss one that missed the change.
@@ -158,7 +160,7 @@ class Engine {
   unsigned turns_ FAB_GUARDED_BY(mutex) = 0;
   std::atomic<bool> quiet_{false};  ///< the last sleep ended without anything coming
   std::atomic<int> nap_ms_{kFirstNapMs};
-  std::vector<pollfd> descriptors_;  ///< the wake descriptor first, then one per provider
+  std::vector<pollfd> descriptors_;  ///< the wake descriptor (-1 before the first sleep), then one per provider
   bool all_have_wait_fd_ = true;
 
   // Both change under the lock.

@@ -36,6 +36,7 @@ void Engine::start_thread() {
         "no progress thread: a provider has no descriptor to sleep on; FAB_PROGRESS=thread makes one that polls");
     return;
   }
+  open_events();
   // Signals belong to the application's threads.
   sigset_t all;
   sigset_t previous;

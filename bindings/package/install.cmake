@@ -1,4 +1,4 @@
-# Installs headers, libraries, fab_info, the pkg-config files and the CMake package.
+# Installs headers, libraries, tools, the pkg-config files and the CMake package.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fab)
 set(template_dir ${CMAKE_CURRENT_LIST_DIR})
@@ -6,12 +6,12 @@ set(template_dir ${CMAKE_CURRENT_LIST_DIR})
 # The tree may be moved: binaries find libfab relative to themselves.
 file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(fab fab_mpi PROPERTIES INSTALL_RPATH "$ORIGIN")
-set_target_properties(fab_info PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+set_target_properties(fab_info fab_sim PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
 
 foreach(include_dir core/include bindings/native/include bindings/mpi/include)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${include_dir}/fab DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
-install(TARGETS fab_info)
+install(TARGETS fab_info fab_sim)
 
 # Two export sets, because only the component mpi may ask for MPI.
 install(TARGETS fab EXPORT fabTargets)

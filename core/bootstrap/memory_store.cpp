@@ -2,8 +2,8 @@
 #include <condition_variable>
 #include <list>
 #include <map>
-#include <set>
 #include <utility>
+#include <vector>
 
 #include "core/bootstrap/fetch.h"
 #include "core/bootstrap/pending_fence.h"
@@ -136,31 +136,36 @@ bool MemoryStore::fence(double timeout_s, const std::function<void()>& idle) {
   return true;
 }
 
-std::unique_ptr<Store> make_store(const std::shared_ptr<MemoryJob>& shared, Rank rank, const std::string& origin) {
+using NodeRanks = std::map<int, std::vector<Rank>>;  ///< by node
+
+std::unique_ptr<Store> make_store(const std::shared_ptr<MemoryJob>& shared, Rank rank, const NodeRanks& nodes,
+                                  const std::string& origin) {
   JobInfo info;
   info.rank = rank;
   info.size = shared->size;
-  for (Rank other = 0; other < shared->size; ++other)
-    if (shared->nodes[static_cast<std::size_t>(other)] == shared->nodes[static_cast<std::size_t>(rank)])
-      info.node_ranks.push_back(other);
+  info.node_ranks = nodes.at(shared->nodes[static_cast<std::size_t>(rank)]);
   info.local_size = static_cast<int>(info.node_ranks.size());
-  info.node_count = static_cast<int>(std::set<int>(shared->nodes.begin(), shared->nodes.end()).size());
+  info.node_count = static_cast<int>(nodes.size());
   info.origin = origin;
   return std::make_unique<MemoryStore>(shared, std::move(info));
 }
 
-}  // namespace
-
-std::unique_ptr<Store> open_singleton_store() {
-  return make_store(std::make_shared<MemoryJob>(1, std::vector<int>{}), 0, "singleton");
-}
-
-std::vector<std::unique_ptr<Store>> open_memory_stores(int size, std::vector<int> nodes) {
-  const auto shared = std::make_shared<MemoryJob>(size, std::move(nodes));
+std::vector<std::unique_ptr<Store>> open_stores(int size, std::vector<int> node_of_rank, const std::string& origin) {
+  const auto shared = std::make_shared<MemoryJob>(size, std::move(node_of_rank));
+  NodeRanks nodes;
+  for (Rank rank = 0; rank < size; ++rank) nodes[shared->nodes[static_cast<std::size_t>(rank)]].push_back(rank);
   std::vector<std::unique_ptr<Store>> stores;
   stores.reserve(static_cast<std::size_t>(size));
-  for (Rank rank = 0; rank < size; ++rank) stores.push_back(make_store(shared, rank, "in-process"));
+  for (Rank rank = 0; rank < size; ++rank) stores.push_back(make_store(shared, rank, nodes, origin));
   return stores;
+}
+
+}  // namespace
+
+std::unique_ptr<Store> open_singleton_store() { return std::move(open_stores(1, {}, "singleton").front()); }
+
+std::vector<std::unique_ptr<Store>> open_memory_stores(int size, std::vector<int> nodes) {
+  return open_stores(size, std::move(nodes), "in-process");
 }
 
 }  // namespace fab

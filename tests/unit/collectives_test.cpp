@@ -94,7 +94,7 @@ TEST(NeighborXchg, NothingToSendNeedsNoBuffers) {
                                               {.send = BlockList::irregular(element, counts, displacements),
                                                .recv = BlockList::irregular(element, counts, displacements)});
     }));
-    EXPECT_EQ(job.fabric().left_over(), 0u) << "empty blocks are messages too, and all arrive";
+    EXPECT_EQ(job.network().left_over(), 0u) << "empty blocks are messages too, and all arrive";
   }
 }
 
@@ -147,7 +147,7 @@ TEST(NeighborXchg, SmallBlocksToOnePeerAreOneMessage) {
     config.combine_bytes = combine_bytes;
     InProcessJob job(2, config, {});
     Exchange(ring_of(job), {.longest_bytes = 20}).run(job);
-    return job.fabric().messages();
+    return job.network().messages();
   };
   EXPECT_EQ(messages(16384), 2u);
   EXPECT_EQ(messages(0), 4u);
@@ -196,7 +196,7 @@ TEST_P(Shifts, AnyDisplacement) {
         }
       }
     }
-    EXPECT_EQ(job.fabric().left_over(), 0u);
+    EXPECT_EQ(job.network().left_over(), 0u);
   }
 }
 

@@ -31,12 +31,12 @@ class Disagreement : public testing::TestWithParam<Meeting> {
  protected:
   void make_job(const Config& first, const Config& second, std::size_t iov_limit = 4) {
     job_ = std::make_unique<InProcessJob>(std::vector<Config>{first, second},
-                                          FabricOptions{.seed = 17,
-                                                        .directed_receive = GetParam().directed_receive,
-                                                        .iov_limit = iov_limit,
-                                                        .inject_bytes = 16,
-                                                        .early_messages_block = GetParam().early_messages_block,
-                                                        .takes_longer_messages = GetParam().takes_longer_messages});
+                                          NetworkOptions{.seed = 17,
+                                                         .directed_receive = GetParam().directed_receive,
+                                                         .iov_limit = iov_limit,
+                                                         .inject_bytes = 16,
+                                                         .early_messages_block = GetParam().early_messages_block,
+                                                         .takes_longer_messages = GetParam().takes_longer_messages});
   }
   void make_job() { make_job(caller_config(), caller_config()); }
 
@@ -209,7 +209,7 @@ TEST_P(Disagreement, AboutTheCallIsNoticedWhereCallsAreChecked) {
   EXPECT_TRUE(release(*runs[0]).ok());
   const Status status = release(*runs[1]);
   EXPECT_EQ(status.errc(), Errc::mismatch);
-  EXPECT_THAT(status.message, HasSubstr("cart_shift_xchg: receive from rank 0 (8 B, slot 0, through fabric): "
+  EXPECT_THAT(status.message, HasSubstr("cart_shift_xchg: receive from rank 0 (8 B, slot 0, through sim): "
                                         "the sender is in another call (or FAB_CHECK differs)"));
 }
 

@@ -1,4 +1,4 @@
-// Real schedules over the unkind fabric, their data checked: every rank count, topology, layout and capability.
+// Real schedules over the unkind network, their data checked: every rank count, topology, layout and capability.
 #include "unit/exchange.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ class Exchanges : public testing::TestWithParam<Setting> {
       seeded.in_place = true;
       if (in_place) Exchange(communicators, seeded).run(job);
     }
-    EXPECT_EQ(job.fabric().left_over(), 0u);
+    EXPECT_EQ(job.network().left_over(), 0u);
   }
 };
 

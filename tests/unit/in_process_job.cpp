@@ -1,28 +1,48 @@
 #include "unit/in_process_job.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 
 namespace fab::test {
 
-InProcessJob::InProcessJob(int ranks, const Config& config, const FabricOptions& options)
+namespace {
+
+sim::Options unkind(const NetworkOptions& wanted) {
+  sim::Options options = sim::adversarial(wanted.seed);
+  options.refused_percent = wanted.refused_percent;
+  Capabilities& can = options.capabilities;
+  can.directed_receive = wanted.directed_receive;
+  can.iov_limit = wanted.iov_limit;
+  can.inject_bytes = wanted.inject_bytes;
+  can.early_messages_block = wanted.early_messages_block;
+  can.takes_longer_messages = wanted.takes_longer_messages;
+  can.writes = wanted.writes;
+  can.wait_fd = true;
+  return options;
+}
+
+}  // namespace
+
+InProcessJob::InProcessJob(int ranks, const Config& config, const NetworkOptions& options)
     : InProcessJob(std::vector<Config>(static_cast<std::size_t>(ranks), config), options) {}
 
-InProcessJob::InProcessJob(const std::vector<Config>& configs, const FabricOptions& options)
-    : fabric_(static_cast<int>(configs.size()), options) {
+InProcessJob::InProcessJob(const std::vector<Config>& configs, const NetworkOptions& options)
+    : network_(static_cast<int>(configs.size()), unkind(options)) {
   std::vector<std::unique_ptr<Store>> stores = open_memory_stores(static_cast<int>(configs.size()));
   for (std::size_t i = 0; i < configs.size(); ++i)
     contexts_.push_back(
         core::Context::open(configs[i], std::move(stores[i]), [&](const Config&, const JobInfo& job, const Log&) {
-          return Transports{.node = nullptr, .network = fabric_.open(job.rank)};
+          return Transports{.node = nullptr, .network = network_.open(job.rank)};
         }));
 }
 
-InProcessJob::InProcessJob(const core::TransportFactory& make, int ranks, const Config& config) : fabric_(0, {}) {
+InProcessJob::InProcessJob(const core::TransportFactory& make, int ranks, const Config& config) : network_(0, {}) {
   for (std::unique_ptr<Store>& store : open_memory_stores(ranks))
     contexts_.push_back(core::Context::open(config, std::move(store), make));
 }
+
+InProcessJob::~InProcessJob() { EXPECT_THAT(network_.violations(), testing::IsEmpty()); }
 
 InProcessJob::Communicators InProcessJob::communicators(const std::function<std::optional<Topology>(Rank)>& topology) {
   const core::ContextId id = contexts_.front()->new_context_id();
@@ -55,8 +75,8 @@ void InProcessJob::progress() {
 }
 
 std::size_t InProcessJob::left_over() {
-  for (int turn = 0; turn < 1000 && fabric_.left_over() > 0; ++turn) progress();
-  return fabric_.left_over();
+  for (int turn = 0; turn < 1000 && network_.left_over() > 0; ++turn) progress();
+  return network_.left_over();
 }
 
 Status release(core::Run& run) {

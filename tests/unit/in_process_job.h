@@ -1,4 +1,4 @@
-// All ranks of a job in this process, joined by a Fabric.
+// All ranks of a job in this process, joined by a simulated network, driven by turns or by threads of their own.
 #pragma once
 
 #include <functional>
@@ -9,20 +9,37 @@
 
 #include "core/communicator.h"
 #include "core/context.h"
-#include "unit/fabric.h"
+#include "providers/sim/network.h"
 
 namespace fab::test {
 
+/// A network as unkind as a provider may be: see sim::adversarial. Ranks sleep on its descriptors, and their polls let
+/// time pass.
+struct NetworkOptions {
+  std::uint32_t seed = 1;
+  bool directed_receive = true;
+  std::size_t iov_limit = 4;
+  std::size_t inject_bytes = 64;
+  unsigned refused_percent = 30;
+  bool early_messages_block = false;
+  bool takes_longer_messages = false;
+  bool writes = false;
+};
+
+/// Fails the test when a rank did what the network's capabilities forbid.
 class InProcessJob {
  public:
-  InProcessJob(int ranks, const Config& config, const FabricOptions& options);
+  InProcessJob(int ranks, const Config& config, const NetworkOptions& options);
   /// Ranks whose configurations differ.
-  InProcessJob(const std::vector<Config>& configs, const FabricOptions& options);
-  /// Over something else than a fabric.
+  InProcessJob(const std::vector<Config>& configs, const NetworkOptions& options);
+  /// Over something else than a simulated network.
   InProcessJob(const core::TransportFactory& make, int ranks, const Config& config);
+  ~InProcessJob();
+  InProcessJob(const InProcessJob&) = delete;
+  InProcessJob& operator=(const InProcessJob&) = delete;
 
   [[nodiscard]] int size() const noexcept { return static_cast<int>(contexts_.size()); }
-  [[nodiscard]] Fabric& fabric() noexcept { return fabric_; }
+  [[nodiscard]] sim::Network& network() noexcept { return network_; }
   [[nodiscard]] core::Context& context(Rank rank) { return *contexts_.at(static_cast<std::size_t>(rank)); }
 
   /// One communicator of all ranks, seen from each.
@@ -33,11 +50,11 @@ class InProcessJob {
   void finish(std::span<core::Run* const> runs);
   /// Drives every rank once.
   void progress();
-  /// What the fabric has left over; between looks into inboxes, where there are any.
+  /// What the network has left over; between looks into inboxes, where there are any.
   [[nodiscard]] std::size_t left_over();
 
  private:
-  Fabric fabric_;  ///< unused over something else
+  sim::Network network_;  ///< unused over something else
   std::vector<std::shared_ptr<core::Context>> contexts_;
 };
 

@@ -26,7 +26,7 @@ Config caller_only(double wait_timeout_s = 0) {
   return config;
 }
 
-constexpr FabricOptions kWrites{.refused_percent = 20, .writes = true};
+constexpr NetworkOptions kWrites{.refused_percent = 20, .writes = true};
 constexpr std::byte kUntouched{0xee};
 
 /// A block of `bytes`; scattered ones leave a gap behind each byte.
@@ -125,7 +125,7 @@ TEST_P(OneSidedGraphs, EveryStartBringsItsOwnData) {
   constexpr int kStarts = 12;
   for (std::uint32_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    FabricOptions options = kWrites;
+    NetworkOptions options = kWrites;
     options.seed = seed;
     const int ranks = 2 + static_cast<int>(seed % 4);
     InProcessJob job(ranks, caller_only(), options);
@@ -197,10 +197,10 @@ struct Two {
 TEST(OneSided, DataAreWrittenAndNotSent) {
   Two two(100'000, 100'000, true, 0);
   two.run_both();
-  const std::size_t letters = two.job.fabric().messages();
+  const std::size_t letters = two.job.network().messages();
   EXPECT_EQ(letters, 2u) << "what each needs to know of the other";
   for (int i = 0; i < 5; ++i) two.run_both();
-  EXPECT_EQ(two.job.fabric().messages(), letters);
+  EXPECT_EQ(two.job.network().messages(), letters);
 }
 
 TEST(OneSided, AWriterWaitsForTheOwnerOfAUsersBuffer) {

@@ -272,7 +272,7 @@ class RanksAsThreads : public testing::TestWithParam<ProgressMode> {
   RanksAsThreads() {
     Config config = caller_config();
     config.progress = GetParam();
-    job_ = std::make_unique<InProcessJob>(kRanks, config, FabricOptions{.seed = 8});
+    job_ = std::make_unique<InProcessJob>(kRanks, config, NetworkOptions{.seed = 8});
   }
   template <class Body>
   static void on_every_rank(Body body) {

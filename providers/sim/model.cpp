@@ -1,0 +1,125 @@
+#include "providers/sim/model.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "fab/error.h"
+
+namespace fab::sim {
+
+namespace {
+
+using nlohmann::json;
+
+/// One object of the file: knows its name, and which of its fields have been read.
+class Section {
+ public:
+  Section(const json& object, std::string name) : object_(object), name_(std::move(name)) {
+    if (!object_.is_object()) refuse("is no object");
+  }
+
+  /// Throws when a field was not asked for.
+  void finish() const {
+    for (const auto& [field, value] : object_.items())
+      if (known_.find(' ' + field + ' ') == std::string::npos)
+        refuse(fmt::format("has a field '{}'; known are{}", field, known_));
+  }
+  void read(const char* field, int& value, int least) {
+    if (const json* given = find(field)) value = static_cast<int>(number(*given, field, least, kMost));
+  }
+  void read(const char* field, std::uint64_t& value) {
+    if (const json* given = find(field)) value = static_cast<std::uint64_t>(number(*given, field, 0, kMostBytes));
+  }
+  void read_ns(const char* field, Time& value, double factor = 1) {
+    if (const json* given = find(field)) value = nanoseconds(factor * number(*given, field, 0, kMost));
+  }
+  [[nodiscard]] const json* find(const char* field) {
+    known_ += std::string(known_.empty() ? " " : "") + field + ' ';
+    const auto found = object_.find(field);
+    return found == object_.end() ? nullptr : &*found;
+  }
+
+ private:
+  static constexpr double kMost = 1e9;  // a second, a billion ranks
+  static constexpr double kMostBytes = 1e15;
+
+  [[noreturn]] void refuse(const std::string& fault) const {
+    throw Error(Errc::invalid_argument, fmt::format("{} {}", name_, fault));
+  }
+  [[nodiscard]] double number(const json& value, const char* field, double least, double most) const {
+    if (!value.is_number() || !(value.get<double>() >= least) || value.get<double>() > most)
+      refuse(fmt::format("has {} = {}; a number from {} to {} is valid", field, value.dump(), least, most));
+    return value.get<double>();
+  }
+
+  const json& object_;
+  std::string name_;
+  std::string known_;
+};
+
+void read_cost(Section& file, const std::string& name, const char* field, LinkCost& cost) {
+  const json* given = file.find(field);
+  if (given == nullptr) return;
+  Section section(*given, fmt::format("{}: {}", name, field));
+  section.read_ns("L_ns", cost.latency);
+  section.read_ns("o_ns", cost.overhead);
+  section.read_ns("g_ns", cost.gap);
+  section.read_ns("G_ns_per_byte", cost.gap_per_kib, 1024);
+  section.finish();
+}
+
+nlohmann::ordered_json describe(const LinkCost& cost) {
+  const auto ns = [](Time time) { return static_cast<double>(time.count()) / 1000; };
+  return {{"L_ns", ns(cost.latency)},
+          {"o_ns", ns(cost.overhead)},
+          {"g_ns", ns(cost.gap)},
+          {"G_ns_per_byte", ns(cost.gap_per_kib) / 1024}};
+}
+
+}  // namespace
+
+Model uniform_model(const LinkCost& cost) {
+  Model model;
+  model.same_node = model.same_switch = model.far = cost;
+  return model;
+}
+
+Model parse_model(const std::string& text, const std::string& name) {
+  const json file = json::parse(text, nullptr, false);
+  if (file.is_discarded()) throw Error(Errc::invalid_argument, fmt::format("{} is no JSON", name));
+  Model model;
+  Section section(file, name);
+  section.read("ranks_per_node", model.ranks_per_node, 1);
+  section.read("nodes_per_switch", model.nodes_per_switch, 1);
+  section.read("eager_bytes", model.eager_bytes);
+  section.read_ns("work_ns_per_byte", model.work_per_kib, 1024);
+  read_cost(section, name, "same_node", model.same_node);
+  read_cost(section, name, "same_switch", model.same_switch);
+  read_cost(section, name, "far", model.far);
+  section.finish();
+  return model;
+}
+
+std::string to_json(const Model& model) {
+  return nlohmann::ordered_json{{"ranks_per_node", model.ranks_per_node},
+                                {"nodes_per_switch", model.nodes_per_switch},
+                                {"eager_bytes", model.eager_bytes},
+                                {"work_ns_per_byte", static_cast<double>(model.work_per_kib.count()) / 1000 / 1024},
+                                {"same_node", describe(model.same_node)},
+                                {"same_switch", describe(model.same_switch)},
+                                {"far", describe(model.far)}}
+      .dump(2);
+}
+
+Model read_model(const std::string& file) {
+  std::ifstream in(file);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad()) throw Error(Errc::invalid_argument, fmt::format("{} cannot be read", file));
+  return parse_model(text, file);
+}
+
+}  // namespace fab::sim

@@ -1,0 +1,72 @@
+// What messages cost: LogGP (Alexandrov, Ionescu, Schauser, Scheiman: LogGP, SPAA 1995), by how far two ranks are
+// apart.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "fab/topology.h"
+#include "providers/sim/time.h"
+
+namespace fab::sim {
+
+/// Of messages between two ranks.
+struct LinkCost {
+  Time latency{};      ///< L: of the first byte, from end to end
+  Time overhead{};     ///< o: of the processor, for each message, at each end
+  Time gap{};          ///< g: least time between two messages of a rank, in each direction
+  Time gap_per_kib{};  ///< 1024 G
+
+  /// From the first to the last byte of a message.
+  [[nodiscard]] constexpr Time stretch(std::uint64_t bytes) const noexcept {
+    return bytes == 0 ? Time{} : Time(gap_per_kib.count() * static_cast<std::int64_t>(bytes - 1) / 1024);
+  }
+};
+
+/// A machine: ranks sit on nodes in order, nodes on switches likewise.
+///
+/// A rank has one processor and one port to the network. A message of k bytes costs the sender's processor o; then its
+/// bytes leave through the port, (k - 1) G long, and g + (k - 1) G after its first byte the next message may leave. The
+/// first byte arrives L later. The receiver's port takes messages one after the other in the same manner. When the last
+/// byte is in and a receive is there, the receiver's processor spends o, as soon as it is free.
+struct Model {
+  int ranks_per_node = 16;
+  int nodes_per_switch = 32;
+  LinkCost same_node{nanoseconds(300), nanoseconds(100), nanoseconds(50), nanoseconds(0.1 * 1024)};
+  LinkCost same_switch{nanoseconds(1000), nanoseconds(300), nanoseconds(100), nanoseconds(0.04 * 1024)};
+  LinkCost far{nanoseconds(1800), nanoseconds(300), nanoseconds(100), nanoseconds(0.04 * 1024)};
+  /// Sends up to this size are complete when their last byte has left; longer ones when they are received, too.
+  std::uint64_t eager_bytes = 64 * 1024;
+  /// Of the processor, to copy or reduce 1024 bytes. Only predictions know of it: a Job's copies take no virtual time.
+  Time work_per_kib = nanoseconds(0.1 * 1024);
+
+  [[nodiscard]] const LinkCost& cost(Rank a, Rank b) const noexcept {
+    const int node_a = a / ranks_per_node;
+    const int node_b = b / ranks_per_node;
+    if (node_a == node_b) return same_node;
+    return node_a / nodes_per_switch == node_b / nodes_per_switch ? same_switch : far;
+  }
+  [[nodiscard]] constexpr Time work(std::uint64_t bytes) const noexcept {
+    return Time(work_per_kib.count() * static_cast<std::int64_t>(bytes) / 1024);
+  }
+};
+
+/// One cost for all messages, whoever exchanges them.
+[[nodiscard]] Model uniform_model(const LinkCost& cost);
+
+/// Reads a network file, a JSON object. What it does not name keeps its default:
+///
+///     { "ranks_per_node": 16, "nodes_per_switch": 32, "eager_bytes": 65536, "work_ns_per_byte": 0.1,
+///       "same_node":   { "L_ns": 300,  "o_ns": 100, "g_ns": 50,  "G_ns_per_byte": 0.1 },
+///       "same_switch": { "L_ns": 1000, "o_ns": 300, "g_ns": 100, "G_ns_per_byte": 0.04 },
+///       "far":         { "L_ns": 1800, "o_ns": 300, "g_ns": 100, "G_ns_per_byte": 0.04 } }
+///
+/// Throws Error(invalid_argument) that names file, field and what is valid.
+[[nodiscard]] Model read_model(const std::string& file);
+/// The same from text; `name` stands for the file in messages.
+[[nodiscard]] Model parse_model(const std::string& text, const std::string& name);
+/// What they read.
+[[nodiscard]] std::string to_json(const Model& model);
+
+}  // namespace fab::sim

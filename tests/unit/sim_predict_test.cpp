@@ -1,0 +1,118 @@
+// Predicted times, against jobs that carry the same schedules out and against formulas.
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <chrono>
+
+#include "bindings/sim/job.h"
+#include "providers/sim/predict.h"
+#include "unit/expect_error.h"
+#include "unit/patterns.h"
+
+namespace fab::sim {
+namespace {
+
+using std::chrono::nanoseconds;
+using test::expect_error;
+
+Model three_classes() {
+  Model model;
+  model.ranks_per_node = 3;
+  model.nodes_per_switch = 2;
+  return model;
+}
+
+/// Dissemination: in step k every rank tells the one 2^k further on.
+Schedule dissemination(Rank self, int ranks, std::size_t bytes) {
+  ScheduleBuilder builder("dissemination", ranks);
+  std::uint32_t step = 0;
+  for (int distance = 1; distance < ranks; distance *= 2, ++step) {
+    builder.recv((self + ranks - distance) % ranks, step, {BufferId::recv, 0, Layout::contiguous(bytes)});
+    builder.send((self + distance) % ranks, step, {BufferId::send, 0, Layout::contiguous(bytes)});
+    builder.round();
+  }
+  return builder.commit();
+}
+
+struct Pattern {
+  const char* name;
+  Schedule (*schedule)(Rank self, int ranks, std::size_t bytes);
+};
+
+void PrintTo(const Pattern& pattern, std::ostream* out) { *out << pattern.name; }
+
+class Predictions : public testing::TestWithParam<Pattern> {};
+
+TEST_P(Predictions, AreWhatJobsTake) {
+  for (const int ranks : {2, 3, 7, 16, 50})
+    for (const std::size_t bytes : {1u, 60u, 500u, 70'000u}) {
+      SCOPED_TRACE(testing::Message() << ranks << " ranks, " << bytes << " B");
+      Options options;
+      options.model = three_classes();
+      Job job(ranks, options);
+      std::vector<std::byte> memory(2 * bytes);
+      const auto outcomes = job.run(job.world(), [&](core::Communicator& communicator) -> core::Run& {
+        const std::vector<std::byte*> bases{memory.data(), memory.data()};
+        const Schedule schedule = GetParam().schedule(communicator.rank(), ranks, bytes);
+        return communicator.start(std::make_unique<core::Plan>(communicator, schedule), bases);
+      });
+      EXPECT_EQ(failures(outcomes), "");
+      const auto predicted =
+          predict(options.model, ranks, [&](Rank rank) { return GetParam().schedule(rank, ranks, bytes); });
+      for (std::size_t rank = 0; rank < predicted.size(); ++rank) {
+        EXPECT_EQ(predicted[rank].end, outcomes[rank].end) << "rank " << rank;
+        EXPECT_EQ(predicted[rank].messages, outcomes[rank].sent.messages);
+        EXPECT_EQ(predicted[rank].bytes, outcomes[rank].sent.bytes);
+      }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Patterns, Predictions,
+                         testing::Values(Pattern{"Tree",
+                                                 [](Rank self, int ranks, std::size_t bytes) {
+                                                   return test::tree_schedule(self, ranks, 1, bytes);
+                                                 }},
+                                         Pattern{"Ring", test::ring_schedule}, Pattern{"Dissemination", dissemination}),
+                         [](const auto& param) { return param.param.name; });
+
+// All ranks do the same at the same time: a step takes L + 2 o.
+TEST(Prediction, OfDisseminationFollowsTheFormula) {
+  const Model model = uniform_model({nanoseconds(1000), nanoseconds(100), nanoseconds(50), Time{}});
+  for (const int ranks : {2, 16, 100, 1 << 10}) {
+    const auto predicted = predict(model, ranks, [&](Rank rank) { return dissemination(rank, ranks, 1); });
+    const auto steps = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));
+    EXPECT_EQ(longest(predicted), steps * nanoseconds(1200)) << ranks;
+    EXPECT_EQ(predicted.back().messages, static_cast<std::uint64_t>(steps));
+  }
+}
+
+TEST(Prediction, WorkTakesTimeOfTheProcessor) {
+  Model model = uniform_model({nanoseconds(1000), nanoseconds(100), nanoseconds(50), Time{}});
+  model.work_per_kib = nanoseconds(512);
+  const auto predicted = predict(model, 1, [](Rank) {
+    ScheduleBuilder builder("copy", 1);
+    builder.copy({BufferId::send, 0, Layout::contiguous(1000)}, {BufferId::recv, 0, Layout::contiguous(1000)});
+    return builder.commit();
+  });
+  EXPECT_EQ(predicted.front().end, nanoseconds(500));
+}
+
+TEST(Prediction, MessagesThatDoNotMeetAreNamed) {
+  const auto one_sided = [](bool send) {
+    return [send](Rank rank) {
+      ScheduleBuilder builder("half", 3);
+      const Block block{BufferId::recv, 0, Layout::contiguous(8)};
+      if (send && rank == 1) builder.send(2, 4, block);
+      if (!send && rank == 2) builder.recv(1, 4, block);
+      return builder.commit();
+    };
+  };
+  expect_error(Errc::invalid_schedule, {"rank 1 sends rank 2 a message (slot 4) that is never received"},
+               [&] { (void)predict({}, 3, one_sided(true)); });
+  expect_error(Errc::invalid_schedule, {"rank 2 waits for a message from rank 1 (slot 4, 8 B) that is never sent"},
+               [&] { (void)predict({}, 3, one_sided(false)); });
+  expect_error(Errc::invalid_schedule, {"rank 2 of 2"}, [&] { (void)predict({}, 2, one_sided(true)); });
+}
+
+}  // namespace
+}  // namespace fab::sim
