@@ -74,7 +74,7 @@ class Engine {
   void linger(Done&& done) FAB_REQUIRES(mutex) {
     const bool may_stay = drivers() == 0 && options_.caller_may_spin;
     if (may_stay) count_driver(1);
-    for (int polls = may_stay ? kLingeringPolls : 1; polls > 0 && !done(); --polls) progress();
+    for (int polls = may_stay ? kLingeringPolls : 1; polls > 0 && !done() && parked_.empty(); --polls) progress();
     if (may_stay) count_driver(-1);
   }
 
@@ -85,6 +85,8 @@ class Engine {
   /// A run waits for its peers' addresses: begin it when its plan is ready.
   void begin_later(Run& run) FAB_REQUIRES(mutex) { deferred_.push_back(&run); }
   void forget(Run& run) noexcept FAB_REQUIRES(mutex);
+  /// A run goes on with a function of the user's, which needs a thread of the application: one that waits or tests.
+  void park(Run& run) FAB_REQUIRES(mutex);
 
   /// Has `task` executed under the lock by whoever drives next. From any thread, without the lock.
   void enqueue(std::function<void()> task);
@@ -110,6 +112,8 @@ class Engine {
   std::size_t retry_refused() FAB_REQUIRES(mutex);
   std::size_t run_tasks() FAB_REQUIRES(mutex);
   std::size_t begin_deferred() FAB_REQUIRES(mutex);
+  /// Takes one parked run on; returns whether there was one.
+  bool run_parked() FAB_EXCLUDES(mutex);
   [[nodiscard]] bool may_sleep() FAB_REQUIRES(mutex);
   void sleep(int timeout_ms, pollfd* also = nullptr);
   void wake() noexcept;
@@ -161,6 +165,8 @@ class Engine {
   Transfer* refused_head_ FAB_GUARDED_BY(mutex) = nullptr;
   Transfer* refused_tail_ FAB_GUARDED_BY(mutex) = nullptr;
   std::vector<Run*> deferred_ FAB_GUARDED_BY(mutex);
+  std::vector<Run*> parked_ FAB_GUARDED_BY(mutex);
+  bool driver_sleeps_ FAB_GUARDED_BY(mutex) = false;  ///< the one that leads, until it makes progress again
 
   Mutex tasks_mutex_;
   std::vector<std::function<void()>> tasks_ FAB_GUARDED_BY(tasks_mutex_);
