@@ -44,6 +44,12 @@ void Communicator::refuse_context_id(Status reason) {
   engine().enqueue([self = shared_from_this(), reason = std::move(reason)] { self->refusal_ = reason; });
 }
 
+bool Communicator::is_on_one_node() const {
+  for (Rank rank = 0; rank < size(); ++rank)
+    if (!context_->peers().is_near(world_rank(rank))) return false;
+  return true;
+}
+
 FrameWord Communicator::call_word(const Schedule& schedule) const noexcept {
   return core::call_word(schedule.name(), context_->config().check);
 }

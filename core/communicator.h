@@ -43,6 +43,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Null unless refused.
   [[nodiscard]] const Status* refusal() const noexcept { return refusal_.ok() ? nullptr : &refusal_; }
   [[nodiscard]] std::uint64_t context_tag() const noexcept { return context_tag_; }
+  /// All ranks reach each other through shared memory; all think the same.
+  [[nodiscard]] bool is_on_one_node() const;
   [[nodiscard]] FrameWord call_word(const Schedule& schedule) const noexcept;
 
   /// Of the schedules that run on this communicator: messages to ranks of the same node cost too little to combine.

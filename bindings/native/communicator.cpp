@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "collectives/bcast_binary.h"
+#include "collectives/start.h"
 #include "core/context.h"
 #include "core/wait.h"
 #include "fab/error.h"
@@ -31,7 +31,8 @@ core::ContextId agree_on_id(const std::shared_ptr<core::Communicator>& parent) {
   Request request;
   {
     const core::Lock lock(context.engine().mutex);
-    request = Request(parent, collectives::start_bcast(*parent, &id.number, sizeof(id.number), 0));
+    const Layout number = Layout::contiguous(sizeof(id.number));
+    request = Request(parent, collectives::start(*parent, nullptr, &id.number, collectives::bcast_call(number, 0)));
   }
   request.wait();
   return id;

@@ -2,9 +2,9 @@
 // exchange works.
 #include <gmock/gmock.h>
 
-#include "collectives/bcast_binary.h"
-#include "collectives/cart_shift_xchg.h"
-#include "collectives/neighbor_xchg.h"
+#include "collectives/neighbor/cart_shift_xchg.h"
+#include "collectives/neighbor/neighbor_xchg.h"
+#include "collectives/start.h"
 #include "core/wait.h"
 #include "unit/in_process_job.h"
 #include "unit/recording_rig.h"
@@ -198,7 +198,7 @@ TEST_P(Disagreement, AboutTheCallIsNoticedWhereCallsAreChecked) {
   // A shift by one and a broadcast use the same slot for a message of the same size.
   std::vector<core::Run*> runs;
   runs.push_back(&start_locked(*communicators[0], [&](core::Communicator& its) -> core::Run& {
-    return collectives::start_bcast(its, buffer.data(), 8, 0);
+    return collectives::start(its, nullptr, buffer.data(), collectives::bcast_call(Layout::contiguous(8), 0));
   }));
   runs.push_back(&start_locked(*communicators[1], [&](core::Communicator& its) -> core::Run& {
     return collectives::start_cart_shift_xchg(
