@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/collective.h"
+
 namespace fab::collectives {
 
 enum class Call : std::uint64_t {
@@ -10,7 +12,11 @@ enum class Call : std::uint64_t {
   neighbor_xchg_in_place,
   cart_shift_xchg,
   cart_shift_xchg_in_place,
-  bcast
+  first_collective
 };
+
+[[nodiscard]] constexpr std::uint64_t key_of(Collective collective) noexcept {
+  return static_cast<std::uint64_t>(Call::first_collective) + static_cast<std::uint64_t>(collective);
+}
 
 }  // namespace fab::collectives

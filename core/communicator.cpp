@@ -44,6 +44,12 @@ void Communicator::refuse_context_id(Status reason) {
   engine().enqueue([self = shared_from_this(), reason = std::move(reason)] { self->refusal_ = reason; });
 }
 
+bool Communicator::is_on_one_node() const {
+  for (Rank rank = 0; rank < size(); ++rank)
+    if (!context_->peers().is_near(world_rank(rank))) return false;
+  return true;
+}
+
 FrameWord Communicator::call_word(const Schedule& schedule) const noexcept {
   return core::call_word(schedule.name(), context_->config().check);
 }
@@ -58,7 +64,7 @@ void Communicator::check_open(const Plan& plan) const {
     throw Error(Errc::cancelled, fmt::format("{}: the context is closed", plan.schedule().name()));
 }
 
-Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> bases) {
+Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user) {
   const std::uint64_t limit = context_->tags().max_in_flight() / kTagsOfLasting;
   if (lasting_ >= limit)
     throw Error(
@@ -68,7 +74,7 @@ Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> b
                     schedule.name(), lasting_, limit));
   const TagFormat& tags = context_->tags();
   const std::uint64_t number = std::exchange(next_lasting_, next_lasting_ + kTagsOfLasting);
-  Run& run = make_retired(std::move(schedule), Plan::Use::lasting_run, bases, tags.lasting(number));
+  Run& run = make_retired(std::move(schedule), Plan::Use::lasting_run, bases, tags.lasting(number), user);
   try {
     if (run.plan().channel_count() > 0) run.make_one_sided(tags.lasting(number + 1));
   } catch (...) {
@@ -80,10 +86,10 @@ Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> b
 }
 
 Run& Communicator::make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
-                                std::uint64_t sequence_tag) {
+                                std::uint64_t sequence_tag, const UserReduction& user) {
   auto plan = std::make_unique<Plan>(*this, std::move(schedule), use);
   Run& run = plan->acquire();
-  run.prepare(bases, sequence_tag);
+  run.prepare(bases, sequence_tag, user);
   plans_.retire(std::move(plan));
   return run;
 }
@@ -99,7 +105,7 @@ void Communicator::start_lasting(Run& run) {
   run.start();
 }
 
-Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases) {
+Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases, const UserReduction& user) {
   check_open(plan);
   const std::uint64_t limit = context_->tags().max_in_flight();
   if (in_flight_ >= limit)
@@ -109,13 +115,13 @@ Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases) {
                             plan.schedule().name(), in_flight_, limit));
   Run& run = plan.acquire();
   ++in_flight_;
-  run.prepare(bases, context_->tags().sequence(next_sequence_++));
+  run.prepare(bases, context_->tags().sequence(next_sequence_++), user);
   run.start();
   return run;
 }
 
-Run& Communicator::start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases) {
-  Run& run = start(*plan, bases);
+Run& Communicator::start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases, const UserReduction& user) {
+  Run& run = start(*plan, bases, user);
   plans_.retire(std::move(plan));
   return run;
 }

@@ -43,6 +43,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Null unless refused.
   [[nodiscard]] const Status* refusal() const noexcept { return refusal_.ok() ? nullptr : &refusal_; }
   [[nodiscard]] std::uint64_t context_tag() const noexcept { return context_tag_; }
+  /// All ranks reach each other through shared memory; all think the same.
+  [[nodiscard]] bool is_on_one_node() const;
   [[nodiscard]] FrameWord call_word(const Schedule& schedule) const noexcept;
 
   /// Of the schedules that run on this communicator: messages to ranks of the same node cost too little to combine.
@@ -54,24 +56,25 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
     return shape_;
   }
   /// Starts the plan of the shape that was filled in last; `build` makes its schedule when there is none yet. Under the
-  /// engine's lock. All ranks of the communicator start their calls in the same order.
+  /// engine's lock. All ranks of the communicator start their calls in the same order. `user` is what ReduceOp::user
+  /// calls.
   template <class Build>
-  Run& start(std::span<std::byte* const> bases, Build&& build) {
-    if (Plan* plan = plans_.find_latest(shape_)) return start(*plan, bases);
+  Run& start(std::span<std::byte* const> bases, Build&& build, const UserReduction& user = {}) {
+    if (Plan* plan = plans_.find_latest(shape_)) return start(*plan, bases, user);
     const std::uint64_t hash = shape_.hash();
-    if (Plan* plan = plans_.find(shape_, hash)) return start(*plan, bases);
+    if (Plan* plan = plans_.find(shape_, hash)) return start(*plan, bases, user);
     auto plan = std::make_unique<Plan>(*this, build());
-    if (!plans_.keeps_plans()) return start(std::move(plan), bases);
-    return start(plans_.store(shape_, hash, std::move(plan)), bases);
+    if (!plans_.keeps_plans()) return start(std::move(plan), bases, user);
+    return start(plans_.store(shape_, hash, std::move(plan)), bases, user);
   }
-  Run& start(Plan& plan, std::span<std::byte* const> bases);
+  Run& start(Plan& plan, std::span<std::byte* const> bases, const UserReduction& user = {});
   /// Of a plan that ends with this run.
-  Run& start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases);
+  Run& start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases, const UserReduction& user = {});
   void drop(const Plan& plan) noexcept { plans_.drop(plan); }
 
   /// The one run of a persistent exchange, to be given back. All ranks of the communicator make theirs in the same
   /// order. Throws Error(no_resources) when as many last as tags can tell apart.
-  [[nodiscard]] Run& make_lasting(Schedule schedule, std::span<std::byte* const> bases);
+  [[nodiscard]] Run& make_lasting(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user = {});
   void give_back_lasting(Run& run) noexcept;
   /// Throws Error(cancelled) when the context is closed.
   void start_lasting(Run& run);
@@ -95,7 +98,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void check_open(const Plan& plan) const;
   friend class OneSided;
   [[nodiscard]] Run& make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
-                                  std::uint64_t sequence_tag);
+                                  std::uint64_t sequence_tag, const UserReduction& user = {});
 
   CallShape shape_;
   PlanCache plans_;

@@ -86,7 +86,43 @@ bool parse_text(std::string_view text, std::string& value) {
   return true;
 }
 
-constexpr std::array<ConfigRow, 13> kRows = {{
+template <Collective kCollective>
+struct AlgorithmVariable {
+  static constexpr std::string_view kStart = "FAB_ALGO_";
+  static constexpr auto kName = [] {
+    std::array<char, kStart.size() + to_string(kCollective).size() + 1> name{};
+    std::copy(kStart.begin(), kStart.end(), name.begin());
+    std::transform(to_string(kCollective).begin(), to_string(kCollective).end(), name.begin() + kStart.size(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    return name;
+  }();
+  static std::string& value(Config& config) { return config.algorithms[static_cast<std::size_t>(kCollective)]; }
+  static constexpr ConfigRow kRow{
+      kName.data(),
+      "auto",
+      "Algorithm of this collective for the calls that it can do, as fab_info --algorithms lists them; auto: by bytes "
+      "and "
+      "ranks; the same on all ranks.",
+      [](std::string_view text, Config& config) {
+        value(config) = text == "auto" ? "" : text;
+        return !text.empty();
+      },
+      [](const Config& config) {
+        const std::string& name = config.algorithms[static_cast<std::size_t>(kCollective)];
+        return name.empty() ? "auto" : name;
+      },
+      true};
+};
+
+template <std::size_t kRows, std::size_t... kIndex>
+constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::index_sequence<kIndex...>) {
+  std::array<ConfigRow, kRows + sizeof...(kIndex)> all{};
+  std::copy(rows.begin(), rows.end(), all.begin());
+  ((all[kRows + kIndex] = AlgorithmVariable<static_cast<Collective>(kIndex)>::kRow), ...);
+  return all;
+}
+
+constexpr std::array<ConfigRow, 14> kOtherRows = {{
     {"FAB_PROVIDER", "", "libfabric provider by name, as fab_info lists them; empty: the best one is chosen.",
      [](std::string_view text, Config& config) { return parse_text(text, config.provider); },
      [](const Config& config) { return config.provider; }},
@@ -132,23 +168,32 @@ constexpr std::array<ConfigRow, 13> kRows = {{
     {"FAB_COMBINE_BYTES", "32768",
      "Blocks to one rank of another node travel as one message up to this many bytes in total: 0 or more, suffixes k "
      "and "
-     "m; 0: never.",
+     "m; 0: never; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_bytes(text, config.combine_bytes); },
-     [](const Config& config) { return std::to_string(config.combine_bytes); }},
+     [](const Config& config) { return std::to_string(config.combine_bytes); }, true},
+    {"FAB_SEGMENT_BYTES", "65536",
+     "Collectives that pipeline cut their vectors into segments of so many bytes: 0 or more, suffixes k and m; 0: "
+     "never; "
+     "the same on all ranks.",
+     [](std::string_view text, Config& config) { return parse_bytes(text, config.segment_bytes); },
+     [](const Config& config) { return std::to_string(config.segment_bytes); }, true},
     {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 or more.",
      [](std::string_view text, Config& config) {
        return parse_number<std::size_t>(text, 0, std::numeric_limits<std::size_t>::max(), config.plan_cache);
      },
      [](const Config& config) { return std::to_string(config.plan_cache); }},
-    {"FAB_CHECK", "0", "Ranks compare kind and sizes of each call, and report a mismatch: 0 or off, 1 or on.",
+    {"FAB_CHECK", "0",
+     "Ranks compare kind and sizes of each call, and report a mismatch: 0 or off, 1 or on; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.check); },
-     [](const Config& config) { return std::string(find_name<bool>(kSwitches, config.check)); }},
+     [](const Config& config) { return std::string(find_name<bool>(kSwitches, config.check)); }, true},
     {"FAB_SEQUENCE_START", "0", "First sequence number of every communicator, for tests of its wrap: 0 or more.",
      [](std::string_view text, Config& config) {
        return parse_number<std::uint64_t>(text, 0, std::numeric_limits<std::uint64_t>::max(), config.sequence_start);
      },
      [](const Config& config) { return std::to_string(config.sequence_start); }},
 }};
+
+constexpr auto kRows = with_algorithms(kOtherRows, std::make_index_sequence<kCollectives>());
 
 /// Insertions, deletions, substitutions and swaps of neighbours that turn one text into the other (Levenshtein's
 /// distance with transpositions).
@@ -179,6 +224,10 @@ std::string_view name_of(LogLevel level) noexcept { return find_name<LogLevel>(k
 std::string_view name_of(ProgressMode mode) noexcept { return find_name<ProgressMode>(kProgressModes, mode); }
 
 std::span<const ConfigRow> config_rows() { return kRows; }
+
+const char* algorithm_variable(Collective collective) noexcept {
+  return kRows[kOtherRows.size() + static_cast<std::size_t>(collective)].name;
+}
 
 Config read_config(const Environment& environment) {
   Config config;

@@ -1,6 +1,7 @@
 // Configuration: every FAB_* variable is one row; the values are read once into a const struct.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -8,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "core/collective.h"
 
 namespace fab {
 
@@ -42,11 +45,13 @@ struct Config {
   LongMessages local_long = LongMessages::automatic;  ///< FAB_LOCAL_LONG
   OneSided one_sided = OneSided::automatic;           ///< FAB_ONE_SIDED
   ProgressMode progress = ProgressMode::automatic;    ///< FAB_PROGRESS
-  int progress_cpu = -1;             ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
-  LogLevel log = LogLevel::warn;     ///< FAB_LOG
-  double wait_timeout_s = 0;         ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever
-  std::size_t combine_bytes = 0;     ///< FAB_COMBINE_BYTES: blocks to one peer up to this total travel as one message
-  std::size_t plan_cache = 0;        ///< FAB_PLAN_CACHE: plans kept per communicator
+  int progress_cpu = -1;          ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
+  LogLevel log = LogLevel::warn;  ///< FAB_LOG
+  double wait_timeout_s = 0;      ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever
+  std::size_t combine_bytes = 0;  ///< FAB_COMBINE_BYTES: blocks to one peer up to this total travel as one message
+  std::size_t segment_bytes = 0;  ///< FAB_SEGMENT_BYTES: pipelines are cut into segments of so many bytes; 0: never
+  std::array<std::string, kCollectives> algorithms;  ///< FAB_ALGO_*: names by Collective; empty: choose
+  std::size_t plan_cache = 0;                        ///< FAB_PLAN_CACHE: plans kept per communicator
   bool check = false;                ///< FAB_CHECK: kind and sizes of each call travel along and are compared
   std::uint64_t sequence_start = 0;  ///< FAB_SEQUENCE_START: first sequence number (a test knob)
 };
@@ -60,9 +65,12 @@ struct ConfigRow {
   bool (*parse)(std::string_view text, Config& config);
   /// The current value as text.
   std::string (*print)(const Config& config);
+  bool same_everywhere = false;  ///< all ranks must have the same value; compared when they first meet
 };
 
 [[nodiscard]] std::span<const ConfigRow> config_rows();
+/// "FAB_ALGO_BCAST"
+[[nodiscard]] const char* algorithm_variable(Collective collective) noexcept;
 
 /// Looks up a variable by name.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;

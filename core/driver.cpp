@@ -37,17 +37,24 @@ Driver::~Driver() {
     const Lock lock(engine_.mutex);
     engine_.count_driver(-1);
     if (attention_ == Attention::to_everything) --engine_.attentive_;
-    if (leading_) engine_.led_ = false;
+    if (leading_) engine_.led_ = engine_.driver_sleeps_ = false;
   }
   if (leading_) engine_.notify_followers();
   engine_.leave();
 }
 
 bool Driver::step() {
-  const Lock lock(engine_.mutex);
-  if (!leading_) leading_ = engine_.take_lead();
-  if (!leading_) return false;
-  const bool happened = engine_.progress() > 0;
+  bool happened = false;
+  bool parked = false;
+  {
+    const Lock lock(engine_.mutex);
+    if (!leading_) leading_ = engine_.take_lead();
+    if (!leading_) return false;
+    engine_.driver_sleeps_ = false;
+    happened = engine_.progress() > 0;
+    parked = !engine_.parked_.empty();
+  }
+  if (parked) happened = engine_.run_parked() || happened;
   if (happened) spun_ = false;
   return happened;
 }
@@ -86,7 +93,7 @@ void Driver::rest() {
   bool sleep = engine_.all_have_wait_fd_;
   if (sleep) {
     const Lock lock(engine_.mutex);
-    sleep = engine_.may_sleep();
+    engine_.driver_sleeps_ = sleep = engine_.parked_.empty() && engine_.may_sleep();
   }
   if (sleep)
     engine_.sleep(idle_ != nullptr ? kIdleHookPeriodMs : Engine::kSafetyTimeoutMs);

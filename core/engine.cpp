@@ -90,10 +90,13 @@ void Engine::open_events() {
 }
 
 void Engine::poll_once() {
+  bool parked;
   {
     const Lock lock(mutex);
     progress();
+    parked = !parked_.empty();
   }
+  while (parked) parked = run_parked();
   leave();
 }
 
@@ -126,7 +129,32 @@ void Engine::forget(Transfer& transfer) noexcept {
   }
 }
 
-void Engine::forget(Run& run) noexcept { std::erase(deferred_, &run); }
+void Engine::forget(Run& run) noexcept {
+  std::erase(deferred_, &run);
+  std::erase(parked_, &run);
+}
+
+// A task of nothing wakes a caller that sleeps while another one starts a run.
+void Engine::park(Run& run) {
+  parked_.push_back(&run);
+  if (driver_sleeps_) enqueue([] {});
+}
+
+bool Engine::run_parked() {
+  Run* run = nullptr;
+  bool has_work = false;
+  {
+    const Lock lock(mutex);
+    if (parked_.empty()) return false;
+    run = parked_.front();
+    parked_.erase(parked_.begin());
+    has_work = run->unpark();
+  }
+  if (has_work) run->do_parked_operations();
+  const Lock lock(mutex);
+  run->local_operations_done();
+  return true;
+}
 
 // Each post that was refused when the pass began is tried once: one peer's full queue does not hold up the others,
 // and what is refused again goes back to the end.

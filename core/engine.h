@@ -79,7 +79,7 @@ class Engine {
     }
     count_driver(1);
     const bool spins = options_.caller_may_spin;
-    for (int polls = spins ? kLingeringPolls : kLingeringTurns; polls > 0 && !done(); --polls)
+    for (int polls = spins ? kLingeringPolls : kLingeringTurns; polls > 0 && !done() && parked_.empty(); --polls)
       if (progress() == 0 && !spins) yield();
     count_driver(-1);
   }
@@ -91,6 +91,8 @@ class Engine {
   /// A run waits for its peers' addresses: begin it when its plan is ready.
   void begin_later(Run& run) FAB_REQUIRES(mutex) { deferred_.push_back(&run); }
   void forget(Run& run) noexcept FAB_REQUIRES(mutex);
+  /// A run goes on with a function of the user's, which needs a thread of the application: one that waits or tests.
+  void park(Run& run) FAB_REQUIRES(mutex);
 
   /// Has `task` executed under the lock by whoever drives next. From any thread, without the lock.
   void enqueue(std::function<void()> task);
@@ -118,6 +120,8 @@ class Engine {
   std::size_t retry_refused() FAB_REQUIRES(mutex);
   std::size_t run_tasks() FAB_REQUIRES(mutex);
   std::size_t begin_deferred() FAB_REQUIRES(mutex);
+  /// Takes one parked run on; returns whether there was one.
+  bool run_parked() FAB_EXCLUDES(mutex);
   [[nodiscard]] bool may_sleep() FAB_REQUIRES(mutex);
   void sleep(int timeout_ms, pollfd* also = nullptr);
   /// Those that the thread sleeps on. Throws Error(no_resources).
@@ -171,6 +175,8 @@ class Engine {
   Transfer* refused_head_ FAB_GUARDED_BY(mutex) = nullptr;
   Transfer* refused_tail_ FAB_GUARDED_BY(mutex) = nullptr;
   std::vector<Run*> deferred_ FAB_GUARDED_BY(mutex);
+  std::vector<Run*> parked_ FAB_GUARDED_BY(mutex);
+  bool driver_sleeps_ FAB_GUARDED_BY(mutex) = false;  ///< the one that leads, until it makes progress again
 
   Mutex tasks_mutex_;
   std::vector<std::function<void()>> tasks_ FAB_GUARDED_BY(tasks_mutex_);

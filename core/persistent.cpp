@@ -9,11 +9,12 @@
 
 namespace fab::core {
 
-Persistent::Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases)
+Persistent::Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases,
+                       const UserReduction& user)
     : communicator_(std::move(communicator)) {
   {
     const Lock lock(engine().mutex);
-    run_ = &communicator_->make_lasting(std::move(schedule), bases);
+    run_ = &communicator_->make_lasting(std::move(schedule), bases, user);
   }
   engine().leave();  // the peers may be being told of this rank's memory
 }

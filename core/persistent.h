@@ -13,7 +13,8 @@ namespace fab::core {
 class Persistent {
  public:
   /// Takes the engine's lock. Throws what binding a schedule throws, and Error(no_resources).
-  Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases);
+  Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases,
+             const UserReduction& user = {});
   Persistent(Persistent&& other) noexcept;
   Persistent& operator=(Persistent&&) = delete;
   /// Lets go: what is in flight goes on by itself.

@@ -82,10 +82,15 @@ std::uint64_t Plan::stage(std::uint64_t bytes) noexcept {
 void Plan::plan_operation(const OperationRecord& record) {
   PlannedOperation operation;
   operation.record = &record;
-  if (record.kind == OperationKind::copy)
-    plan_copy(operation);
-  else
-    plan_message(operation);
+  switch (record.kind) {
+    case OperationKind::copy:
+      return plan_copy(operation);
+    case OperationKind::reduce:
+      if (record.reduction.op == ReduceOp::user) has_user_reductions_ = true;
+      return operations_.push_back(operation);
+    default:
+      return plan_message(operation);
+  }
 }
 
 void Plan::plan_copy(PlannedOperation operation) {

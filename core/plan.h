@@ -88,6 +88,8 @@ class Plan {
   /// One for each edge on which this rank receives.
   [[nodiscard]] std::vector<Arrival> arrivals(std::span<const Edge> sources) const;
   [[nodiscard]] std::size_t widest_round() const noexcept { return widest_round_; }
+  /// Its runs call a function of the user's.
+  [[nodiscard]] bool has_user_reductions() const noexcept { return has_user_reductions_; }
   [[nodiscard]] std::size_t staging_bytes() const noexcept { return staging_bytes_; }
   /// Messages that are written into the peer's memory, or that the peer writes.
   [[nodiscard]] std::uint32_t channel_count() const noexcept { return channel_count_; }
@@ -137,6 +139,7 @@ class Plan {
   Pieces pieces_;
   std::size_t staging_bytes_ = 0;
   std::size_t widest_round_ = 0;
+  bool has_user_reductions_ = false;
   std::vector<bool> one_sided_peers_;  ///< as peers_
   std::uint32_t channel_count_ = 0;
   mutable bool all_ready_ = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "core/communicator.h"
 #include "core/context.h"
@@ -52,10 +53,11 @@ Run::Run(Plan& plan)
   for (std::size_t i = 0; i < plan.widest_round(); ++i) transfers_.emplace_back(*this);
 }
 
-void Run::prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag) noexcept {
+void Run::prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag, const UserReduction& user) noexcept {
   for (std::size_t i = 0; i < bases.size() && i < plan_.schedule().buffer_count(); ++i)
     if (i != static_cast<std::size_t>(BufferId::scratch)) bases_[i] = bases[i];
   sequence_tag_ = sequence_tag;
+  if (plan_.has_user_reductions()) user_ = user;
   held_ = true;
 }
 
@@ -112,7 +114,7 @@ void Run::run_rounds() {
 void Run::prepare_round() {
   used_transfers_ = 0;
   for (const PlannedOperation& operation : plan_.operations(round_)) {
-    if (operation.record->kind == OperationKind::copy) break;  // they are the last
+    if (!is_message(operation.record->kind)) break;  // they are the last
     if (!broken_peers_.empty() && is_broken(operation.peer)) continue;
     Transfer& transfer = transfers_[used_transfers_++];
     transfer.operation = &operation;
@@ -130,11 +132,47 @@ void Run::post_round() {
       stage_send(operation);
     repost(transfer);
   }
-  // Copies come last, while messages travel.
+  // Local operations come last, while messages travel.
+  const auto operations = local_operations();
+  if (plan_.has_user_reductions() && calls_user(operations)) {
+    ++pending_;
+    parked_ = true;
+    engine_.mutex.assert_held();
+    return engine_.park(*this);
+  }
+  do_operations(operations);
+  if (unequal_ != nullptr) fail_unequal();
+}
+
+std::span<const PlannedOperation> Run::local_operations() const noexcept {
   const auto operations = plan_.operations(round_);
   auto first = operations.end();
-  while (first != operations.begin() && std::prev(first)->record->kind == OperationKind::copy) --first;
-  for (const PlannedOperation& operation : std::span(first, operations.end())) copy(operation);
+  while (first != operations.begin() && !is_message(std::prev(first)->record->kind)) --first;
+  return {first, operations.end()};
+}
+
+bool Run::calls_user(std::span<const PlannedOperation> operations) noexcept {
+  return std::any_of(operations.begin(), operations.end(), [](const PlannedOperation& operation) {
+    return operation.record->kind == OperationKind::reduce && operation.record->reduction.op == ReduceOp::user;
+  });
+}
+
+void Run::do_operations(std::span<const PlannedOperation> operations) {
+  for (const PlannedOperation& operation : operations) {
+    if (operation.record->kind == OperationKind::reduce)
+      reduce(operation);
+    else if (!copy(operation))
+      unequal_ = &operation;
+  }
+}
+
+// While this rank's own part of the round is pending, nobody else changes what this reads, and the run does not end.
+void Run::do_parked_operations() { do_operations(local_operations()); }
+
+void Run::local_operations_done() {
+  if (unequal_ != nullptr) fail_unequal();
+  settled_count_.store(settled_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  one_less_pending();
 }
 
 bool Run::is_broken(const Peer* peer) const noexcept {
@@ -196,17 +234,33 @@ void Run::unpack(const PlannedOperation& operation) {
   }
 }
 
-void Run::copy(const PlannedOperation& operation) {
+void Run::fail_unequal() {
+  const PlannedOperation& operation = *std::exchange(unequal_, nullptr);
+  const auto blocks = plan_.schedule().blocks(*operation.record);
+  fail(operation, blocks[0].bytes > blocks[1].bytes ? Errc::truncated : Errc::mismatch,
+       fmt::format("this rank sends itself {} bytes where it receives {}", blocks[0].bytes, blocks[1].bytes));
+}
+
+void Run::reduce(const PlannedOperation& operation) const {
+  const OperationRecord& record = *operation.record;
+  if (record.bytes == 0) return;
+  const auto blocks = plan_.schedule().blocks(record);
+  const std::byte* from = address(blocks[0].buffer, blocks[0].offset);
+  std::byte* into = address(blocks[1].buffer, blocks[1].offset);
+  const std::size_t elements = record.bytes / record.element_bytes;
+  if (record.reduction.op == ReduceOp::user)
+    user_.function(user_.context, from, into, elements);
+  else
+    fab::reduce(record.reduction, from, into, elements);
+}
+
+// Returns false if the two ends differ in size.
+bool Run::copy(const PlannedOperation& operation) {
   const auto blocks = plan_.schedule().blocks(*operation.record);
   const BlockRecord& from = blocks[0];
   const BlockRecord& to = blocks[1];
-  if (from.bytes != to.bytes) {
-    const bool longer = from.bytes > to.bytes;
-    fail(operation, longer ? Errc::truncated : Errc::mismatch,
-         fmt::format("this rank sends itself {} bytes where it receives {}", from.bytes, to.bytes));
-    return;
-  }
-  if (from.bytes == 0) return;
+  if (from.bytes != to.bytes) return false;
+  if (from.bytes == 0) return true;
   const std::byte* source = address(from.buffer, from.offset);
   std::byte* target = address(to.buffer, to.offset);
   const auto from_nodes = plan_.schedule().nodes(from);
@@ -222,6 +276,7 @@ void Run::copy(const PlannedOperation& operation) {
     pack(from_nodes, source, middle);
     fab::unpack(to_nodes, middle, target);
   }
+  return true;
 }
 
 void Run::received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) {
@@ -250,10 +305,8 @@ void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, const 
     return;
   } else {
     fail(operation, sent_bytes > expected_bytes ? Errc::truncated : Errc::mismatch,
-         fmt::format(
-             "{} bytes arrived where {} were declared; the two ends of an edge must agree about its size (and all "
-             "ranks about FAB_COMBINE_BYTES and FAB_CHECK)",
-             sent_bytes, expected_bytes));
+         fmt::format("{} bytes arrived where {} were declared; the two ends of an edge must agree about its size",
+                     sent_bytes, expected_bytes));
   }
   if (first_part) clear_up(operation, frame != nullptr ? *frame : FrameHead{0, bytes, 1});
 }
@@ -266,7 +319,7 @@ void Run::compare_frame(const PlannedOperation& operation) {
     case FrameFault::none:
       return;
     case FrameFault::other_call:
-      fail(operation, Errc::mismatch, "the sender is in another call (or FAB_CHECK differs)");
+      fail(operation, Errc::mismatch, fmt::format("the sender is in {}", name_of_call(check.sender_call)));
       // Which messages that call sends is not known.
       return take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
     case FrameFault::other_blocks:
@@ -314,6 +367,10 @@ void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
 void Run::settled(Transfer& transfer) {
   transfer.state = Transfer::State::idle;
   settled_count_.store(settled_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  one_less_pending();
+}
+
+void Run::one_less_pending() {
   --pending_;
   if (done()) {  // an abandoned run's last sends
     if (pending_ == 0 && !held_) recycle();
@@ -370,6 +427,7 @@ void Run::abandon(const Status& reason) {
   abandoned_ = true;
   engine_.mutex.assert_held();
   engine_.forget(*this);
+  if (std::exchange(parked_, false)) --pending_;
   ++pending_;  // so that receives that settle inside cancel do not finish the run twice
   take_back([](const Transfer&) { return true; });
   --pending_;
@@ -417,7 +475,8 @@ void Run::recycle() noexcept {
 }
 
 std::string Run::describe(const PlannedOperation& operation) const {
-  if (operation.peer == nullptr) return "local copy";
+  if (operation.peer == nullptr)
+    return operation.record->kind == OperationKind::reduce ? "local reduction" : "local copy";
   const OperationRecord& record = *operation.record;
   return fmt::format("{} rank {} ({} B, slot {}, through {})",
                      record.kind == OperationKind::send ? "send to" : "receive from",
@@ -434,6 +493,7 @@ std::string Run::describe_pending() const {
     add(one_sided_->describe_pending());
   for (std::uint32_t i = 0; i < used_transfers_; ++i)
     if (transfers_[i].state != Transfer::State::idle) add(describe(*transfers_[i].operation));
+  if (parked_) add("a thread that waits or tests, for a user-defined reduction");
   return text;
 }
 

@@ -37,8 +37,8 @@ class Run {
   Run& operator=(const Run&) = delete;
 
   /// For the next starts: bases[i] is the address of BufferId i (scratch is the run's own), `sequence_tag` is
-  /// TagFormat::sequence or lasting. Now somebody holds the run.
-  void prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag) noexcept;
+  /// TagFormat::sequence or lasting, `user` what ReduceOp::user calls. Now somebody holds the run.
+  void prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag, const UserReduction& user) noexcept;
   /// After prepare(), if the plan has channels. Throws as OneSided does.
   void make_one_sided(std::uint64_t tag) { one_sided_ = std::make_unique<OneSided>(*this, tag); }
   /// Posts round 0, or waits for the peers' addresses first. The buffers belong to the run until done().
@@ -66,6 +66,15 @@ class Run {
   void begin();
   /// Repeats a refused post; returns whether it was accepted.
   bool repost(Transfer& transfer);
+  /// Somebody takes the run out of the engine's list; returns whether there is something to do.
+  [[nodiscard]] bool unpark() noexcept {
+    parked_ = false;
+    return status_.ok();
+  }
+  /// Does what the round does in this rank's memory, functions of the user's among it. Without the engine's lock.
+  void do_parked_operations();
+  /// Goes on from there.
+  void local_operations_done();
 
   // For one-sided messages.
   [[nodiscard]] std::byte* scratch() const noexcept { return scratch_.get(); }
@@ -87,7 +96,13 @@ class Run {
   void prepare_round();
   void post_round();
   [[nodiscard]] bool is_broken(const Peer* peer) const noexcept;
-  void copy(const PlannedOperation& operation);
+  [[nodiscard]] std::span<const PlannedOperation> local_operations() const noexcept;
+  void do_operations(std::span<const PlannedOperation> operations);
+  [[nodiscard]] static bool calls_user(std::span<const PlannedOperation> operations) noexcept;
+  [[nodiscard]] bool copy(const PlannedOperation& operation);
+  void reduce(const PlannedOperation& operation) const;
+  void fail_unequal();
+  void one_less_pending();
   [[nodiscard]] PostResult post(Transfer& transfer);
   void stage_send(const PlannedOperation& operation);
   [[nodiscard]] std::uint64_t tag_of(const PlannedOperation& operation) const noexcept {
@@ -128,6 +143,9 @@ class Run {
   std::uint32_t pending_ = 0;  ///< operations of the round not settled, one more while the round is being posted
   bool held_ = false;          ///< the user has a handle
   bool abandoned_ = false;
+  bool parked_ = false;                        ///< in the engine's list
+  UserReduction user_;                         ///< set if the plan has user reductions
+  const PlannedOperation* unequal_ = nullptr;  ///< a copy of this round whose ends differ in size
   std::atomic<std::uint64_t> settled_count_{0};
   Status status_;
   std::vector<const Peer*> broken_peers_;  ///< of this run; nothing more is posted to or from them

@@ -1,5 +1,5 @@
 // The exchanges under MPI's names.
-#include "collectives/neighbor_xchg.h"
+#include "collectives/neighbor/neighbor_xchg.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "bindings/mpi/failure.h"
 #include "bindings/mpi/idle.h"
 #include "bindings/mpi/process.h"
-#include "collectives/cart_shift_xchg.h"
+#include "collectives/neighbor/cart_shift_xchg.h"
 #include "core/wait.h"
 #include "fab/mpi.h"
 

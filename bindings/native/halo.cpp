@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "collectives/halo_xchg.h"
+#include "collectives/neighbor/halo_xchg.h"
 #include "fab/memory.h"
 #include "fab/persistent.h"
 

@@ -1,29 +1,14 @@
 #include "fab/neighbor.h"
 
-#include "collectives/cart_shift_xchg.h"
-#include "collectives/neighbor_xchg.h"
-#include "core/context.h"
+#include "bindings/native/starting.h"
+#include "collectives/neighbor/cart_shift_xchg.h"
+#include "collectives/neighbor/neighbor_xchg.h"
 
 namespace fab {
 
 namespace {
 
 using collectives::BlockList;
-
-/// Starts under the engine's lock; the progress thread is woken only for requests that nobody waits for at once.
-template <class Start>
-Request start(const Communicator& communicator, Start&& start_run) {
-  core::Communicator& core = *communicator.core();
-  const core::Lock lock(core.engine().mutex);
-  return Request(communicator.core(), start_run(core));
-}
-
-template <class Start>
-Request start_in_background(const Communicator& communicator, Start&& start_run) {
-  Request request = start(communicator, start_run);
-  communicator.core()->engine().leave();
-  return request;
-}
 
 auto equal_blocks(const Communicator& communicator, const void* send, void* recv, const Layout& block) {
   return [&communicator, send, recv, &block](core::Communicator& core) -> core::Run& {
@@ -64,7 +49,7 @@ auto shift(const void* send, void* recv, const Layout& block, int dimension, int
 }  // namespace
 
 void neighbor_xchg(const Communicator& communicator, const void* send, void* recv, const Layout& block) {
-  start(communicator, equal_blocks(communicator, send, recv, block)).wait();
+  start_run(communicator, equal_blocks(communicator, send, recv, block)).wait();
 }
 
 Request ineighbor_xchg(const Communicator& communicator, const void* send, void* recv, const Layout& block) {
@@ -72,7 +57,7 @@ Request ineighbor_xchg(const Communicator& communicator, const void* send, void*
 }
 
 void neighbor_xchg(const Communicator& communicator, void* buffer, const Layout& block) {
-  start(communicator, in_place_blocks(communicator, buffer, block)).wait();
+  start_run(communicator, in_place_blocks(communicator, buffer, block)).wait();
 }
 
 Request ineighbor_xchg(const Communicator& communicator, void* buffer, const Layout& block) {
@@ -81,7 +66,7 @@ Request ineighbor_xchg(const Communicator& communicator, void* buffer, const Lay
 
 void neighbor_xchgv(const Communicator& communicator, const void* send, std::span<const BlockShape> send_blocks,
                     void* recv, std::span<const BlockShape> recv_blocks) {
-  start(communicator, shaped_blocks(send, send_blocks, recv, recv_blocks)).wait();
+  start_run(communicator, shaped_blocks(send, send_blocks, recv, recv_blocks)).wait();
 }
 
 Request ineighbor_xchgv(const Communicator& communicator, const void* send, std::span<const BlockShape> send_blocks,
@@ -91,7 +76,7 @@ Request ineighbor_xchgv(const Communicator& communicator, const void* send, std:
 
 void cart_shift_xchg(const Communicator& communicator, const void* send, void* recv, const Layout& block, int dimension,
                      int displacement) {
-  start(communicator, shift(send, recv, block, dimension, displacement, false)).wait();
+  start_run(communicator, shift(send, recv, block, dimension, displacement, false)).wait();
 }
 
 Request icart_shift_xchg(const Communicator& communicator, const void* send, void* recv, const Layout& block,
@@ -101,7 +86,7 @@ Request icart_shift_xchg(const Communicator& communicator, const void* send, voi
 
 void cart_shift_xchg(const Communicator& communicator, void* buffer, const Layout& block, int dimension,
                      int displacement) {
-  start(communicator, shift(nullptr, buffer, block, dimension, displacement, true)).wait();
+  start_run(communicator, shift(nullptr, buffer, block, dimension, displacement, true)).wait();
 }
 
 Request icart_shift_xchg(const Communicator& communicator, void* buffer, const Layout& block, int dimension,

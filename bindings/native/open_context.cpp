@@ -1,5 +1,6 @@
 #include "bindings/native/open_context.h"
 
+#include "collectives/select.h"
 #include "providers/local/local_provider.h"
 #include "providers/ofi/ofi_provider.h"
 
@@ -20,6 +21,7 @@ Transports open_transports(const Config& config, const JobInfo& job, const Log& 
 std::shared_ptr<core::Context> open_context() { return open_context(read_config(), open_store()); }
 
 std::shared_ptr<core::Context> open_context(const Config& config, std::unique_ptr<Store> store) {
+  collectives::check_choices(config);
   return core::Context::open(config, std::move(store), open_transports);
 }
 

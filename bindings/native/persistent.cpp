@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "collectives/cart_shift_xchg.h"
-#include "collectives/neighbor_xchg.h"
+#include "collectives/neighbor/cart_shift_xchg.h"
+#include "collectives/neighbor/neighbor_xchg.h"
 #include "core/engine.h"
 #include "core/persistent.h"
 #include "core/wait.h"

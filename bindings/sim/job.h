@@ -40,7 +40,8 @@ struct Outcome {
 ///
 ///     sim::Job job(4096);                     // or job(64, sim::adversarial(seed))
 ///     const auto outcomes = job.run(job.world(), [&](core::Communicator& communicator) -> core::Run& {
-///       return collectives::start_bcast(communicator, buffers[communicator.rank()].data(), bytes, 0);
+///       return collectives::start(communicator, nullptr, buffers[communicator.rank()].data(),
+///       collectives::bcast_call(block, 0));
 ///     });
 ///     EXPECT_EQ(sim::failures(outcomes), "");
 ///     sim::duration(outcomes);                // and outcomes[rank].end, .sent.messages, .sent.bytes, .status

@@ -133,6 +133,11 @@ void for_each_row(const Request& request, const fab::sim::Model& model, const st
         Row row{pattern, request.call, {}};
         row.call.ranks = ranks;
         row.call.bytes = bytes;
+        if (!pattern.allows(row.call)) {
+          fmt::print(stderr, "{} {}, {} ranks, {} bytes: only for {}\n", pattern.collective, pattern.algorithm, ranks,
+                     bytes, pattern.restriction);
+          continue;
+        }
         row.predictions = predict(model, ranks, [&](fab::Rank rank) { return pattern.build(rank, row.call); });
         use(row);
       }

@@ -2,19 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <optional>
 
-#include "collectives/bcast_binary.h"
-#include "collectives/neighbor_xchg.h"
+#include "collectives/neighbor/neighbor_xchg.h"
+#include "collectives/registry.h"
+#include "collectives/select.h"
+#include "collectives/start.h"
+#include "core/config.h"
 #include "fab/error.h"
 
 namespace fab::tools {
 
 namespace {
 
-Schedule bcast_binary(Rank self, const PatternCall& call) {
-  return collectives::build_bcast_binary(self, call.ranks, call.root, call.bytes);
-}
+using collectives::CollectiveCall;
 
 Schedule neighbor_xchg(Rank self, const PatternCall& call) {
   const std::vector<int> dims = call.grid.empty() ? std::vector{call.ranks} : call.grid;
@@ -27,19 +28,62 @@ Schedule neighbor_xchg(Rank self, const PatternCall& call) {
       {});
 }
 
-constexpr Pattern kPatterns[] = {
-    {"bcast", "binary", "along a binary tree", bcast_binary},
-    {"neighbor_xchg", "direct", "a block to and from each neighbour of a periodic grid", neighbor_xchg},
-};
+/// `block` must outlive the call.
+CollectiveCall call_of(Collective collective, const Layout& block, const PatternCall& pattern, Rank self) {
+  const Operator add = Operator::of<std::uint8_t>(ReduceOp::sum);
+  CollectiveCall call;
+  switch (collective) {
+    case Collective::barrier:
+      call = collectives::barrier_call();
+      break;
+    case Collective::bcast:
+      call = collectives::bcast_call(block, pattern.root);
+      break;
+    case Collective::reduce:
+      call = collectives::reduce_call(block, add, pattern.root, false);
+      break;
+    case Collective::allreduce:
+      call = collectives::allreduce_call(block, add, false);
+      break;
+  }
+  call.rank = self;
+  call.ranks = pattern.ranks;
+  return call;
+}
+
+Pattern pattern_of(const collectives::Algorithm& algorithm) {
+  const auto allows = [&algorithm](const PatternCall& pattern) {
+    const Layout block = Layout::contiguous(pattern.bytes);
+    return algorithm.restriction.allows(call_of(algorithm.collective, block, pattern, 0));
+  };
+  const auto build = [&algorithm](Rank self, const PatternCall& pattern) {
+    static const Config config = read_config([](const std::string&) { return std::nullopt; });
+    const Layout block = Layout::contiguous(pattern.bytes);
+    return collectives::build(algorithm, call_of(algorithm.collective, block, pattern, self),
+                              collectives::commit_options(algorithm, config));
+  };
+  return {std::string(to_string(algorithm.collective)),
+          algorithm.name,
+          algorithm.description,
+          algorithm.restriction.text,
+          allows,
+          build};
+}
 
 }  // namespace
 
-std::span<const Pattern> patterns() { return kPatterns; }
+std::vector<Pattern> patterns() {
+  std::vector<Pattern> all;
+  for (const collectives::Algorithm& algorithm : collectives::algorithms()) all.push_back(pattern_of(algorithm));
+  all.push_back({"neighbor_xchg", "direct", "a block to and from each neighbour of a periodic grid", "",
+                 [](const PatternCall&) { return true; }, neighbor_xchg});
+  return all;
+}
 
 std::vector<Pattern> find_patterns(const std::string& collective, const std::string& algorithm) {
   std::vector<Pattern> found;
   std::string known;
-  for (const Pattern& each : patterns()) {
+  for (Pattern& each : patterns()) {
     known += fmt::format("{}{} {}", known.empty() ? "" : ", ", each.collective, each.algorithm);
     if (collective == each.collective && (algorithm.empty() || algorithm == each.algorithm)) found.push_back(each);
   }

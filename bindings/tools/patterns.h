@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,14 +19,17 @@ struct PatternCall {
 };
 
 struct Pattern {
-  const char* collective;
-  const char* algorithm;
-  const char* description;
-  Schedule (*build)(Rank self, const PatternCall& call);
+  std::string collective;
+  std::string algorithm;
+  std::string description;
+  std::string restriction;  ///< empty: does every call
+  std::function<bool(const PatternCall&)> allows;
+  std::function<Schedule(Rank self, const PatternCall& call)> build;
 };
 
-/// Those of a collective stand together.
-[[nodiscard]] std::span<const Pattern> patterns();
+/// The registry's algorithms, at their default settings, and the exchange between neighbours. Those of a collective
+/// stand together. Reductions add bytes.
+[[nodiscard]] std::vector<Pattern> patterns();
 
 /// Those that are named; no algorithm: all of the collective. Throws Error(invalid_argument) that lists what exists.
 [[nodiscard]] std::vector<Pattern> find_patterns(const std::string& collective, const std::string& algorithm);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -43,11 +44,11 @@ Block joined(const Block& last, const Block& next) {
   return {last.buffer, byte_range(last).begin, Layout::contiguous(last.layout.size() + next.layout.size())};
 }
 
-[[noreturn]] void refuse(std::string_view name, const std::string& where, const std::string& fault) {
-  throw Error(Errc::invalid_schedule, fmt::format("commit of schedule '{}': {}: {}", name, where, fault));
-}
-
 }  // namespace
+
+void ScheduleBuilder::refuse(const std::string& where, const std::string& fault) const {
+  throw Error(Errc::invalid_schedule, fmt::format("commit of schedule '{}': {}: {}", name_, where, fault));
+}
 
 ScheduleBuilder::ScheduleBuilder(std::string_view name, int ranks) : name_(name), ranks_(ranks) {}
 
@@ -72,15 +73,19 @@ void ScheduleBuilder::copy(Block from, Block to) {
   rounds_.back().push_back({OperationKind::copy, 0, {0, 0}, {std::move(from), std::move(to)}});
 }
 
+void ScheduleBuilder::reduce(Reduction reduction, std::size_t element_bytes, Block from, Block into) {
+  rounds_.back().push_back(
+      {OperationKind::reduce, 0, {0, 0}, {std::move(from), std::move(into)}, reduction, element_bytes});
+}
+
 void ScheduleBuilder::round() { rounds_.emplace_back(); }
 
 void ScheduleBuilder::check(const Block& block, const std::string& where) const {
   const Range range = byte_range(block);
   const auto check_against = [&](std::size_t bytes) {
     if (range.begin < 0 || range.end > static_cast<std::ptrdiff_t>(bytes))
-      refuse(name_, where,
-             fmt::format("block of bytes [{}, {}) outside buffer '{}' of {} bytes", range.begin, range.end,
-                         to_string(block.buffer), bytes));
+      refuse(where, fmt::format("block of bytes [{}, {}) outside buffer '{}' of {} bytes", range.begin, range.end,
+                                to_string(block.buffer), bytes));
   };
   if (block.layout.size() == 0) return;
   if (block.buffer == BufferId::scratch) check_against(scratch_bytes_);
@@ -90,39 +95,57 @@ void ScheduleBuilder::check(const Block& block, const std::string& where) const 
 
 void ScheduleBuilder::check(const Operation& operation, const std::string& where) const {
   for (const Block& block : operation.blocks) check(block, where);
-  if (operation.kind != OperationKind::copy) {
-    if (operation.peer < 0 || operation.peer >= ranks_)
-      refuse(name_, where, fmt::format("peer {} is none of the {} ranks", operation.peer, ranks_));
-    return;
-  }
+  if (operation.kind == OperationKind::copy) return check_copy(operation, where);
+  if (operation.kind == OperationKind::reduce) return check_reduce(operation, where);
+  if (operation.peer < 0 || operation.peer >= ranks_)
+    refuse(where, fmt::format("peer {} is none of the {} ranks", operation.peer, ranks_));
+}
+
+void ScheduleBuilder::check_copy(const Operation& operation, const std::string& where) const {
   const Block& from = operation.blocks[0];
   const Block& to = operation.blocks[1];
   const bool same = from.buffer == to.buffer && from.offset == to.offset && from.layout == to.layout;
   if (!same && overlap(from, to) && from.layout.is_contiguous() && to.layout.is_contiguous())
-    refuse(name_, where, "source and destination overlap in part");
+    refuse(where, "source and destination overlap in part");
+}
+
+void ScheduleBuilder::check_reduce(const Operation& operation, const std::string& where) const {
+  const Block& from = operation.blocks[0];
+  const Block& into = operation.blocks[1];
+  const bool user = operation.reduction.op == ReduceOp::user;
+  if (!user && !is_defined(operation.reduction))
+    refuse(where, fmt::format("{} is not defined", fab::to_string(operation.reduction)));
+  if (operation.element_bytes == 0 || operation.element_bytes > std::numeric_limits<std::uint32_t>::max() ||
+      (!user && operation.element_bytes != fab::element_bytes(operation.reduction.type)))
+    refuse(where, fmt::format("elements of {} bytes", operation.element_bytes));
+  if (!from.layout.is_contiguous() || !into.layout.is_contiguous() || from.layout.size() != into.layout.size() ||
+      from.layout.size() % operation.element_bytes != 0)
+    refuse(where, fmt::format("blocks of {} and {} bytes, which must be contiguous and hold as many elements of {}",
+                              from.layout.size(), into.layout.size(), operation.element_bytes));
+  if (overlap(from, into)) refuse(where, "the operands overlap");
 }
 
 void ScheduleBuilder::validate() const {
-  if (ranks_ < 1) refuse(name_, "communicator", fmt::format("{} ranks; at least 1 is needed", ranks_));
+  if (ranks_ < 1) refuse("communicator", fmt::format("{} ranks; at least 1 is needed", ranks_));
   for (std::size_t r = 0; r < rounds_.size(); ++r) {
     std::set<std::tuple<OperationKind, Rank, std::uint32_t>> messages;
     for (std::size_t o = 0; o < rounds_[r].size(); ++o) {
       const Operation& operation = rounds_[r][o];
       const std::string where = fmt::format("round {}, operation {} ({})", r, o, to_string(operation.kind));
       check(operation, where);
-      if (operation.kind != OperationKind::copy &&
+      if (is_message(operation.kind) &&
           !messages.emplace(operation.kind, operation.peer, operation.slots.front()).second)
-        refuse(name_, where,
-               fmt::format("slot {} is used twice with peer {}", operation.slots.front(), operation.peer));
+        refuse(where, fmt::format("slot {} is used twice with peer {}", operation.slots.front(), operation.peer));
     }
   }
+  if (pipeline_.bytes > 0) check_pipeline();
 }
 
 // Both ends order the blocks of an edge by slot and decide by the same sum, so they agree without talking.
 ScheduleBuilder::Round ScheduleBuilder::combine(const Round& round, const CommitOptions& options) {
   std::map<std::pair<OperationKind, Rank>, std::vector<const Operation*>> groups;
   for (const Operation& operation : round)
-    if (operation.kind != OperationKind::copy) groups[{operation.kind, operation.peer}].push_back(&operation);
+    if (is_message(operation.kind)) groups[{operation.kind, operation.peer}].push_back(&operation);
 
   const auto group_bytes = [](const std::vector<const Operation*>& group) {
     std::size_t bytes = 0;
@@ -135,7 +158,7 @@ ScheduleBuilder::Round ScheduleBuilder::combine(const Round& round, const Commit
   };
   Round result;
   for (const Operation& operation : round) {
-    if (operation.kind == OperationKind::copy) {
+    if (!is_message(operation.kind)) {
       result.push_back(operation);
       continue;
     }
@@ -177,18 +200,18 @@ ScheduleBuilder::Round ScheduleBuilder::merge_copies(Round round) {
 Schedule ScheduleBuilder::commit(const CommitOptions& options) const {
   validate();
   Freezer freezer(name_, scratch_bytes_);
-  for (const Round& round : rounds_) {
+  for (const Round& round : segmented(options.segment_bytes)) {
     if (round.empty()) continue;
     Round ready = merge_copies(combine(round, options));
-    // Receives first, so that a message that arrives early finds its place; copies last, while messages travel.
+    // Receives first, so that a message that arrives early finds its place; local operations last, while messages
+    // travel.
     constexpr auto order = [](OperationKind kind) {
       return kind == OperationKind::recv ? 0 : kind == OperationKind::send ? 1 : 2;
     };
     std::stable_sort(ready.begin(), ready.end(),
                      [&](const Operation& a, const Operation& b) { return order(a.kind) < order(b.kind); });
     freezer.open_round();
-    for (const Operation& operation : ready)
-      freezer.add(operation.kind, operation.peer, operation.slots, operation.blocks);
+    for (const Operation& operation : ready) freezer.add(operation);
   }
   return Schedule(freezer.freeze());
 }

@@ -26,19 +26,20 @@ std::uint32_t Freezer::peer_index(Rank peer) {
   return entry->second;
 }
 
-void Freezer::add(OperationKind kind, Rank peer, const std::vector<std::uint32_t>& slots,
-                  const std::vector<Block>& blocks) {
+void Freezer::add(const ScheduleBuilder::Operation& operation) {
   OperationRecord record;
-  record.kind = kind;
-  record.slot = slots.front();
-  record.peer = kind == OperationKind::copy ? 0 : peer_index(peer);
+  record.kind = operation.kind;
+  record.slot = operation.slots.front();
+  if (is_message(operation.kind)) record.peer = peer_index(operation.peer);
+  record.reduction = operation.reduction;
+  record.element_bytes = narrow(operation.element_bytes);
   record.first_block = narrow(blocks_.size());
-  record.block_count = narrow(blocks.size());
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    add(blocks[i], slots[i]);
-    record.bytes += blocks[i].layout.size();
+  record.block_count = narrow(operation.blocks.size());
+  for (std::size_t i = 0; i < operation.blocks.size(); ++i) {
+    add(operation.blocks[i], operation.slots[i]);
+    record.bytes += operation.blocks[i].layout.size();
   }
-  if (kind == OperationKind::copy) record.bytes = blocks.front().layout.size();
+  if (!is_message(operation.kind)) record.bytes = operation.blocks.front().layout.size();
   operations_.push_back(record);
   ++rounds_.back().operation_count;
 }

@@ -15,8 +15,7 @@ class Freezer {
   Freezer(std::string name, std::size_t scratch_bytes) : name_(std::move(name)), scratch_bytes_(scratch_bytes) {}
 
   void open_round();
-  /// `slots` has one entry a block.
-  void add(OperationKind kind, Rank peer, const std::vector<std::uint32_t>& slots, const std::vector<Block>& blocks);
+  void add(const ScheduleBuilder::Operation& operation);
   [[nodiscard]] std::shared_ptr<const std::vector<std::uint64_t>> freeze() const;
 
  private:

@@ -9,7 +9,7 @@ namespace fab {
 
 struct Schedule::Header {
   static constexpr std::uint32_t kMagic = 0x66616273;  // "fabs"
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
 
   struct Table {
     std::uint32_t offset = 0;

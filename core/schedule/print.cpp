@@ -27,6 +27,14 @@ std::string describe(const OperationRecord& operation, const Schedule& schedule)
     const auto blocks = schedule.blocks(operation);
     return fmt::format("copy {} -> {}", describe(blocks[0], schedule), describe(blocks[1], schedule));
   }
+  if (operation.kind == OperationKind::reduce) {
+    const auto blocks = schedule.blocks(operation);
+    const bool user = operation.reduction.op == ReduceOp::user;
+    return fmt::format(
+        "reduce {} with {} -> {}", describe(blocks[0], schedule),
+        user ? fmt::format("user operation on {} B", operation.element_bytes) : to_string(operation.reduction),
+        describe(blocks[1], schedule));
+  }
   return fmt::format("{} {} rank {} slot {}: {}", to_string(operation.kind),
                      operation.kind == OperationKind::send ? "to" : "from", schedule.peers()[operation.peer],
                      operation.slot, describe_blocks(operation, schedule));
@@ -53,8 +61,10 @@ std::string_view to_string(OperationKind kind) noexcept {
       return "send";
     case OperationKind::recv:
       return "recv";
-    default:
+    case OperationKind::copy:
       return "copy";
+    default:
+      return "reduce";
   }
 }
 
@@ -76,7 +86,7 @@ std::string Schedule::to_graphviz() const {
     fmt::format_to(out, "  subgraph cluster_{} {{\n    label=\"round {}\";\n    r{} [label=\"self\"];\n", r, r, r);
     for (const OperationRecord& operation : operations(rounds()[r])) {
       const std::string label = describe(operation, *this);
-      const Rank peer = operation.kind == OperationKind::copy ? -1 : peers()[operation.peer];
+      const Rank peer = !is_message(operation.kind) ? -1 : peers()[operation.peer];
       if (peer >= 0) fmt::format_to(out, "    r{}p{} [label=\"rank {}\"];\n", r, peer, peer);
       if (operation.kind == OperationKind::send)
         fmt::format_to(out, "    r{} -> r{}p{} [label=\"{}\"];\n", r, r, peer, label);

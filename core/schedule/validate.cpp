@@ -43,6 +43,17 @@ void check_block(const BlockRecord& block, Trees nodes, std::size_t scratch_byte
           "a block outside scratch");
 }
 
+void check_reduce(const OperationRecord& operation, std::span<const BlockRecord> blocks) {
+  const Reduction& reduction = operation.reduction;
+  require(reduction.op == ReduceOp::user ||
+              (is_defined(reduction) && element_bytes(reduction.type) == operation.element_bytes),
+          "a reduction that is not defined");
+  require(operation.element_bytes > 0 && operation.bytes % operation.element_bytes == 0,
+          "a reduction of parts of elements");
+  require(blocks[0].node_count == 0 && blocks[1].node_count == 0 && blocks[0].bytes == blocks[1].bytes,
+          "a reduction of blocks that do not match");
+}
+
 }  // namespace
 
 void Schedule::validate() const {
@@ -76,9 +87,9 @@ void Schedule::validate_tables() const {
 
 void Schedule::validate_operation(const OperationRecord& operation) const try {
   const Header& head = header();
-  require(operation.kind <= OperationKind::copy, "an unknown operation");
-  const bool copy = operation.kind == OperationKind::copy;
-  require(copy ? operation.block_count == 2 : operation.block_count > 0 && operation.peer < head.peers.count,
+  require(operation.kind <= OperationKind::reduce, "an unknown operation");
+  const bool local = !is_message(operation.kind);
+  require(local ? operation.block_count == 2 : operation.block_count > 0 && operation.peer < head.peers.count,
           "an operation without its peer or blocks");
   require(inside(operation.first_block, operation.block_count, head.blocks.count), "a block outside the table");
   std::uint64_t bytes = 0;
@@ -87,8 +98,9 @@ void Schedule::validate_operation(const OperationRecord& operation) const try {
     check_block(block, nodes(block), scratch_bytes());
     bytes = size_sum(bytes, block.bytes);
   }
-  require(operation.bytes == (copy ? blocks(operation)[0].bytes : bytes),
+  require(operation.bytes == (local ? blocks(operation)[0].bytes : bytes),
           "an operation of another size than its blocks");
+  if (operation.kind == OperationKind::reduce) check_reduce(operation, blocks(operation));
 } catch (const Error& error) {
   if (error.errc() == Errc::invalid_schedule) throw;
   require(false, "a size or offset beyond 2^63 - 1 bytes");

@@ -8,9 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/bcast_binary.h"
-#include "collectives/cart_shift_xchg.h"
-#include "collectives/neighbor_xchg.h"
+#include "collectives/neighbor/cart_shift_xchg.h"
+#include "collectives/neighbor/neighbor_xchg.h"
 #include "unit/exchange.h"
 #include "unit/expect_error.h"
 #include "unit/random_topologies.h"
@@ -245,41 +244,6 @@ TEST(CartShiftXchg, DifferentDimensionsAndDirectionsInFlightAtOnce) {
     for (int i = 0; i < kShifts; ++i)
       EXPECT_EQ(recv[static_cast<std::size_t>(rank)][static_cast<std::size_t>(i)],
                 10 * (rank ^ (i % 2 == 0 ? 2 : 1)) + i);
-}
-
-TEST(BcastBinary, EveryRootReachesEveryRank) {
-  for (const int ranks : kRankCounts) {
-    InProcessJob job(ranks, caller_config(), {.directed_receive = ranks % 2 == 0});
-    const auto communicators = job.communicators([](Rank) { return std::nullopt; });
-    for (Rank root = 0; root < ranks; ++root) {
-      std::vector<std::vector<int>> buffers(static_cast<std::size_t>(ranks), std::vector<int>(100, -1));
-      std::iota(buffers[static_cast<std::size_t>(root)].begin(), buffers[static_cast<std::size_t>(root)].end(), root);
-      const std::vector<int> expected = buffers[static_cast<std::size_t>(root)];
-      expect_success(run_everywhere(job, communicators, [&](core::Communicator& communicator) -> core::Run& {
-        std::vector<int>& buffer = buffers[static_cast<std::size_t>(communicator.rank())];
-        return collectives::start_bcast(communicator, buffer.data(), buffer.size() * sizeof(int), root);
-      }));
-      for (const auto& buffer : buffers) EXPECT_EQ(buffer, expected) << ranks << " ranks, root " << root;
-    }
-  }
-}
-
-TEST(BcastBinary, EveryRankHearsFromItsParentAndHasFewPeers) {
-  for (const int ranks : kRankCounts) {
-    std::vector<int> heard(static_cast<std::size_t>(ranks), -1);
-    for (Rank rank = 0; rank < ranks; ++rank) {
-      const Schedule schedule = collectives::build_bcast_binary(rank, ranks, 0, 1);
-      int receives = 0;
-      for (const OperationRecord& operation : schedule.operations()) {
-        if (operation.kind == OperationKind::recv) ++receives;
-        if (operation.kind == OperationKind::send)
-          heard[static_cast<std::size_t>(schedule.peers()[operation.peer])] = rank;
-      }
-      EXPECT_EQ(receives, rank == 0 ? 0 : 1);
-      EXPECT_LE(schedule.peers().size(), 3u);
-    }
-    for (Rank rank = 1; rank < ranks; ++rank) EXPECT_EQ(heard[static_cast<std::size_t>(rank)], (rank - 1) / 2);
-  }
 }
 
 }  // namespace

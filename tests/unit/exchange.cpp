@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "collectives/neighbor_xchg.h"
+#include "collectives/neighbor/neighbor_xchg.h"
 
 namespace fab::test {
 

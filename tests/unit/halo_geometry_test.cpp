@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "collectives/halo_xchg.h"
+#include "collectives/neighbor/halo_xchg.h"
 #include "fab/communicator.h"
 #include "fab/halo.h"
 #include "unit/allocation_count.h"

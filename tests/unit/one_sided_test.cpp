@@ -7,7 +7,7 @@
 #include <optional>
 #include <random>
 
-#include "collectives/neighbor_xchg.h"
+#include "collectives/neighbor/neighbor_xchg.h"
 #include "core/wait.h"
 #include "unit/expect_error.h"
 #include "unit/in_process_job.h"

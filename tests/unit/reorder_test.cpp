@@ -10,8 +10,8 @@
 #include "core/communicator.h"
 #include "core/context.h"
 #include "fab/fab.h"
+#include "providers/sim/network.h"
 #include "unit/expect_error.h"
-#include "unit/fabric.h"
 #include "unit/random_topologies.h"
 
 namespace fab {
@@ -21,13 +21,13 @@ using test::expect_error;
 
 class PretendedNodes {
  public:
-  explicit PretendedNodes(const std::vector<int>& nodes) : fabric_(static_cast<int>(nodes.size()), {}) {
+  explicit PretendedNodes(const std::vector<int>& nodes) : network_(static_cast<int>(nodes.size()), self_driven()) {
     Config config;
     config.log = LogLevel::off;
     for (std::unique_ptr<Store>& store : open_memory_stores(static_cast<int>(nodes.size()), nodes))
       contexts_.push_back(
           core::Context::open(config, std::move(store), [this](const Config&, const JobInfo& job, const Log&) {
-            return Transports{.node = nullptr, .network = fabric_.open(job.rank)};
+            return Transports{.node = nullptr, .network = network_.open(job.rank)};
           }));
   }
 
@@ -40,7 +40,13 @@ class PretendedNodes {
   }
 
  private:
-  test::Fabric fabric_;
+  static sim::Options self_driven() {
+    sim::Options options = sim::adversarial(1);
+    options.capabilities.wait_fd = true;
+    return options;
+  }
+
+  sim::Network network_;
   std::vector<std::shared_ptr<core::Context>> contexts_;
 };
 

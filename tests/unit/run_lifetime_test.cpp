@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "collectives/neighbor_xchg.h"
+#include "collectives/neighbor/neighbor_xchg.h"
 #include "core/wait.h"
 #include "unit/allocation_count.h"
 #include "unit/exchange.h"

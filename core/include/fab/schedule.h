@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fab/layout.h"
+#include "fab/reduction.h"
 #include "fab/topology.h"
 
 namespace fab {
@@ -23,7 +24,10 @@ constexpr BufferId user_buffer(std::uint32_t n) noexcept {
   return static_cast<BufferId>(static_cast<std::uint32_t>(BufferId::user) + n);
 }
 
-enum class OperationKind : std::uint8_t { send, recv, copy };
+enum class OperationKind : std::uint8_t { send, recv, copy, reduce };
+
+/// Whether it has a peer; the others are local.
+constexpr bool is_message(OperationKind kind) noexcept { return kind <= OperationKind::recv; }
 
 /// Part of a buffer: a layout, `offset` bytes from the buffer's address.
 struct Block {
@@ -44,20 +48,23 @@ struct BlockRecord {
 };
 
 /// One operation of a committed schedule. A send or receive moves its blocks, in order, as one message; a copy moves
-/// its first block to its second.
+/// its first block to its second; a reduce combines its first block, which holds the lower ranks' operand, with its
+/// second, where the result comes.
 struct OperationRecord {
   OperationKind kind = OperationKind::copy;
-  std::uint8_t unused[3] = {};
+  std::uint8_t unused = 0;
+  Reduction reduction{};          ///< reduce
   std::uint32_t peer = 0;         ///< index in the peer table (send, recv)
   std::uint32_t slot = 0;         ///< tells messages between the same two ranks apart
   std::uint32_t first_block = 0;  ///< index in the block table
   std::uint32_t block_count = 0;
-  std::uint32_t unused2 = 0;
-  std::uint64_t bytes = 0;  ///< payload
+  std::uint32_t element_bytes = 0;  ///< reduce
+  std::uint64_t bytes = 0;          ///< payload
 };
 
 /// Operations [first_operation, first_operation + operation_count) may be in flight together; the next round starts
-/// when they are done (Hoefler and Lumsdaine, Design, Implementation, and Usage of LibNBC, 2.1).
+/// when they are done (Hoefler and Lumsdaine, Design, Implementation, and Usage of LibNBC, 2.1). Copies and reduces are
+/// done once all messages are posted, one after the other.
 struct RoundRecord {
   std::uint32_t first_operation = 0;
   std::uint32_t operation_count = 0;
@@ -114,9 +121,16 @@ struct CommitOptions {
   std::size_t combine_bytes = 0;
   /// Whether a peer's messages are combined at all: to both ends the same. Empty: those of all peers.
   std::function<bool(Rank peer)> combines{};
+  /// Pipelines (ScheduleBuilder::begin_pipeline) are cut into segments of about so many bytes; 0: they stay whole. Must
+  /// be the same on every rank.
+  std::size_t segment_bytes = 0;
 };
 
 /// Builds a schedule: operations go into the current round until round() opens the next one.
+///
+/// Slots tell messages between the same two ranks apart: all messages of one direction in a round have different ones.
+/// Messages of different rounds may share a slot if the receiver posts their receives in the order in which they are
+/// sent; different ones are better, since one-sided and early messages are then told apart, too.
 class ScheduleBuilder {
  public:
   /// `name` is the call that the schedule carries out ("neighbor_xchg"), for messages and drawings; `ranks` the size of
@@ -131,12 +145,25 @@ class ScheduleBuilder {
   void send(Rank to, std::uint32_t slot, Block block);
   void recv(Rank from, std::uint32_t slot, Block block);
   void copy(Block from, Block to);
+  /// into = from op into, element by element; `from` holds the operand of the lower ranks. The blocks are contiguous,
+  /// of the same size, and do not overlap. `element_bytes` is that of the type, or what ReduceOp::user is told.
+  void reduce(Reduction reduction, std::size_t element_bytes, Block from, Block into);
   void round();
+
+  /// The current round and those that follow, up to end_pipeline() or commit, work on one vector of `bytes` bytes: each
+  /// of their blocks is contiguous and holds the whole of it, each message has slot 0, and there is at most one to and
+  /// one from a peer. Commit may then cut the vector into segments of whole `grain`s and have segment j do in round
+  /// i + j what the vector would do in round i. The cuts depend on `bytes`, `grain` and CommitOptions::segment_bytes
+  /// alone. The pipeline's messages go in one direction: from no rank, over others, back to itself. At most one
+  /// pipeline a schedule.
+  void begin_pipeline(std::size_t bytes, std::size_t grain);
+  /// Opens a new round.
+  void end_pipeline();
 
   /// Validates, combines and freezes. Throws Error(invalid_schedule) that names round, operation and fault: a peer
   /// outside the communicator, a block outside its declared buffer or outside scratch, two messages of a round to the
-  /// same peer with the same slot, a copy between blocks that overlap in part. Empty rounds are dropped, contiguous
-  /// copies that continue each other are merged.
+  /// same peer with the same slot, a copy between blocks that overlap in part, a reduction that is not defined, a
+  /// pipeline that is none. Empty rounds are dropped, contiguous copies that continue each other are merged.
   [[nodiscard]] Schedule commit(const CommitOptions& options = {}) const;
 
  private:
@@ -145,12 +172,27 @@ class ScheduleBuilder {
     Rank peer;
     std::vector<std::uint32_t> slots;  ///< one a block
     std::vector<Block> blocks;
+    Reduction reduction{};
+    std::size_t element_bytes = 0;
   };
   using Round = std::vector<Operation>;
+  /// Rounds [first_round, end_round).
+  struct Pipeline {
+    std::size_t first_round = 0;
+    std::size_t end_round = 0;
+    std::size_t bytes = 0;
+    std::size_t grain = 1;
+  };
+  friend class Freezer;
 
   void validate() const;
   void check(const Operation& operation, const std::string& where) const;
   void check(const Block& block, const std::string& where) const;
+  void check_copy(const Operation& operation, const std::string& where) const;
+  void check_reduce(const Operation& operation, const std::string& where) const;
+  void check_pipeline() const;
+  [[noreturn]] void refuse(const std::string& where, const std::string& fault) const;
+  [[nodiscard]] std::vector<Round> segmented(std::size_t segment_bytes) const;
   [[nodiscard]] static Round combine(const Round& round, const CommitOptions& options);
   [[nodiscard]] static Round merge_copies(Round round);
 
@@ -159,6 +201,7 @@ class ScheduleBuilder {
   std::size_t scratch_bytes_ = 0;
   std::vector<std::pair<BufferId, std::size_t>> declared_;
   std::vector<Round> rounds_{1};
+  Pipeline pipeline_;  ///< without bytes: none
 };
 
 [[nodiscard]] std::string to_string(BufferId buffer);

@@ -1,4 +1,4 @@
-#include "collectives/cart_shift_xchg.h"
+#include "collectives/neighbor/cart_shift_xchg.h"
 
 #include <fmt/format.h>
 

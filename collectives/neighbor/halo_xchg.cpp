@@ -1,4 +1,4 @@
-#include "collectives/halo_xchg.h"
+#include "collectives/neighbor/halo_xchg.h"
 
 #include <variant>
 

@@ -1,4 +1,4 @@
-#include "collectives/neighbor_xchg.h"
+#include "collectives/neighbor/neighbor_xchg.h"
 
 #include <fmt/format.h>
 

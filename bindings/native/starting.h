@@ -1,0 +1,27 @@
+// What the calls of the native API have in common.
+#pragma once
+
+#include "core/communicator.h"
+#include "core/context.h"
+#include "fab/communicator.h"
+#include "fab/request.h"
+
+namespace fab {
+
+/// Starts under the engine's lock, for a caller that waits at once. `start` makes a run on a core::Communicator.
+template <class Start>
+Request start_run(const Communicator& communicator, Start&& start) {
+  core::Communicator& core = *communicator.core();
+  const core::Lock lock(core.engine().mutex);
+  return Request(communicator.core(), start(core));
+}
+
+/// The same for a caller that goes its way: the progress thread is woken.
+template <class Start>
+Request start_in_background(const Communicator& communicator, Start&& start) {
+  Request request = start_run(communicator, start);
+  communicator.core()->engine().leave();
+  return request;
+}
+
+}  // namespace fab

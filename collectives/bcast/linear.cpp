@@ -1,0 +1,8 @@
+// Broadcast along a star: the root sends to every rank, P - 1 messages in one step. Rank counts: any.
+#include "collectives/tree.h"
+
+namespace fab::collectives {
+
+void bcast_linear(ScheduleBuilder& builder, const CollectiveCall& call) { bcast_along(star, builder, call); }
+
+}  // namespace fab::collectives

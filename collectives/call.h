@@ -1,0 +1,34 @@
+// The shape of a collective call: all that its algorithms may know.
+#pragma once
+
+#include <cstddef>
+
+#include "collectives/block_list.h"
+#include "core/collective.h"
+#include "fab/operator.h"
+
+namespace fab::collectives {
+
+/// Does not own what its blocks were made from. `bytes`, `ranks`, `root`, `one_node` and the operation are the same on
+/// all ranks, and who talks to whom depends on nothing else; layouts, `in_place` and what a rank's own buffers are may
+/// differ.
+struct CollectiveCall {
+  Collective collective = Collective::barrier;
+  Rank rank = 0;
+  int ranks = 1;
+  Rank root = 0;
+  bool one_node = false;  ///< all ranks share memory
+  bool in_place = false;  ///< the receive buffer holds what this rank contributes
+  std::size_t bytes = 0;  ///< of the vector, or of the block of one rank
+  BlockList send{};       ///< ignored when in place
+  BlockList recv{};       ///< bcast: the buffer, at the root as well
+  Operator operation{};   ///< of reductions
+
+  /// This rank's vector, for collectives with one.
+  [[nodiscard]] Block input() const { return in_place ? recv[0].in(BufferId::recv) : send[0].in(BufferId::send); }
+  [[nodiscard]] Block output() const { return recv[0].in(BufferId::recv); }
+  /// Counted from the root.
+  [[nodiscard]] int relative() const noexcept { return (rank - root + ranks) % ranks; }
+};
+
+}  // namespace fab::collectives

@@ -1,0 +1,80 @@
+#include "collectives/select.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "fab/error.h"
+
+namespace fab::collectives {
+
+namespace {
+
+constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max();
+constexpr int kAnyRanks = std::numeric_limits<int>::max();
+
+/// An algorithm for calls of up to so many bytes on up to so many ranks.
+struct Rule {
+  Collective collective;
+  std::size_t most_bytes;
+  int most_ranks;
+  const char* algorithm;
+};
+
+/// The first one that covers a call, and whose algorithm can do it, counts.
+constexpr Rule kRules[] = {
+    {Collective::barrier, kAnyBytes, kAnyRanks, "dissemination"},
+
+    {Collective::bcast, kAnyBytes, 2, "linear"},
+    {Collective::bcast, 16 << 10, kAnyRanks, "binomial"},
+    {Collective::bcast, kAnyBytes, 8, "chain"},
+    {Collective::bcast, 512 << 10, kAnyRanks, "binary"},
+    {Collective::bcast, kAnyBytes, kAnyRanks, "scatter_allgather"},
+
+    {Collective::reduce, 16 << 10, kAnyRanks, "binomial"},
+    {Collective::reduce, kAnyBytes, 4, "chain"},
+    {Collective::reduce, kAnyBytes, kAnyRanks, "rabenseifner"},
+    {Collective::reduce, kAnyBytes, kAnyRanks, "chain"},
+
+    {Collective::allreduce, 16 << 10, kAnyRanks, "recursive_doubling"},
+    {Collective::allreduce, 512 << 10, kAnyRanks, "rabenseifner"},
+    {Collective::allreduce, kAnyBytes, 64, "ring"},
+    {Collective::allreduce, kAnyBytes, kAnyRanks, "rabenseifner"},
+};
+
+[[noreturn]] void refuse(Collective collective, const std::string& name) {
+  throw Error(Errc::configuration, fmt::format("{}: there is no algorithm \"{}\"; valid are auto, {}",
+                                               algorithm_variable(collective), name, algorithm_names(collective)));
+}
+
+/// Null for "auto".
+const Algorithm* chosen(Collective collective, const Config& config) {
+  const std::string& name = config.algorithms[static_cast<std::size_t>(collective)];
+  if (name.empty()) return nullptr;
+  const Algorithm* algorithm = find_algorithm(collective, name);
+  if (algorithm == nullptr) refuse(collective, name);
+  return algorithm;
+}
+
+}  // namespace
+
+void check_choices(const Config& config) {
+  for (std::size_t i = 0; i < kCollectives; ++i) static_cast<void>(chosen(static_cast<Collective>(i), config));
+}
+
+const Algorithm& select(const CollectiveCall& call, const Config& config) {
+  const Algorithm* wanted = chosen(call.collective, config);
+  if (wanted != nullptr && wanted->restriction.allows(call)) return *wanted;
+  for (const Rule& rule : kRules) {
+    if (rule.collective != call.collective || call.bytes > rule.most_bytes || call.ranks > rule.most_ranks) continue;
+    const Algorithm* algorithm = find_algorithm(rule.collective, rule.algorithm);
+    if (algorithm != nullptr && algorithm->restriction.allows(call)) return *algorithm;
+  }
+  return algorithms(call.collective).front();
+}
+
+CommitOptions commit_options(const Algorithm& algorithm, const Config& config) {
+  return {.segment_bytes = algorithm.segmentable ? config.segment_bytes : 0};
+}
+
+}  // namespace fab::collectives

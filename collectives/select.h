@@ -1,0 +1,19 @@
+// Which algorithm does a call.
+#pragma once
+
+#include "collectives/registry.h"
+#include "core/config.h"
+
+namespace fab::collectives {
+
+/// Throws Error(configuration) when a FAB_ALGO_ variable names no algorithm, with those that exist.
+void check_choices(const Config& config);
+
+/// What FAB_ALGO_<COLLECTIVE> names, if it can do the call; otherwise what fits the call's bytes and ranks. All ranks
+/// choose the same. Throws as check_choices.
+[[nodiscard]] const Algorithm& select(const CollectiveCall& call, const Config& config);
+
+/// How its pipelines are cut. Messages are not combined: the ends of an edge need not be in the same round.
+[[nodiscard]] CommitOptions commit_options(const Algorithm& algorithm, const Config& config);
+
+}  // namespace fab::collectives

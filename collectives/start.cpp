@@ -1,0 +1,90 @@
+#include "collectives/start.h"
+
+#include <fmt/format.h>
+
+#include "collectives/buffers.h"
+#include "collectives/calls.h"
+#include "collectives/select.h"
+#include "core/context.h"
+#include "fab/error.h"
+
+namespace fab::collectives {
+
+namespace {
+
+void check(const core::Communicator& communicator, const CollectiveCall& call) {
+  if (call.root < 0 || call.root >= communicator.size())
+    throw Error(Errc::invalid_rank, fmt::format("{}: root {}; the communicator has ranks 0 to {}",
+                                                to_string(call.collective), call.root, communicator.size() - 1));
+  const std::size_t element = call.operation.element_bytes;
+  if (element > 0 && call.bytes % element != 0)
+    throw Error(Errc::invalid_count, fmt::format("{}: {} bytes are no whole number of elements of {} bytes",
+                                                 to_string(call.collective), call.bytes, element));
+}
+
+/// What a schedule depends on besides the communicator.
+core::CallShape& describe(core::Communicator& communicator, const CollectiveCall& call) {
+  core::CallShape& shape = communicator.shape_for(key_of(call.collective));
+  const Operator& operation = call.operation;
+  shape.add(static_cast<std::uint64_t>(operation.reduction.op) << 32 |
+            static_cast<std::uint64_t>(operation.reduction.type) << 16 | (operation.commutative ? 2u : 0u) |
+            (call.in_place ? 1u : 0u));
+  shape.add(static_cast<std::uint64_t>(operation.element_bytes));
+  shape.add(static_cast<std::int64_t>(call.root));
+  if (!call.in_place) call.send.describe(shape);
+  call.recv.describe(shape);
+  return shape;
+}
+
+Schedule build_for(const core::Communicator& communicator, CollectiveCall call) {
+  call.rank = communicator.rank();
+  call.ranks = communicator.size();
+  call.one_node = communicator.is_on_one_node();
+  const Config& config = communicator.context().config();
+  const Algorithm& algorithm = select(call, config);
+  return build(algorithm, call, commit_options(algorithm, config));
+}
+
+}  // namespace
+
+core::Run& start(core::Communicator& communicator, const void* send, void* recv, const CollectiveCall& call) {
+  check(communicator, call);
+  describe(communicator, call);
+  const auto bases = buffers(send, recv);
+  return communicator.start(
+      bases, [&] { return build_for(communicator, call); }, call.operation.user);
+}
+
+core::Persistent make(const std::shared_ptr<core::Communicator>& communicator, const void* send, void* recv,
+                      const CollectiveCall& call) {
+  check(*communicator, call);
+  return {communicator, build_for(*communicator, call), buffers(send, recv), call.operation.user};
+}
+
+CollectiveCall barrier_call() { return {.collective = Collective::barrier}; }
+
+CollectiveCall bcast_call(const Layout& block, Rank root) {
+  return {
+      .collective = Collective::bcast, .root = root, .bytes = block.size(), .recv = BlockList::regular(block, 1, 1)};
+}
+
+CollectiveCall reduce_call(const Layout& block, const Operator& operation, Rank root, bool in_place) {
+  return {.collective = Collective::reduce,
+          .root = root,
+          .in_place = in_place,
+          .bytes = block.size(),
+          .send = BlockList::regular(block, 1, 1),
+          .recv = BlockList::regular(block, 1, 1),
+          .operation = operation};
+}
+
+CollectiveCall allreduce_call(const Layout& block, const Operator& operation, bool in_place) {
+  return {.collective = Collective::allreduce,
+          .in_place = in_place,
+          .bytes = block.size(),
+          .send = BlockList::regular(block, 1, 1),
+          .recv = BlockList::regular(block, 1, 1),
+          .operation = operation};
+}
+
+}  // namespace fab::collectives

@@ -1,0 +1,28 @@
+// Starting collective calls.
+#pragma once
+
+#include <memory>
+
+#include "collectives/call.h"
+#include "core/communicator.h"
+#include "core/persistent.h"
+
+namespace fab::collectives {
+
+/// Starts a call; builds nothing when the same shape was started before. The caller fills in what the call is about;
+/// rank, ranks and one_node are the communicator's. Under the engine's lock. Throws Error(invalid_rank) for a bad root,
+/// Error(invalid_count) for blocks that do not hold whole elements, or differ in size.
+core::Run& start(core::Communicator& communicator, const void* send, void* recv, const CollectiveCall& call);
+
+/// Makes a persistent one, which throws when it is made what the start throws.
+[[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& communicator, const void* send,
+                                    void* recv, const CollectiveCall& call);
+
+/// The calls with one vector, `block` describing each rank's. Null for `send` buffers are in place.
+[[nodiscard]] CollectiveCall barrier_call();
+[[nodiscard]] CollectiveCall bcast_call(const Layout& block, Rank root);
+/// `element_bytes` and the rest from the operation; in place with `in_place`.
+[[nodiscard]] CollectiveCall reduce_call(const Layout& block, const Operator& operation, Rank root, bool in_place);
+[[nodiscard]] CollectiveCall allreduce_call(const Layout& block, const Operator& operation, bool in_place);
+
+}  // namespace fab::collectives

@@ -1,0 +1,51 @@
+// What reductions combine elements with.
+#pragma once
+
+#include <cstddef>
+
+#include "fab/error.h"
+#include "fab/reduction.h"
+
+namespace fab {
+
+/// An associative operation on elements of a type: one that fab knows, or the caller's own. Of operations that do not
+/// commute the operands stand in the order of ranks.
+struct Operator {
+  Reduction reduction{};
+  std::size_t element_bytes = 0;
+  bool commutative = true;
+  UserReduction user{};  ///< of ReduceOp::user; what it points to lives until the reduction is complete
+
+  /// Throws Error(invalid_argument) for an operation that is not defined on the type.
+  static Operator of(ReduceOp op, ElementType type) {
+    if (!is_defined({op, type}))
+      throw Error(Errc::invalid_argument, "reduction: " + to_string(Reduction{op, type}) + " is not defined");
+    return {{op, type}, fab::element_bytes(type)};
+  }
+  template <Reducible T>
+  static Operator of(ReduceOp op) {
+    return of(op, element_type_of<T>());
+  }
+
+  /// The caller's function on elements of any size. Throws Error(invalid_argument) without a function or with elements
+  /// of no bytes.
+  static Operator of(const UserReduction& user, std::size_t element_bytes, bool commutative) {
+    if (user.function == nullptr || element_bytes == 0)
+      throw Error(Errc::invalid_argument, "reduction: a function, and elements of at least one byte, are needed");
+    return {{ReduceOp::user, ElementType::byte}, element_bytes, commutative, user};
+  }
+  /// T combine(const T& lower, const T& higher), which must live until the reduction is complete and not throw. T is
+  /// aligned as memory of any type is.
+  template <class T, class Combine>
+  static Operator of(const Combine& combine, bool commutative) {
+    const auto apply = [](void* context, const void* in, void* inout, std::size_t elements) {
+      const Combine& call = *static_cast<const Combine*>(context);
+      const T* lower = static_cast<const T*>(in);
+      T* higher = static_cast<T*>(inout);
+      for (std::size_t i = 0; i < elements; ++i) higher[i] = call(lower[i], higher[i]);
+    };
+    return of(UserReduction{apply, const_cast<Combine*>(&combine)}, sizeof(T), commutative);
+  }
+};
+
+}  // namespace fab
