@@ -1,5 +1,7 @@
 #include "collectives/array.h"
 
+#include <algorithm>
+
 #include "collectives/gathered.h"
 #include "collectives/vector.h"
 
@@ -58,7 +60,7 @@ std::vector<int> array_extents(int ranks, int dimensions) {
     if (ranks % extent != 0 || !fits(extent, ranks, dimensions)) continue;
     std::vector<int> others = array_extents(ranks / extent, dimensions - 1);
     if (others.empty()) continue;
-    others.insert(others.begin(), extent);
+    others.insert(std::upper_bound(others.begin(), others.end(), extent), extent);
     return others;
   }
   return {};

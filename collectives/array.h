@@ -9,7 +9,7 @@
 
 namespace fab::collectives {
 
-/// As nearly equal extents as there are, all above 1, the last the largest; empty if there are none. Any number of
+/// Extents above 1 that are nearly equal where they can be, in ascending order; empty if there are none. Any number of
 /// ranks is an array of one dimension.
 [[nodiscard]] std::vector<int> array_extents(int ranks, int dimensions);
 
