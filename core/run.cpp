@@ -305,9 +305,8 @@ void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, const 
     return;
   } else {
     fail(operation, sent_bytes > expected_bytes ? Errc::truncated : Errc::mismatch,
-         fmt::format(
-             "{} bytes arrived where {} were declared; the two ends of an edge must agree about its size",
-             sent_bytes, expected_bytes));
+         fmt::format("{} bytes arrived where {} were declared; the two ends of an edge must agree about its size",
+                     sent_bytes, expected_bytes));
   }
   if (first_part) clear_up(operation, frame != nullptr ? *frame : FrameHead{0, bytes, 1});
 }
