@@ -1,5 +1,8 @@
 #include "collectives/block_list.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace fab::collectives {
 
 BlockList BlockList::regular(const Layout& element, std::size_t elements, std::size_t blocks) noexcept {
@@ -40,6 +43,24 @@ BlockView BlockList::operator[](std::size_t i) const noexcept {
     default:
       return {shapes_[i].offset, 1, &shapes_[i].layout};
   }
+}
+
+Block BlockList::range(BufferId buffer, int first, int count) const {
+  const auto begin = static_cast<std::size_t>(first) % blocks_;
+  const auto end = begin + static_cast<std::size_t>(count);
+  if (count == 1) return (*this)[begin].in(buffer);
+  std::vector<Layout::Field> fields;
+  if (form_ == Form::regular) {  // what goes round is in two pieces
+    const std::size_t turn = std::min(end, blocks_);
+    fields.push_back({(turn - begin) * elements_, (*this)[begin].offset, *element_});
+    fields.push_back({(end - turn) * elements_, 0, *element_});
+  } else {
+    for (std::size_t i = begin; i < end; ++i) {
+      const BlockView block = (*this)[i % blocks_];
+      fields.push_back({block.count, block.offset, *block.element});
+    }
+  }
+  return {buffer, 0, Layout::structure(fields)};
 }
 
 void BlockList::describe(core::CallShape& shape) const {

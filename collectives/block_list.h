@@ -17,6 +17,7 @@ struct BlockView {
   std::size_t count = 0;
   const Layout* element = nullptr;
 
+  [[nodiscard]] std::size_t bytes() const { return count * element->size(); }
   [[nodiscard]] Block in(BufferId buffer) const {
     return {buffer, offset, count == 1 ? *element : element->repeated(count)};
   }
@@ -35,6 +36,8 @@ class BlockList {
 
   [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] BlockView operator[](std::size_t i) const noexcept;
+  /// Blocks first, first + 1 and so on, `count` of them at most as many as there are, as one; block 0 follows the last.
+  [[nodiscard]] Block range(BufferId buffer, int first, int count) const;
   /// Adds what a schedule depends on.
   void describe(core::CallShape& shape) const;
 

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
 #include "collectives/block_list.h"
 #include "core/collective.h"
 #include "fab/operator.h"
 
 namespace fab::collectives {
+
+/// Of calls in which ranks know no blocks but those that they have themselves.
+inline constexpr std::size_t kUnknownBytes = std::numeric_limits<std::size_t>::max();
 
 /// Does not own what its blocks were made from. `bytes`, `ranks`, `root`, `one_node` and the operation are the same on
 /// all ranks, and who talks to whom depends on nothing else; layouts, `in_place` and what a rank's own buffers are may
@@ -19,7 +23,7 @@ struct CollectiveCall {
   Rank root = 0;
   bool one_node = false;  ///< all ranks share memory
   bool in_place = false;  ///< the receive buffer holds what this rank contributes
-  std::size_t bytes = 0;  ///< of the vector, or of the block of one rank
+  std::size_t bytes = 0;  ///< of the vector, of the block of one rank, or of all blocks where they differ in size
   BlockList send{};       ///< ignored when in place
   BlockList recv{};       ///< bcast: the buffer, at the root as well
   Operator operation{};   ///< of reductions

@@ -1,6 +1,9 @@
 #include "collectives/registry.h"
 
 #include <algorithm>
+#include <bit>
+
+#include "collectives/array.h"
 
 namespace fab::collectives {
 
@@ -9,6 +12,11 @@ BuildAlgorithm barrier_dissemination, barrier_recursive_doubling;
 BuildAlgorithm bcast_binomial, bcast_linear, bcast_binary, bcast_chain, bcast_scatter_allgather;
 BuildAlgorithm reduce_binomial, reduce_linear, reduce_chain, reduce_rabenseifner;
 BuildAlgorithm allreduce_recursive_doubling, allreduce_ring, allreduce_rabenseifner;
+BuildAlgorithm gather_linear, gather_binomial, gather_hypercube, gather_hypercube_packets;
+BuildAlgorithm scatter_linear, scatter_binomial;
+BuildAlgorithm allgather_ring, allgather_linear, allgather_recursive_doubling, allgather_bruck,
+    allgather_neighbor_exchange;
+BuildAlgorithm allgather_array_1d, allgather_array_2d, allgather_array_3d, allgather_dimension_exchange;
 
 namespace {
 
@@ -18,6 +26,14 @@ constexpr bool kWhole = false;
 constexpr Restriction kAny{"", [](const CollectiveCall&) { return true; }};
 constexpr Restriction kCommutative{"operations that commute",
                                    [](const CollectiveCall& call) { return call.operation.commutative; }};
+constexpr Restriction kPowerOfTwo{"numbers of ranks that are powers of two", [](const CollectiveCall& call) {
+                                    return std::has_single_bit(static_cast<unsigned>(call.ranks));
+                                  }};
+constexpr Restriction kEven{"even numbers of ranks", [](const CollectiveCall& call) { return call.ranks % 2 == 0; }};
+constexpr Restriction kTwoFactors{"numbers of ranks with two factors above 1",
+                                  [](const CollectiveCall& call) { return !array_extents(call.ranks, 2).empty(); }};
+constexpr Restriction kThreeFactors{"numbers of ranks with three factors above 1",
+                                    [](const CollectiveCall& call) { return !array_extents(call.ranks, 3).empty(); }};
 
 constexpr Algorithm kAlgorithms[] = {
     {Collective::barrier, "dissemination", "each step doubles how many ranks a rank has heard of", kAny, kWhole,
@@ -43,6 +59,47 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::allreduce, "ring", "parts go round a ring twice", kCommutative, kWhole, allreduce_ring},
     {Collective::allreduce, "rabenseifner", "recursive halving, then recursive doubling", kCommutative, kWhole,
      allreduce_rabenseifner},
+
+    {Collective::gather, "binomial", "along a binomial tree", kAny, kWhole, gather_binomial},
+    {Collective::gather, "linear", "every rank sends to the root", kAny, kWhole, gather_linear},
+    {Collective::gather, "hypercube", "block by block up a hypercube", kAny, kWhole, gather_hypercube},
+    {Collective::gather, "hypercube_packets", "packet by packet up a hypercube, through bounded memory", kAny, kWhole,
+     gather_hypercube_packets},
+
+    {Collective::gatherv, "linear", "every rank sends to the root", kAny, kWhole, gather_linear},
+
+    {Collective::scatter, "binomial", "along a binomial tree", kAny, kWhole, scatter_binomial},
+    {Collective::scatter, "linear", "the root sends to every rank", kAny, kWhole, scatter_linear},
+
+    {Collective::scatterv, "linear", "the root sends to every rank", kAny, kWhole, scatter_linear},
+
+    {Collective::allgather, "ring", "blocks go round a ring", kAny, kWhole, allgather_ring},
+    {Collective::allgather, "linear", "every rank sends to every rank", kAny, kWhole, allgather_linear},
+    {Collective::allgather, "recursive_doubling", "pairs of ranks, then of pairs, exchange what they have", kPowerOfTwo,
+     kWhole, allgather_recursive_doubling},
+    {Collective::allgather, "bruck", "each step doubles how many blocks a rank has", kAny, kWhole, allgather_bruck},
+    {Collective::allgather, "neighbor_exchange", "pairs of blocks, with both neighbours in turn", kEven, kWhole,
+     allgather_neighbor_exchange},
+    {Collective::allgather, "array_1d", "to both sides along a line, coloured", kAny, kWhole, allgather_array_1d},
+    {Collective::allgather, "array_2d", "along rows, then columns, coloured", kTwoFactors, kWhole, allgather_array_2d},
+    {Collective::allgather, "array_3d", "along rows, columns, then planes, coloured", kThreeFactors, kWhole,
+     allgather_array_3d},
+    {Collective::allgather, "dimension_exchange", "along each dimension of a hypercube, one way at a time", kPowerOfTwo,
+     kWhole, allgather_dimension_exchange},
+
+    {Collective::allgatherv, "ring", "blocks go round a ring", kAny, kWhole, allgather_ring},
+    {Collective::allgatherv, "linear", "every rank sends to every rank", kAny, kWhole, allgather_linear},
+    {Collective::allgatherv, "recursive_doubling", "pairs of ranks, then of pairs, exchange what they have",
+     kPowerOfTwo, kWhole, allgather_recursive_doubling},
+    {Collective::allgatherv, "bruck", "each step doubles how many blocks a rank has", kAny, kWhole, allgather_bruck},
+    {Collective::allgatherv, "neighbor_exchange", "pairs of blocks, with both neighbours in turn", kEven, kWhole,
+     allgather_neighbor_exchange},
+    {Collective::allgatherv, "array_1d", "to both sides along a line, coloured", kAny, kWhole, allgather_array_1d},
+    {Collective::allgatherv, "array_2d", "along rows, then columns, coloured", kTwoFactors, kWhole, allgather_array_2d},
+    {Collective::allgatherv, "array_3d", "along rows, columns, then planes, coloured", kThreeFactors, kWhole,
+     allgather_array_3d},
+    {Collective::allgatherv, "dimension_exchange", "along each dimension of a hypercube, one way at a time",
+     kPowerOfTwo, kWhole, allgather_dimension_exchange},
 };
 
 }  // namespace

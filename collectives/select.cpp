@@ -40,6 +40,25 @@ constexpr Rule kRules[] = {
     {Collective::allreduce, 512 << 10, kAnyRanks, "rabenseifner"},
     {Collective::allreduce, kAnyBytes, 64, "ring"},
     {Collective::allreduce, kAnyBytes, kAnyRanks, "rabenseifner"},
+
+    {Collective::gather, kAnyBytes, 4, "linear"},
+    {Collective::gather, 4 << 10, kAnyRanks, "binomial"},
+    {Collective::gather, kAnyBytes, kAnyRanks, "linear"},
+
+    {Collective::scatter, kAnyBytes, 4, "linear"},
+    {Collective::scatter, 4 << 10, kAnyRanks, "binomial"},
+    {Collective::scatter, kAnyBytes, kAnyRanks, "linear"},
+
+    {Collective::allgather, kAnyBytes, 2, "linear"},
+    {Collective::allgather, 4 << 10, kAnyRanks, "recursive_doubling"},
+    {Collective::allgather, 4 << 10, kAnyRanks, "bruck"},
+    {Collective::allgather, 64 << 10, kAnyRanks, "neighbor_exchange"},
+    {Collective::allgather, kAnyBytes, kAnyRanks, "ring"},
+
+    {Collective::allgatherv, kAnyBytes, 2, "linear"},
+    {Collective::allgatherv, 64 << 10, kAnyRanks, "recursive_doubling"},
+    {Collective::allgatherv, 64 << 10, kAnyRanks, "bruck"},
+    {Collective::allgatherv, kAnyBytes, kAnyRanks, "ring"},
 };
 
 [[noreturn]] void refuse(Collective collective, const std::string& name) {

@@ -31,7 +31,7 @@ core::CallShape& describe(core::Communicator& communicator, const CollectiveCall
             (call.in_place ? 1u : 0u));
   shape.add(static_cast<std::uint64_t>(operation.element_bytes));
   shape.add(static_cast<std::int64_t>(call.root));
-  if (!call.in_place) call.send.describe(shape);
+  call.send.describe(shape);
   call.recv.describe(shape);
   return shape;
 }

@@ -7,11 +7,24 @@
 
 namespace fab {
 
-enum class Collective : std::uint8_t { barrier, bcast, reduce, allreduce };
+enum class Collective : std::uint8_t {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv
+};
 
-inline constexpr std::string_view kCollectiveNames[] = {"barrier", "bcast", "reduce", "allreduce"};
+inline constexpr std::string_view kCollectiveNames[] = {"barrier",   "bcast",     "reduce",  "allreduce",  // one vector
+                                                        "gather",    "gatherv",   "scatter", "scatterv",
+                                                        "allgather", "allgatherv"};  // a block of each rank
 inline constexpr std::size_t kCollectives = sizeof(kCollectiveNames) / sizeof(kCollectiveNames[0]);
-static_assert(kCollectives == static_cast<std::size_t>(Collective::allreduce) + 1);
+static_assert(kCollectives == static_cast<std::size_t>(Collective::allgatherv) + 1);
 
 [[nodiscard]] constexpr std::string_view to_string(Collective collective) noexcept {
   return kCollectiveNames[static_cast<std::size_t>(collective)];

@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "collectives/call.h"
@@ -48,6 +49,8 @@ struct CollectiveModel {
 
 /// One row a collective.
 [[nodiscard]] const CollectiveModel& model_of(Collective collective);
+/// Those of gather_models.cpp.
+[[nodiscard]] std::span<const CollectiveModel> gather_models();
 
 [[nodiscard]] Operator operator_of(const CollectiveShape& shape);
 /// The vectors of all ranks combined in the order of ranks, from the highest to the lowest.
