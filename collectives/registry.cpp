@@ -9,6 +9,11 @@ BuildAlgorithm barrier_dissemination, barrier_recursive_doubling;
 BuildAlgorithm bcast_binomial, bcast_linear, bcast_binary, bcast_chain, bcast_scatter_allgather;
 BuildAlgorithm reduce_binomial, reduce_linear, reduce_chain, reduce_rabenseifner;
 BuildAlgorithm allreduce_recursive_doubling, allreduce_ring, allreduce_rabenseifner;
+BuildAlgorithm alltoall_pairwise, alltoall_linear, alltoall_bruck;
+BuildAlgorithm reduce_scatter_pairwise, reduce_scatter_recursive_halving, reduce_scatter_ring,
+    reduce_scatter_reduce_then_scatter;
+BuildAlgorithm scan_recursive_doubling, scan_linear;
+BuildAlgorithm exscan_recursive_doubling, exscan_linear;
 
 namespace {
 
@@ -43,7 +48,34 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::allreduce, "ring", "parts go round a ring twice", kCommutative, kWhole, allreduce_ring},
     {Collective::allreduce, "rabenseifner", "recursive halving, then recursive doubling", kCommutative, kWhole,
      allreduce_rabenseifner},
+
+    {Collective::alltoall, "pairwise", "pairs of ranks, one after another", kAny, kWhole, alltoall_pairwise},
+    {Collective::alltoall, "linear", "all pairs of ranks, some at once", kAny, kWhole, alltoall_linear},
+    {Collective::alltoall, "bruck", "each step moves half of the blocks twice as far", kAny, kWhole, alltoall_bruck},
+
+    {Collective::alltoallv, "pairwise", "pairs of ranks, one after another", kAny, kWhole, alltoall_pairwise},
+    {Collective::alltoallv, "linear", "all pairs of ranks, some at once", kAny, kWhole, alltoall_linear},
+
+    {Collective::reduce_scatter, "pairwise", "every rank's block to its owner, one after another", kAny, kWhole,
+     reduce_scatter_pairwise},
+    {Collective::reduce_scatter, "recursive_halving", "each step halves the vector", kCommutative, kWhole,
+     reduce_scatter_recursive_halving},
+    {Collective::reduce_scatter, "ring", "parts go round a ring", kCommutative, kWhole, reduce_scatter_ring},
+    {Collective::reduce_scatter, "reduce_then_scatter", "up a binomial tree and down", kAny, kWhole,
+     reduce_scatter_reduce_then_scatter},
+
+    {Collective::scan, "recursive_doubling", "pairs of ranks, then of pairs", kAny, kWhole, scan_recursive_doubling},
+    {Collective::scan, "linear", "from rank to rank, in segments", kAny, kSegmentable, scan_linear},
+
+    {Collective::exscan, "recursive_doubling", "pairs of ranks, then of pairs", kAny, kWhole,
+     exscan_recursive_doubling},
+    {Collective::exscan, "linear", "from rank to rank, in segments", kAny, kSegmentable, exscan_linear},
 };
+
+/// Whether a call whose `bytes` are 0 moves nothing.
+constexpr bool knows_bytes(Collective collective) noexcept {
+  return collective != Collective::barrier && collective != Collective::alltoallv;
+}
 
 }  // namespace
 
@@ -69,7 +101,7 @@ std::string algorithm_names(Collective collective) {
 
 Schedule build(const Algorithm& algorithm, const CollectiveCall& call, const CommitOptions& options) {
   ScheduleBuilder builder(to_string(call.collective), call.ranks);
-  if (call.bytes > 0 || call.collective == Collective::barrier) algorithm.build(builder, call);
+  if (call.bytes > 0 || !knows_bytes(call.collective)) algorithm.build(builder, call);
   return builder.commit(options);
 }
 
