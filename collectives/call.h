@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include "collectives/block_list.h"
@@ -10,9 +11,12 @@
 
 namespace fab::collectives {
 
+/// Of calls in which ranks know no blocks but those that they have themselves.
+inline constexpr std::size_t kUnknownBytes = std::numeric_limits<std::size_t>::max();
+
 /// Does not own what its blocks and counts were made from. `bytes`, `ranks`, `root`, `one_node` and the operation are
-/// the same on all ranks, and who talks to whom depends on nothing else; layouts, `in_place` and what a rank's own
-/// buffers are may differ.
+/// the same on all ranks, and who talks to whom depends on nothing else, but that empty blocks of alltoallv need no
+/// message; layouts, `in_place` and what a rank's own buffers are may differ.
 struct CollectiveCall {
   Collective collective = Collective::barrier;
   Rank rank = 0;
@@ -21,7 +25,7 @@ struct CollectiveCall {
   bool one_node = false;  ///< all ranks share memory
   bool in_place = false;  ///< the receive buffer holds what this rank contributes
   bool checked = false;   ///< FAB_CHECK: blocks of no bytes are sent as well, for ranks that disagree about them
-  std::size_t bytes = 0;  ///< of the vector, or of the block of one rank; 0 for alltoallv, where ranks differ
+  std::size_t bytes = 0;  ///< of the vector, of the block of one rank, or of all blocks where they differ in size
   BlockList send{};       ///< in place: of reductions, what lies in the receive buffer; otherwise ignored
   BlockList recv{};       ///< bcast: the buffer, at the root as well
   /// reduce_scatter: elements of `send` for each rank, the same on all ranks; empty: equal blocks.

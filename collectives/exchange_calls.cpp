@@ -14,6 +14,13 @@ void check_number(Collective collective, std::size_t given, const char* what, in
                 fmt::format("{}: {} {}; the communicator has {} ranks", to_string(collective), given, what, ranks));
 }
 
+/// Parts, and so what they are counted in, hold whole elements.
+void check_elements(const Layout& layout, const Operator& operation) {
+  if (operation.element_bytes == 0 || layout.size() % operation.element_bytes != 0)
+    throw Error(Errc::invalid_count, fmt::format("reduce_scatter: {} bytes are no whole number of elements of {} bytes",
+                                                 layout.size(), operation.element_bytes));
+}
+
 CollectiveCall prefix_call(Collective collective, const Layout& block, const Operator& operation, bool in_place) {
   return {.collective = collective,
           .in_place = in_place,
@@ -34,17 +41,18 @@ CollectiveCall alltoall_call(const Layout& block, int ranks, bool in_place) {
 CollectiveCall alltoallv_call(const BlockList& send, const BlockList& recv, int ranks) {
   check_number(Collective::alltoallv, send.size(), "send blocks", ranks);
   check_number(Collective::alltoallv, recv.size(), "receive blocks", ranks);
-  return {.collective = Collective::alltoallv, .send = send, .recv = recv};
+  return {.collective = Collective::alltoallv, .bytes = kUnknownBytes, .send = send, .recv = recv};
 }
 
 CollectiveCall alltoallv_call(const BlockList& blocks, int ranks) {
   check_number(Collective::alltoallv, blocks.size(), "blocks", ranks);
-  return {.collective = Collective::alltoallv, .in_place = true, .recv = blocks};
+  return {.collective = Collective::alltoallv, .in_place = true, .bytes = kUnknownBytes, .recv = blocks};
 }
 
 CollectiveCall reduce_scatter_call(const Layout& element, std::span<const int> counts, const Operator& operation,
                                    Rank rank, int ranks, bool in_place) {
   check_number(Collective::reduce_scatter, counts.size(), "counts", ranks);
+  check_elements(element, operation);
   std::size_t elements = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] < 0)
@@ -62,6 +70,7 @@ CollectiveCall reduce_scatter_call(const Layout& element, std::span<const int> c
 }
 
 CollectiveCall reduce_scatter_block_call(const Layout& block, const Operator& operation, int ranks, bool in_place) {
+  check_elements(block, operation);
   const auto blocks = static_cast<std::size_t>(ranks);
   return {.collective = Collective::reduce_scatter,
           .in_place = in_place,

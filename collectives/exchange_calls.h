@@ -14,10 +14,11 @@ namespace fab::collectives {
 [[nodiscard]] CollectiveCall alltoallv_call(const BlockList& blocks, int ranks);
 
 /// counts[i] elements for rank i, of which this is `rank`; `counts` outlives the call. Throws Error(invalid_argument)
-/// when there is not one for each of `ranks` ranks, Error(invalid_count) for negative ones.
+/// when there is not one for each of `ranks` ranks, Error(invalid_count) for negative ones, or when `element` holds no
+/// whole number of the operation's.
 [[nodiscard]] CollectiveCall reduce_scatter_call(const Layout& element, std::span<const int> counts,
                                                  const Operator& operation, Rank rank, int ranks, bool in_place);
-/// Equal blocks.
+/// Equal blocks. Throws the latter.
 [[nodiscard]] CollectiveCall reduce_scatter_block_call(const Layout& block, const Operator& operation, int ranks,
                                                        bool in_place);
 

@@ -72,11 +72,6 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::exscan, "linear", "from rank to rank, in segments", kAny, kSegmentable, exscan_linear},
 };
 
-/// Whether a call whose `bytes` are 0 moves nothing.
-constexpr bool knows_bytes(Collective collective) noexcept {
-  return collective != Collective::barrier && collective != Collective::alltoallv;
-}
-
 }  // namespace
 
 std::span<const Algorithm> algorithms() { return kAlgorithms; }
@@ -101,7 +96,7 @@ std::string algorithm_names(Collective collective) {
 
 Schedule build(const Algorithm& algorithm, const CollectiveCall& call, const CommitOptions& options) {
   ScheduleBuilder builder(to_string(call.collective), call.ranks);
-  if (call.bytes > 0 || !knows_bytes(call.collective)) algorithm.build(builder, call);
+  if (call.bytes > 0 || call.collective == Collective::barrier) algorithm.build(builder, call);
   return builder.commit(options);
 }
 

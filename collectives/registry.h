@@ -9,8 +9,7 @@
 
 namespace fab::collectives {
 
-/// Adds one rank's operations to an empty builder. A pure function; calls have bytes, but for those of barriers and of
-/// alltoallv.
+/// Adds one rank's operations to an empty builder. A pure function; calls have bytes, but for those of barriers.
 using BuildAlgorithm = void(ScheduleBuilder&, const CollectiveCall&);
 
 /// Calls that an algorithm can do. All ranks come to the same answer.

@@ -1,34 +1,10 @@
 #include "fab/collectives.h"
 
-#include "bindings/native/starting.h"
-#include "collectives/start.h"
-#include "core/persistent.h"
+#include "bindings/native/starting_collectives.h"
 
 namespace fab {
 
-namespace {
-
-using collectives::CollectiveCall;
-
-void wait_for(const Communicator& communicator, const void* send, void* recv, const CollectiveCall& call) {
-  start_run(communicator, [&](core::Communicator& core) -> core::Run& {
-    return collectives::start(core, send, recv, call);
-  }).wait();
-}
-
-Request begin(const Communicator& communicator, const void* send, void* recv, const CollectiveCall& call) {
-  return start_in_background(
-      communicator, [&](core::Communicator& core) -> core::Run& { return collectives::start(core, send, recv, call); });
-}
-
-PersistentExchange make(const Communicator& communicator, const void* send, void* recv, const CollectiveCall& call) {
-  return PersistentExchange(collectives::make(communicator.core(), send, recv, call));
-}
-
-constexpr bool kInPlace = true;
-constexpr bool kApart = false;
-
-}  // namespace
+using namespace native;
 
 void barrier(const Communicator& communicator) {
   wait_for(communicator, nullptr, nullptr, collectives::barrier_call());
