@@ -103,11 +103,12 @@ void reduce_along(TreeOf tree, ScheduleBuilder& builder, const CollectiveCall& c
   const Vector value = combine(builder, call, own, received, in_result && call.operation.commutative);
   builder.round();
   if (place.parent) builder.send(absolute(*place.parent), 0, value.block());
-  if (!place.parent && !is_root) builder.send(call.root, 0, value.block());
   if (!place.parent && is_root && value != result) builder.copy(value.block(), result.block());
-  builder.round();
-  if (place.parent && is_root) builder.recv(top, 0, result.block());
   builder.end_pipeline();
+  // Behind the pipeline, in which segments would wait for each other in a circle.
+  if (!place.parent && !is_root) builder.send(call.root, 0, value.block());
+  if (place.parent && is_root) builder.recv(top, 0, result.block());
+  builder.round();
 }
 
 }  // namespace fab::collectives

@@ -98,7 +98,8 @@ struct AlgorithmVariable {
   }();
   static std::string& value(Config& config) { return config.algorithms[static_cast<std::size_t>(kCollective)]; }
   static constexpr ConfigRow kRow{
-      kName.data(), "auto",
+      kName.data(),
+      "auto",
       "Algorithm of this collective for the calls that it can do, as fab_info --algorithms lists them; auto: by bytes "
       "and "
       "ranks; the same on all ranks.",
@@ -109,7 +110,8 @@ struct AlgorithmVariable {
       [](const Config& config) {
         const std::string& name = config.algorithms[static_cast<std::size_t>(kCollective)];
         return name.empty() ? "auto" : name;
-      }};
+      },
+      true};
 };
 
 template <std::size_t kRows, std::size_t... kIndex>
@@ -168,21 +170,22 @@ constexpr std::array<ConfigRow, 14> kOtherRows = {{
      "and "
      "m; 0: never; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_bytes(text, config.combine_bytes); },
-     [](const Config& config) { return std::to_string(config.combine_bytes); }},
+     [](const Config& config) { return std::to_string(config.combine_bytes); }, true},
     {"FAB_SEGMENT_BYTES", "65536",
      "Collectives that pipeline cut their vectors into segments of so many bytes: 0 or more, suffixes k and m; 0: "
      "never; "
      "the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_bytes(text, config.segment_bytes); },
-     [](const Config& config) { return std::to_string(config.segment_bytes); }},
+     [](const Config& config) { return std::to_string(config.segment_bytes); }, true},
     {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 or more.",
      [](std::string_view text, Config& config) {
        return parse_number<std::size_t>(text, 0, std::numeric_limits<std::size_t>::max(), config.plan_cache);
      },
      [](const Config& config) { return std::to_string(config.plan_cache); }},
-    {"FAB_CHECK", "0", "Ranks compare kind and sizes of each call, and report a mismatch: 0 or off, 1 or on.",
+    {"FAB_CHECK", "0",
+     "Ranks compare kind and sizes of each call, and report a mismatch: 0 or off, 1 or on; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.check); },
-     [](const Config& config) { return std::string(find_name<bool>(kSwitches, config.check)); }},
+     [](const Config& config) { return std::string(find_name<bool>(kSwitches, config.check)); }, true},
     {"FAB_SEQUENCE_START", "0", "First sequence number of every communicator, for tests of its wrap: 0 or more.",
      [](std::string_view text, Config& config) {
        return parse_number<std::uint64_t>(text, 0, std::numeric_limits<std::uint64_t>::max(), config.sequence_start);

@@ -65,6 +65,7 @@ struct ConfigRow {
   bool (*parse)(std::string_view text, Config& config);
   /// The current value as text.
   std::string (*print)(const Config& config);
+  bool same_everywhere = false;  ///< all ranks must have the same value; compared when they first meet
 };
 
 [[nodiscard]] std::span<const ConfigRow> config_rows();

@@ -5,6 +5,7 @@
 #include "core/communicator.h"
 #include "core/plan.h"
 #include "core/processors.h"
+#include "core/settings.h"
 
 namespace fab::core {
 
@@ -34,7 +35,7 @@ Context::Context(const Config& config, std::unique_ptr<Store> store, const Trans
       tags_(transports_.narrowest(), store_->job().size),
       engine_(engine_options(config_, store_->job()), log_),
       inbox_(needs_inbox(transports_) ? new Inbox(engine_, *transports_.network, tags_) : nullptr),
-      peers_(engine_, *store_, transports_, inbox_.get()),
+      peers_(engine_, *store_, transports_, inbox_.get(), shared_settings(config_)),
       discards_(engine_, tags_),
       surplus_(new std::byte[kHeadBytes]) {
   if (transports_.node) engine_.add(*transports_.node);

@@ -1,6 +1,9 @@
 #include "core/frame.h"
 
 #include <cstring>
+#include <initializer_list>
+
+#include "core/collective.h"
 
 namespace fab::core {
 
@@ -9,6 +12,14 @@ FrameWord call_word(std::string_view name, bool check) noexcept {
   FrameWord word = 14695981039346656037ull;  // FNV-1a
   for (const char character : name) word = (word ^ static_cast<unsigned char>(character)) * 1099511628211ull;
   return word;
+}
+
+std::string_view name_of_call(FrameWord word) noexcept {
+  for (const std::string_view name : {"neighbor_xchg", "cart_shift_xchg", "halo_xchg"})
+    if (call_word(name, true) == word) return name;
+  for (const std::string_view name : kCollectiveNames)
+    if (call_word(name, true) == word) return name;
+  return "another call";
 }
 
 std::uint32_t frame_bytes(std::uint32_t blocks) noexcept {
@@ -37,7 +48,7 @@ FrameHead read_frame_head(const std::byte* frame) noexcept {
 
 FrameCheck check_frame(std::span<const BlockRecord> blocks, FrameWord call, const std::byte* frame) noexcept {
   const FrameHead head = read_frame_head(frame);
-  if (head.call != call) return {FrameFault::other_call, 0, 0};
+  if (head.call != call) return {FrameFault::other_call, 0, 0, head.call};
   for (std::uint32_t i = 0; i < blocks.size() && i < head.blocks; ++i) {
     FrameWord sent;
     std::memcpy(&sent, frame + FrameHead::kBytes + i * sizeof(sent), sizeof(sent));

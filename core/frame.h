@@ -17,6 +17,8 @@ using FrameWord = std::uint64_t;
 
 /// A word for the name of a call; 0 where calls are not checked.
 [[nodiscard]] FrameWord call_word(std::string_view name, bool check) noexcept;
+/// The inverse, for the calls of fab's own; "another call" for others.
+[[nodiscard]] std::string_view name_of_call(FrameWord word) noexcept;
 
 /// Bytes of a frame for so many blocks.
 [[nodiscard]] std::uint32_t frame_bytes(std::uint32_t blocks) noexcept;
@@ -40,6 +42,7 @@ struct FrameCheck {
   FrameFault fault = FrameFault::none;
   std::uint32_t block = 0;         ///< the first block that differs
   std::uint64_t sender_bytes = 0;  ///< what the sender gave it
+  FrameWord sender_call = 0;       ///< of FrameFault::other_call
 };
 [[nodiscard]] FrameCheck check_frame(std::span<const BlockRecord> blocks, FrameWord call,
                                      const std::byte* frame) noexcept;

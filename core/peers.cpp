@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/settings.h"
+
 namespace fab::core {
 
 namespace {
@@ -20,8 +22,8 @@ PostResult Peer::post_recv(std::span<const iovec> pieces, std::uint64_t tag, con
 }
 
 void PeerTable::publish() {
-  if (network_ != nullptr) store_.publish(kNetworkKey, network_->address());
-  if (node_ != nullptr) store_.publish(kNodeKey, node_->address());
+  if (network_ != nullptr) store_.publish(kNetworkKey, with_settings(settings_, network_->address()));
+  if (node_ != nullptr) store_.publish(kNodeKey, with_settings(settings_, node_->address()));
 }
 
 Peer& PeerTable::find(Rank world_rank) {
@@ -52,10 +54,10 @@ void PeerTable::choose_provider(Peer& peer) const {
 
 void PeerTable::look_up(Peer& peer) {
   store_.fetch(peer.world_rank, peer.provider == node_ ? kNodeKey : kNetworkKey,
-               [this, &peer](std::optional<std::string> address, const std::string& reason) {
-                 engine_.enqueue([this, &peer, address = std::move(address), reason] {
+               [this, &peer](std::optional<std::string> published, const std::string& reason) {
+                 engine_.enqueue([this, &peer, published = std::move(published), reason] {
                    engine_.mutex.assert_held();
-                   arrived(peer, address, reason);
+                   arrived(peer, published, reason);
                  });
                });
 }
@@ -68,11 +70,14 @@ std::vector<Rank> PeerTable::reached(Rank self) const {
   return ranks;
 }
 
-void PeerTable::arrived(Peer& peer, const std::optional<std::string>& address, const std::string& reason) {
+void PeerTable::arrived(Peer& peer, const std::optional<std::string>& published, const std::string& reason) {
   try {
-    if (!address)
+    if (!published)
       throw Error(Errc::unreachable, fmt::format("the address of rank {} cannot be had: {}", peer.world_rank, reason));
-    peer.handle = peer.provider->connect(*address);
+    const auto [settings, address] = split_published(*published);
+    if (const std::string difference = find_difference(settings_, settings); !difference.empty())
+      throw Error(Errc::mismatch, fmt::format("{}; all ranks need the same", difference));
+    peer.handle = peer.provider->connect(address);
     peer.state = Peer::State::ready;
     engine_.log().write(LogLevel::debug, "rank {} is reached through {}", peer.world_rank, peer.provider->name());
   } catch (const Error& error) {

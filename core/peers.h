@@ -40,9 +40,11 @@ struct Peer {
 class PeerTable {
  public:
   /// `inbox` is the network's; null where it needs none.
-  PeerTable(Engine& engine, Store& store, const Transports& transports, Inbox* inbox)
+  /// `settings` are what all ranks must have alike (core/settings.h).
+  PeerTable(Engine& engine, Store& store, const Transports& transports, Inbox* inbox, std::string settings)
       : engine_(engine),
         store_(store),
+        settings_(std::move(settings)),
         node_(transports.node.get()),
         network_(transports.network.get()),
         inbox_(inbox) {}
@@ -63,11 +65,12 @@ class PeerTable {
  private:
   void choose_provider(Peer& peer) const;
   void look_up(Peer& peer) FAB_REQUIRES(engine_.mutex);
-  void arrived(Peer& peer, const std::optional<std::string>& address, const std::string& reason)
+  void arrived(Peer& peer, const std::optional<std::string>& published, const std::string& reason)
       FAB_REQUIRES(engine_.mutex);
 
   Engine& engine_;
   Store& store_;
+  const std::string settings_;
   Provider* node_;
   Provider* network_;
   Inbox* inbox_;

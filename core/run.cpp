@@ -306,8 +306,7 @@ void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, const 
   } else {
     fail(operation, sent_bytes > expected_bytes ? Errc::truncated : Errc::mismatch,
          fmt::format(
-             "{} bytes arrived where {} were declared; the two ends of an edge must agree about its size (and all "
-             "ranks about FAB_COMBINE_BYTES and FAB_CHECK)",
+             "{} bytes arrived where {} were declared; the two ends of an edge must agree about its size",
              sent_bytes, expected_bytes));
   }
   if (first_part) clear_up(operation, frame != nullptr ? *frame : FrameHead{0, bytes, 1});
@@ -321,7 +320,7 @@ void Run::compare_frame(const PlannedOperation& operation) {
     case FrameFault::none:
       return;
     case FrameFault::other_call:
-      fail(operation, Errc::mismatch, "the sender is in another call (or FAB_CHECK differs)");
+      fail(operation, Errc::mismatch, fmt::format("the sender is in {}", name_of_call(check.sender_call)));
       // Which messages that call sends is not known.
       return take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
     case FrameFault::other_blocks:

@@ -1,4 +1,5 @@
-// fab_info: what this fab is, what it would use here and why, and every variable with its value.
+// fab_info: what this fab is, what it would use here and why, every variable with its value, and the algorithms of the
+// collectives.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -6,6 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "collectives/registry.h"
 #include "core/bootstrap/store.h"
 #include "core/config.h"
 #include "core/transports.h"
@@ -110,6 +112,39 @@ void print(const ordered_json& info) {
   print_variables(info["variables"]);
 }
 
+ordered_json describe_algorithms() {
+  ordered_json rows = ordered_json::array();
+  for (const fab::collectives::Algorithm& row : fab::collectives::algorithms())
+    rows.push_back({{"collective", to_string(row.collective)},
+                    {"algorithm", row.name},
+                    {"description", row.description},
+                    {"restriction", row.restriction.text},
+                    {"segmentable", row.segmentable},
+                    {"variable", fab::algorithm_variable(row.collective)}});
+  return rows;
+}
+
+void print_algorithms(const ordered_json& rows) {
+  std::string collective;
+  for (const ordered_json& row : rows) {
+    const auto text = [&row](const char* field) { return row[field].get<std::string>(); };
+    if (text("collective") != collective) fmt::print("{} ({})\n", text("collective"), text("variable"));
+    collective = text("collective");
+    fmt::print("  {:<20} {}{}\n", text("algorithm"), text("description"),
+               text("restriction").empty() ? "" : "; only for " + text("restriction"));
+  }
+}
+
+int run_algorithms(bool json) {
+  if (fab::open_store()->job().rank != 0) return EXIT_SUCCESS;
+  const ordered_json rows = describe_algorithms();
+  if (json)
+    fmt::print("{}\n", rows.dump(2));
+  else
+    print_algorithms(rows);
+  return EXIT_SUCCESS;
+}
+
 int run(bool json) {
   const fab::Config config = fab::read_config();
   const std::unique_ptr<fab::Store> store = fab::open_store();
@@ -131,10 +166,12 @@ int run(bool json) {
 int main(int argc, char** argv) {
   CLI::App app("What this fab is, what it would use here and why, and every variable with its value.", "fab_info");
   bool json = false;
+  bool algorithms = false;
   app.add_flag("--json", json, "Print JSON");
+  app.add_flag("--algorithms", algorithms, "Print the algorithms of the collectives instead");
   CLI11_PARSE(app, argc, argv);
   try {
-    return run(json);
+    return algorithms ? run_algorithms(json) : run(json);
   } catch (const std::exception& error) {
     fmt::print(stderr, "fab_info: {}\n", error.what());
     return EXIT_FAILURE;

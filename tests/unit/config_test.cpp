@@ -45,6 +45,8 @@ TEST(Config, DefaultsStandInTheRows) {
   EXPECT_EQ(config.log, LogLevel::warn);
   EXPECT_EQ(config.wait_timeout_s, 0);
   EXPECT_EQ(config.combine_bytes, 32768u);
+  EXPECT_EQ(config.segment_bytes, 65536u);
+  for (const std::string& algorithm : config.algorithms) EXPECT_EQ(algorithm, "");
   EXPECT_EQ(config.plan_cache, 64u);
   EXPECT_FALSE(config.check);
   EXPECT_EQ(config.sequence_start, 0u);
@@ -58,7 +60,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 13u);
+  EXPECT_EQ(names.size(), 14u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
@@ -79,6 +81,9 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_COMBINE_BYTES", "0").combine_bytes, 0u);
   EXPECT_EQ(read("FAB_COMBINE_BYTES", "64k").combine_bytes, std::size_t{64} << 10);
   EXPECT_EQ(read("FAB_COMBINE_BYTES", "2m").combine_bytes, std::size_t{2} << 20);
+  EXPECT_EQ(read("FAB_SEGMENT_BYTES", "8k").segment_bytes, 8192u);
+  EXPECT_EQ(read("FAB_ALGO_REDUCE", "chain").algorithms[static_cast<std::size_t>(Collective::reduce)], "chain");
+  EXPECT_EQ(read("FAB_ALGO_REDUCE", "auto").algorithms[static_cast<std::size_t>(Collective::reduce)], "");
   EXPECT_EQ(read("FAB_PLAN_CACHE", "0").plan_cache, 0u);
   EXPECT_EQ(read("FAB_SEQUENCE_START", "18446744073709551615").sequence_start, ~std::uint64_t{0});
   EXPECT_TRUE(read("FAB_LOCAL", "on").local);
@@ -106,17 +111,14 @@ TEST(Config, PrintedValuesAreReadBack) {
 
 TEST(Config, InvalidValuesAreRefused) {
   const std::multimap<std::string, std::string> invalid = {
-      {"FAB_PROGRESS", "Thread"},   {"FAB_PROGRESS", ""},
-      {"FAB_PROGRESS_CPU", "-2"},   {"FAB_PROGRESS_CPU", "1x"},
-      {"FAB_PROGRESS_CPU", " 1"},   {"FAB_PROGRESS_CPU", "99999999999"},
-      {"FAB_LOG", "loud"},          {"FAB_WAIT_TIMEOUT", "-1"},
-      {"FAB_WAIT_TIMEOUT", "nan"},  {"FAB_WAIT_TIMEOUT", "inf"},
-      {"FAB_WAIT_TIMEOUT", "5s"},   {"FAB_COMBINE_BYTES", "k"},
-      {"FAB_COMBINE_BYTES", "-1"},  {"FAB_COMBINE_BYTES", "1kb"},
-      {"FAB_COMBINE_BYTES", "1g"},  {"FAB_COMBINE_BYTES", "1.5k"},
-      {"FAB_PLAN_CACHE", ""},       {"FAB_COMBINE_BYTES", "18446744073709551615k"},
-      {"FAB_CHECK", "yes"},         {"FAB_CHECK", "2"},
-      {"FAB_SEQUENCE_START", "-1"}, {"FAB_SEQUENCE_START", "0x10"},
+      {"FAB_PROGRESS", "Thread"},    {"FAB_PROGRESS", ""},         {"FAB_PROGRESS_CPU", "-2"},
+      {"FAB_PROGRESS_CPU", "1x"},    {"FAB_PROGRESS_CPU", " 1"},   {"FAB_PROGRESS_CPU", "99999999999"},
+      {"FAB_LOG", "loud"},           {"FAB_WAIT_TIMEOUT", "-1"},   {"FAB_WAIT_TIMEOUT", "nan"},
+      {"FAB_WAIT_TIMEOUT", "inf"},   {"FAB_WAIT_TIMEOUT", "5s"},   {"FAB_COMBINE_BYTES", "k"},
+      {"FAB_COMBINE_BYTES", "-1"},   {"FAB_COMBINE_BYTES", "1kb"}, {"FAB_COMBINE_BYTES", "1g"},
+      {"FAB_COMBINE_BYTES", "1.5k"}, {"FAB_PLAN_CACHE", ""},       {"FAB_COMBINE_BYTES", "18446744073709551615k"},
+      {"FAB_CHECK", "yes"},          {"FAB_CHECK", "2"},           {"FAB_SEGMENT_BYTES", "many"},
+      {"FAB_ALGO_BCAST", ""},        {"FAB_SEQUENCE_START", "-1"}, {"FAB_SEQUENCE_START", "0x10"},
   };
   for (const auto& [name, value] : invalid) {
     const std::string message = refusal_of(name, value);

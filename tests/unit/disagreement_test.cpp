@@ -1,5 +1,6 @@
 // Ranks that disagree about sizes, combining or the call: errors, no hang, nothing written beyond a block, and the next
 // exchange works.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "collectives/neighbor/cart_shift_xchg.h"
@@ -155,36 +156,33 @@ TEST_P(Disagreement, AboutTheNumberOfEdges) {
   }
 }
 
-TEST_P(Disagreement, WhereOneRankCombinesAndTheOtherDoesNot) {
-  Config combining = caller_config();
-  combining.combine_bytes = 16384;
-  Config separate = caller_config();
-  separate.combine_bytes = 0;
-  for (const bool sender_combines : {false, true}) {
-    make_job(sender_combines ? combining : separate, sender_combines ? separate : combining);
-    for (const std::size_t bytes : {0u, 4u, 8u, 30u, 1000u}) {
-      SCOPED_TRACE(testing::Message() << "sender combines " << sender_combines << ", " << bytes << " bytes");
-      const auto statuses = exchange({{bytes, bytes, bytes}, {bytes, bytes, bytes}});
-      EXPECT_FALSE(statuses[1].ok());
-      EXPECT_THAT(statuses[1].message, HasSubstr("receive from rank 0"));
-    }
+// What must be the same everywhere is compared when ranks meet: both get to know, and nothing is sent.
+TEST_P(Disagreement, AboutSettings) {
+  struct Difference {
+    void (*set)(Config&);
+    const char* name;
+    const char* value;
+    const char* other_value;
+  };
+  const Difference differences[] = {
+      {[](Config& config) { config.combine_bytes = 77; }, "FAB_COMBINE_BYTES", "77", "32768"},
+      {[](Config& config) { config.segment_bytes = 78; }, "FAB_SEGMENT_BYTES", "78", "65536"},
+      {[](Config& config) { config.check = true; }, "FAB_CHECK", "1", "0"},
+      {[](Config& config) { config.algorithms[1] = "chain"; }, "FAB_ALGO_BCAST", "chain", "auto"}};
+  for (const auto& [set, name, value, other_value] : differences) {
+    Config other = caller_config();
+    set(other);
+    make_job(other, caller_config());
     const auto statuses = exchange({{8}, {8}});
-    EXPECT_TRUE(statuses[1].ok()) << "a single block is combined by nobody: " << statuses[1].message;
-    EXPECT_EQ(job_->left_over(), 0u);
-  }
-}
-
-TEST_P(Disagreement, WhetherCallsAreChecked) {
-  Config checking = caller_config();
-  checking.check = true;
-  for (const bool sender_checks : {false, true}) {
-    make_job(sender_checks ? checking : caller_config(), sender_checks ? caller_config() : checking);
-    for (const std::size_t bytes : {0u, 8u, 70000u}) {
-      const auto statuses = exchange({{bytes}, {bytes}});
-      EXPECT_FALSE(statuses[1].ok());
-      EXPECT_THAT(statuses[1].message, HasSubstr("FAB_CHECK"));
-    }
-    EXPECT_EQ(job_->left_over(), 0u);
+    const auto expect = [&](const Status& status, Rank peer, const char* here, const char* there) {
+      EXPECT_EQ(status.errc(), Errc::mismatch);
+      EXPECT_THAT(status.message, HasSubstr(fmt::format("neighbor_xchg: rank {}: {} is {} here and {} there; all ranks "
+                                                        "need the same",
+                                                        peer, name, here, there)));
+    };
+    expect(statuses[0], 1, value, other_value);
+    expect(statuses[1], 0, other_value, value);
+    EXPECT_EQ(job_->fabric().messages(), 0u);
   }
 }
 
@@ -210,7 +208,7 @@ TEST_P(Disagreement, AboutTheCallIsNoticedWhereCallsAreChecked) {
   const Status status = release(*runs[1]);
   EXPECT_EQ(status.errc(), Errc::mismatch);
   EXPECT_THAT(status.message, HasSubstr("cart_shift_xchg: receive from rank 0 (8 B, slot 0, through fabric): "
-                                        "the sender is in another call (or FAB_CHECK differs)"));
+                                        "the sender is in bcast"));
 }
 
 }  // namespace

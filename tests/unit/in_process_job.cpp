@@ -48,10 +48,7 @@ void InProcessJob::finish(std::span<core::Run* const> runs) {
 }
 
 void InProcessJob::progress() {
-  for (const auto& context : contexts_) {
-    const core::Lock lock(context->engine().mutex);
-    context->engine().progress();
-  }
+  for (const auto& context : contexts_) context->engine().poll_once();
 }
 
 std::size_t InProcessJob::left_over() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/settings.h"
+
 namespace fab::test {
 
 Config caller_config() {
@@ -64,7 +66,7 @@ std::shared_ptr<core::Communicator> RecordingRig::communicator(std::optional<cor
 }
 
 void RecordingRig::publish(Rank rank) {
-  others_.at(static_cast<std::size_t>(rank - 1))->publish("fab.address", std::to_string(rank));
+  others_.at(static_cast<std::size_t>(rank - 1))->publish("fab.address", core::with_settings("", std::to_string(rank)));
 }
 
 void RecordingRig::meet_everybody() {

@@ -1,0 +1,239 @@
+// Every algorithm of the registry against the oracle, over the unkind fabric: rank counts, sizes, roots, operations,
+// buffers in place and in pieces.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "collectives/registry.h"
+#include "collectives/start.h"
+#include "unit/collective_model.h"
+#include "unit/in_process_job.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+using collectives::Algorithm;
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)  // much slower
+constexpr int kRankCounts[] = {1, 2, 3, 4, 5, 7, 8, 13, 16};
+#else
+constexpr int kRankCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 31, 32, 33, 64};
+#endif
+
+constexpr std::byte kUntouched{0xee};
+
+std::uint64_t hash(std::uint64_t value) {
+  value = (value ^ (value >> 31)) * 0x7fb5d329728ea185ull;
+  value = (value ^ (value >> 27)) * 0x81dadef4bc2dd44dull;
+  return value ^ (value >> 33);
+}
+
+/// The buffers of all ranks of one call, before and after it.
+class Performance {
+ public:
+  Performance(const CollectiveModel& model, const CollectiveShape& shape)
+      : model_(model), shape_(shape), distance_(shape.scattered ? 3 * shape.element_bytes : shape.element_bytes) {
+    element_ = Layout::contiguous(shape.element_bytes).resized(0, static_cast<std::ptrdiff_t>(distance_));
+    for (Rank rank = 0; rank < shape.ranks; ++rank) {
+      values_.push_back(random_values(rank));
+      const bool in_place = model.is_in_place(shape, rank);
+      send_.push_back(buffer(in_place ? 0 : model.sent(shape, rank)));
+      recv_.push_back(buffer(model.received(shape, rank)));
+      if (in_place)
+        put(values_.back(), recv_.back(), model.in_place_at(shape, rank));
+      else
+        put(values_.back(), send_.back(), 0);
+    }
+    recv_before_ = recv_;
+    send_before_ = send_;
+  }
+
+  core::Run& start(core::Communicator& communicator) {
+    const auto rank = static_cast<std::size_t>(communicator.rank());
+    return start_locked(communicator, [&](core::Communicator& its) -> core::Run& {
+      return collectives::start(its, send_[rank].data(), recv_[rank].data(),
+                                model_.call(shape_, communicator.rank(), element_));
+    });
+  }
+
+  void check(Rank rank) const {
+    const auto index = static_cast<std::size_t>(rank);
+    Bytes expected = recv_before_[index];
+    if (const auto values = model_.expected(shape_, values_, rank)) put(*values, expected, 0);
+    EXPECT_TRUE(recv_[index] == expected) << "what rank " << rank << " has is not what it should have";
+    EXPECT_TRUE(send_[index] == send_before_[index]) << "the send buffer of rank " << rank << " has changed";
+  }
+
+ private:
+  [[nodiscard]] Bytes random_values(Rank rank) const {
+    Bytes values(model_.sent(shape_, rank) * shape_.element_bytes);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<std::byte>(hash(static_cast<std::uint64_t>(rank) << 40 | i));
+    return values;
+  }
+  /// With room behind the last element that nobody may touch.
+  [[nodiscard]] Bytes buffer(std::size_t elements) const { return Bytes(elements * distance_ + 16, kUntouched); }
+  void put(const Bytes& values, Bytes& buffer, std::size_t first_element) const {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      buffer[(first_element + i / shape_.element_bytes) * distance_ + i % shape_.element_bytes] = values[i];
+  }
+
+  const CollectiveModel& model_;
+  const CollectiveShape shape_;
+  const std::size_t distance_;
+  Layout element_;
+  std::vector<Bytes> values_;
+  std::vector<Bytes> send_;
+  std::vector<Bytes> recv_;
+  std::vector<Bytes> send_before_;
+  std::vector<Bytes> recv_before_;
+};
+
+/// Makes the call on all ranks of a job, which drives, and compares.
+void perform(InProcessJob& job, const InProcessJob::Communicators& communicators, const CollectiveModel& model,
+             const CollectiveShape& shape) {
+  SCOPED_TRACE(testing::PrintToString(shape));
+  Performance performance(model, shape);
+  std::vector<core::Run*> runs;
+  for (const auto& communicator : communicators) runs.push_back(&performance.start(*communicator));
+  ASSERT_NO_FATAL_FAILURE(job.finish(runs));
+  for (Rank rank = 0; rank < shape.ranks; ++rank) {
+    const Status status = release(*runs[static_cast<std::size_t>(rank)]);
+    ASSERT_TRUE(status.ok()) << "rank " << rank << ": " << status.message;
+    performance.check(rank);
+  }
+}
+
+class Algorithms : public testing::TestWithParam<Algorithm> {
+ protected:
+  static constexpr std::size_t kSegmentBytes = 256;
+
+  [[nodiscard]] static const CollectiveModel& model() { return model_of(GetParam().collective); }
+
+  [[nodiscard]] static InProcessJob job(int ranks, std::uint32_t seed, bool check = false) {
+    Config config = caller_config();
+    config.algorithms[static_cast<std::size_t>(GetParam().collective)] = GetParam().name;
+    config.segment_bytes = kSegmentBytes;
+    config.check = check;
+    return {
+        ranks, config, {.seed = seed, .directed_receive = seed % 2 == 0, .inject_bytes = seed % 3 == 0 ? 4096u : 16u}};
+  }
+
+  [[nodiscard]] static bool allows(const CollectiveShape& shape) {
+    return GetParam().restriction.allows({.operation = operator_of(shape)});
+  }
+
+  /// Every kind of call that the collective has, for a number of elements.
+  [[nodiscard]] static std::vector<CollectiveShape> shapes(int ranks, Rank root, std::size_t elements) {
+    std::vector<CollectiveShape> result;
+    const auto add = [&](CollectiveShape shape) {
+      shape.ranks = ranks;
+      shape.root = root;
+      shape.elements = elements;
+      if (allows(shape)) result.push_back(shape);
+    };
+    add({});
+    if (!model().moves) return result;
+    add({.scattered = true});
+    if (model().has_in_place) add({.in_place = true});
+    if (!model().combines) {
+      add({.element_bytes = 1});
+      return result;
+    }
+    add({.combination = Combination::user_composition, .in_place = true});
+    add({.combination = Combination::user_composition, .scattered = true});
+    add({.combination = Combination::user_sum, .in_place = true, .scattered = true});
+    return result;
+  }
+
+  /// All where ranks are few, some others for every larger number.
+  [[nodiscard]] static std::vector<CollectiveShape> some(std::vector<CollectiveShape> all, int ranks,
+                                                         std::size_t elements) {
+    if (ranks <= 8) return all;
+    std::size_t number = static_cast<std::size_t>(ranks) + elements;
+    std::erase_if(all, [&](const CollectiveShape&) { return ++number % 3 != 0; });
+    return all;
+  }
+
+  [[nodiscard]] static std::vector<Rank> roots(int ranks) {
+    if (!model().has_root) return {0};
+    if (ranks > 8) return {ranks * 2 / 3};
+    std::vector<Rank> result{0, ranks / 2, ranks - 1};
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+    return result;
+  }
+};
+
+TEST_P(Algorithms, DoWhatTheCollectiveSays) {
+  for (const int ranks : kRankCounts) {
+    InProcessJob its = job(ranks, static_cast<std::uint32_t>(ranks));
+    const auto communicators = its.communicators([](Rank) { return std::nullopt; });
+    for (const Rank root : roots(ranks))
+      for (const std::size_t elements : {std::size_t{1}, static_cast<std::size_t>(ranks + 1)})
+        for (const CollectiveShape& shape : some(shapes(ranks, root, elements), ranks, elements))
+          ASSERT_NO_FATAL_FAILURE(perform(its, communicators, model(), shape));
+    EXPECT_EQ(its.left_over(), 0u);
+  }
+}
+
+// Nothing, less than one element a rank, one segment and a bit, more segments than ranks, packed and unpacked messages.
+TEST_P(Algorithms, OfAllSizes) {
+  for (const int ranks : {1, 2, 3, 4, 6, 8, 11}) {
+    InProcessJob its = job(ranks, static_cast<std::uint32_t>(100 + ranks));
+    const auto communicators = its.communicators([](Rank) { return std::nullopt; });
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{16}, kSegmentBytes, kSegmentBytes + 8,
+                                    10 * kSegmentBytes, std::size_t{4096}, std::size_t{4104}, std::size_t{9000}})
+      for (const CollectiveShape& shape : shapes(ranks, ranks - 1, bytes / 8))
+        ASSERT_NO_FATAL_FAILURE(perform(its, communicators, model(), shape));
+    EXPECT_EQ(its.left_over(), 0u);
+  }
+}
+
+// Messages of two parts, more segments than there are slots, and checked calls.
+TEST_P(Algorithms, OfLongVectors) {
+  for (const int ranks : {2, 3, 5}) {
+    InProcessJob its = job(ranks, static_cast<std::uint32_t>(200 + ranks), true);
+    const auto communicators = its.communicators([](Rank) { return std::nullopt; });
+    for (const std::size_t bytes : {std::size_t{65536}, std::size_t{65544}, std::size_t{300'000}})
+      for (const CollectiveShape& shape : shapes(ranks, 0, bytes / 8))
+        ASSERT_NO_FATAL_FAILURE(perform(its, communicators, model(), shape));
+    EXPECT_EQ(its.left_over(), 0u);
+  }
+}
+
+TEST_P(Algorithms, SeveralInFlightOnTwoCommunicatorsInDifferentOrders) {
+  constexpr int kRanks = 5;
+  InProcessJob its = job(kRanks, 7);
+  std::vector<InProcessJob::Communicators> both;
+  for (int i = 0; i < 2; ++i) both.push_back(its.communicators([](Rank) { return std::nullopt; }));
+  std::vector<std::unique_ptr<Performance>> calls;
+  for (std::size_t i = 0; i < 8; ++i)
+    calls.push_back(std::make_unique<Performance>(
+        model(),
+        CollectiveShape{
+            .ranks = kRanks, .root = model().has_root ? static_cast<Rank>(i % kRanks) : 0, .elements = 3 + 40 * i}));
+  std::vector<core::Run*> runs;
+  for (Rank rank = 0; rank < kRanks; ++rank)
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      // The first four calls are of the first communicator; odd ranks begin with the second.
+      const std::size_t which = rank % 2 == 1 ? (i + 4) % 8 : i;
+      runs.push_back(&calls[which]->start(*both[which / 4][static_cast<std::size_t>(rank)]));
+    }
+  ASSERT_NO_FATAL_FAILURE(its.finish(runs));
+  for (core::Run* run : runs) {
+    const Status status = release(*run);
+    EXPECT_TRUE(status.ok()) << status.message;
+  }
+  for (Rank rank = 0; rank < kRanks; ++rank)
+    for (const auto& call : calls) call->check(rank);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Algorithms,
+                         testing::ValuesIn(collectives::algorithms().begin(), collectives::algorithms().end()),
+                         [](const auto& each) {
+                           return std::string(to_string(each.param.collective)) + "_" + each.param.name;
+                         });
+
+}  // namespace
+}  // namespace fab::test

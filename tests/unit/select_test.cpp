@@ -1,0 +1,75 @@
+// The registry, and which algorithm does a call.
+#include "collectives/select.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "unit/expect_error.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+using collectives::Algorithm;
+using collectives::CollectiveCall;
+
+TEST(Registry, NamesEachAlgorithmOnceAndBeginsWithOneThatDoesEverything) {
+  std::set<std::pair<Collective, std::string>> names;
+  for (std::size_t i = 0; i < kCollectives; ++i) {
+    const auto rows = collectives::algorithms(static_cast<Collective>(i));
+    ASSERT_FALSE(rows.empty()) << to_string(static_cast<Collective>(i));
+    EXPECT_STREQ(rows.front().restriction.text, "");
+    for (const Algorithm& row : rows) {
+      EXPECT_TRUE(names.emplace(row.collective, row.name).second) << row.name;
+      EXPECT_EQ(collectives::find_algorithm(row.collective, row.name), &row);
+      EXPECT_STRNE(row.description, "");
+    }
+  }
+  EXPECT_EQ(names.size(), collectives::algorithms().size()) << "rows of a collective stand together";
+}
+
+TEST(Select, TakesTheOneThatTheVariableNames) {
+  for (const Algorithm& row : collectives::algorithms()) {
+    Config config = caller_config();
+    config.algorithms[static_cast<std::size_t>(row.collective)] = row.name;
+    const CollectiveCall call{.collective = row.collective, .ranks = 4, .bytes = 64};
+    EXPECT_EQ(&collectives::select(call, config), &row);
+  }
+}
+
+TEST(Select, TakesAnotherOneForCallsThatItCannotDo) {
+  Config config = caller_config();
+  config.algorithms[static_cast<std::size_t>(Collective::allreduce)] = "ring";
+  const CollectiveCall call{.collective = Collective::allreduce,
+                            .ranks = 4,
+                            .bytes = 1 << 20,
+                            .operation = {.element_bytes = 8, .commutative = false}};
+  EXPECT_STREQ(collectives::select(call, config).name, "recursive_doubling");
+}
+
+TEST(Select, FindsOneForEveryCall) {
+  const Config config = caller_config();
+  for (std::size_t i = 0; i < kCollectives; ++i)
+    for (const int ranks : {1, 2, 3, 100, 1'000'000})
+      for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 14, std::size_t{1} << 40})
+        for (const bool commutative : {false, true}) {
+          const CollectiveCall call{.collective = static_cast<Collective>(i),
+                                    .ranks = ranks,
+                                    .bytes = bytes,
+                                    .operation = {.commutative = commutative}};
+          EXPECT_TRUE(collectives::select(call, config).restriction.allows(call));
+        }
+}
+
+TEST(Select, NamesTheValidAlgorithmsWhenAVariableNamesNone) {
+  Config config = caller_config();
+  EXPECT_NO_THROW(collectives::check_choices(config));
+  config.algorithms[static_cast<std::size_t>(Collective::bcast)] = "magic";
+  expect_error(Errc::configuration,
+               {"FAB_ALGO_BCAST: there is no algorithm \"magic\"; valid are auto, binomial, linear, "},
+               [&] { collectives::check_choices(config); });
+}
+
+}  // namespace
+}  // namespace fab::test
