@@ -144,8 +144,9 @@ void PrintTo(const CollectiveShape& shape, std::ostream* out) {
 }
 
 const CollectiveModel& model_of(Collective collective) {
-  for (const CollectiveModel& model : kModels)
-    if (model.collective == collective) return model;
+  for (const std::span<const CollectiveModel> models : {std::span<const CollectiveModel>(kModels), exchange_models()})
+    for (const CollectiveModel& model : models)
+      if (model.collective == collective) return model;
   throw std::logic_error("no model of " + std::string(to_string(collective)));
 }
 
