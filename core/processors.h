@@ -8,7 +8,7 @@ struct Processors {
   int of_node = 1;     ///< processing units that the operating system lets anybody use
 };
 
-/// Reads both through hwloc; 1 and 1 (never spin) when it fails.
+/// Reads both through hwloc, which takes milliseconds, once; 1 and 1 (never spin) when it fails.
 [[nodiscard]] Processors count_processors();
 
 }  // namespace fab::core

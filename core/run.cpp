@@ -123,6 +123,13 @@ void Run::prepare_round() {
   }
 }
 
+inline std::span<const PlannedOperation> Run::local_operations() const noexcept {
+  const auto operations = plan_.operations(round_);
+  auto first = operations.end();
+  while (first != operations.begin() && !is_message(std::prev(first)->record->kind)) --first;
+  return {first, operations.end()};
+}
+
 void Run::post_round() {
   for (std::uint32_t i = 0; i < used_transfers_; ++i) {
     Transfer& transfer = transfers_[i];
@@ -134,6 +141,7 @@ void Run::post_round() {
   }
   // Local operations come last, while messages travel.
   const auto operations = local_operations();
+  if (operations.empty()) return;
   if (plan_.has_user_reductions() && calls_user(operations)) {
     ++pending_;
     parked_ = true;
@@ -142,13 +150,6 @@ void Run::post_round() {
   }
   do_operations(operations);
   if (unequal_ != nullptr) fail_unequal();
-}
-
-std::span<const PlannedOperation> Run::local_operations() const noexcept {
-  const auto operations = plan_.operations(round_);
-  auto first = operations.end();
-  while (first != operations.begin() && !is_message(std::prev(first)->record->kind)) --first;
-  return {first, operations.end()};
 }
 
 bool Run::calls_user(std::span<const PlannedOperation> operations) noexcept {
@@ -164,6 +165,24 @@ void Run::do_operations(std::span<const PlannedOperation> operations) {
     else if (!copy(operation))
       unequal_ = &operation;
   }
+}
+
+inline void Run::one_less_pending() {
+  --pending_;
+  if (done()) {  // an abandoned run's last sends
+    if (pending_ == 0 && !held_) recycle();
+    return;
+  }
+  if (pending_ > 0) {
+    if (abandoned_ && pending_ == sends_in_flight()) finish();
+    return;
+  }
+  if (!status_.ok()) {
+    finish();
+    return;
+  }
+  ++round_;
+  run_rounds();
 }
 
 // While this rank's own part of the round is pending, nobody else changes what this reads, and the run does not end.
@@ -305,9 +324,8 @@ void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, const 
     return;
   } else {
     fail(operation, sent_bytes > expected_bytes ? Errc::truncated : Errc::mismatch,
-         fmt::format(
-             "{} bytes arrived where {} were declared; the two ends of an edge must agree about its size",
-             sent_bytes, expected_bytes));
+         fmt::format("{} bytes arrived where {} were declared; the two ends of an edge must agree about its size",
+                     sent_bytes, expected_bytes));
   }
   if (first_part) clear_up(operation, frame != nullptr ? *frame : FrameHead{0, bytes, 1});
 }
@@ -369,24 +387,6 @@ void Run::settled(Transfer& transfer) {
   transfer.state = Transfer::State::idle;
   settled_count_.store(settled_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   one_less_pending();
-}
-
-void Run::one_less_pending() {
-  --pending_;
-  if (done()) {  // an abandoned run's last sends
-    if (pending_ == 0 && !held_) recycle();
-    return;
-  }
-  if (pending_ > 0) {
-    if (abandoned_ && pending_ == sends_in_flight()) finish();
-    return;
-  }
-  if (!status_.ok()) {
-    finish();
-    return;
-  }
-  ++round_;
-  run_rounds();
 }
 
 // The provider could not do it: nothing more will come from, or go to, this peer.

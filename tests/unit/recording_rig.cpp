@@ -66,7 +66,8 @@ std::shared_ptr<core::Communicator> RecordingRig::communicator(std::optional<cor
 }
 
 void RecordingRig::publish(Rank rank) {
-  others_.at(static_cast<std::size_t>(rank - 1))->publish("fab.address", core::with_settings("", std::to_string(rank)));
+  others_.at(static_cast<std::size_t>(rank - 1))
+      ->publish("fab.address", core::with_settings(core::shared_settings(context_->config()), std::to_string(rank)));
 }
 
 void RecordingRig::meet_everybody() {

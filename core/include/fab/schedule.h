@@ -150,8 +150,8 @@ class ScheduleBuilder {
   /// of their blocks is contiguous and holds the whole of it, each message has slot 0, and there is at most one to and
   /// one from a peer. Commit may then cut the vector into segments of whole `grain`s and have segment j do in round
   /// i + j what the vector would do in round i. The cuts depend on `bytes`, `grain` and CommitOptions::segment_bytes
-  /// alone. The pipeline's messages go in one direction: from no rank, over others, back to itself. At most one pipeline
-  /// a schedule.
+  /// alone. The pipeline's messages go in one direction: from no rank, over others, back to itself. At most one
+  /// pipeline a schedule.
   void begin_pipeline(std::size_t bytes, std::size_t grain);
   /// Opens a new round.
   void end_pipeline();
