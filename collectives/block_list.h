@@ -17,7 +17,7 @@ struct BlockView {
   std::size_t count = 0;
   const Layout* element = nullptr;
 
-  [[nodiscard]] std::size_t bytes() const { return count * element->size(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return count * element->size(); }
   [[nodiscard]] Block in(BufferId buffer) const {
     return {buffer, offset, count == 1 ? *element : element->repeated(count)};
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <span>
 
 #include "collectives/block_list.h"
 #include "core/collective.h"
@@ -13,9 +14,9 @@ namespace fab::collectives {
 /// Of calls in which ranks know no blocks but those that they have themselves.
 inline constexpr std::size_t kUnknownBytes = std::numeric_limits<std::size_t>::max();
 
-/// Does not own what its blocks were made from. `bytes`, `ranks`, `root`, `one_node` and the operation are the same on
-/// all ranks, and who talks to whom depends on nothing else; layouts, `in_place` and what a rank's own buffers are may
-/// differ.
+/// Does not own what its blocks and counts were made from. `bytes`, `ranks`, `root`, `one_node` and the operation are
+/// the same on all ranks, and who talks to whom depends on nothing else, but that empty blocks of alltoallv need no
+/// message; layouts, `in_place` and what a rank's own buffers are may differ.
 struct CollectiveCall {
   Collective collective = Collective::barrier;
   Rank rank = 0;
@@ -23,13 +24,16 @@ struct CollectiveCall {
   Rank root = 0;
   bool one_node = false;  ///< all ranks share memory
   bool in_place = false;  ///< the receive buffer holds what this rank contributes
+  bool checked = false;   ///< FAB_CHECK: blocks of no bytes are sent as well, for ranks that disagree about them
   std::size_t bytes = 0;  ///< of the vector, of the block of one rank, or of all blocks where they differ in size
-  BlockList send{};       ///< ignored when in place
+  BlockList send{};       ///< in place: of reductions, what lies in the receive buffer; otherwise ignored
   BlockList recv{};       ///< bcast: the buffer, at the root as well
-  Operator operation{};   ///< of reductions
+  /// reduce_scatter: elements of `send` for each rank, the same on all ranks; empty: equal blocks.
+  std::span<const int> counts{};
+  Operator operation{};  ///< of reductions
 
   /// This rank's vector, for collectives with one.
-  [[nodiscard]] Block input() const { return in_place ? recv[0].in(BufferId::recv) : send[0].in(BufferId::send); }
+  [[nodiscard]] Block input() const { return send[0].in(in_place ? BufferId::recv : BufferId::send); }
   [[nodiscard]] Block output() const { return recv[0].in(BufferId::recv); }
   /// Counted from the root.
   [[nodiscard]] int relative() const noexcept { return (rank - root + ranks) % ranks; }

@@ -12,6 +12,7 @@ enum class Call : std::uint64_t {
   neighbor_xchg_in_place,
   cart_shift_xchg,
   cart_shift_xchg_in_place,
+  neighbor_collective,
   first_collective
 };
 

@@ -2,11 +2,12 @@
 
 namespace fab::collectives {
 
-std::vector<HalvingStep> halving_steps(int number, int size) {
+std::vector<HalvingStep> halving_steps(int number, int size, HalvingOrder order) {
   std::vector<HalvingStep> steps;
   int first = 0;
   int count = size;
-  for (int bit = 1; bit < size; bit *= 2) {
+  for (int step = 1; step < size; step *= 2) {
+    const int bit = order == HalvingOrder::near_first ? step : size / 2 / step;
     count /= 2;
     const int upper = first + count;
     const bool keeps_lower = (number & bit) == 0;

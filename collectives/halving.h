@@ -16,17 +16,22 @@ struct HalvingStep {
   int count = 0;
 };
 
-/// Step k pairs numbers that differ in bit k; whose bit is 0 keeps the lower half. Number 0 keeps part 0.
-[[nodiscard]] std::vector<HalvingStep> halving_steps(int number, int size);
+/// Which numbers meet first: those that differ in the lowest bit, or in the highest one, so that number i keeps part i.
+enum class HalvingOrder { near_first, far_first };
+
+/// Each step pairs numbers that differ in one bit; whose bit is 0 keeps the lower half. Number 0 keeps part 0.
+[[nodiscard]] std::vector<HalvingStep> halving_steps(int number, int size,
+                                                     HalvingOrder order = HalvingOrder::near_first);
 
 /// The slots of the messages of what uses halving, which may meet each other between two ranks.
 enum class HalvingSlot : std::uint32_t { fold, halve, collect, unfold };
 
 /// Combines the vectors of all ranks so that each number of the fold has one part of the result, as the accumulator's
 /// value; takes dropped ranks in first. `absolute` makes a rank of one that the fold counts. The operation commutes.
-template <class Absolute>
-void reduce_scatter_halving(ScheduleBuilder& builder, const Fold& fold, int self, const Partition& parts,
-                            Accumulator& accumulator, Absolute absolute) {
+template <class Parts, class Absolute>
+void reduce_scatter_halving(ScheduleBuilder& builder, const Fold& fold, int self, const Parts& parts,
+                            Accumulator& accumulator, Absolute absolute,
+                            HalvingOrder order = HalvingOrder::near_first) {
   const auto slot = [](HalvingSlot which) { return static_cast<std::uint32_t>(which); };
   if (const auto partner = fold.partner(self)) {
     if (fold.drops(self)) return builder.send(absolute(*partner), slot(HalvingSlot::fold), accumulator.value().block());
@@ -35,7 +40,7 @@ void reduce_scatter_halving(ScheduleBuilder& builder, const Fold& fold, int self
     accumulator.combine(false);
     builder.round();
   }
-  for (const HalvingStep& step : halving_steps(fold.number(self), fold.size())) {
+  for (const HalvingStep& step : halving_steps(fold.number(self), fold.size(), order)) {
     const Rank peer = absolute(fold.rank(step.partner));
     builder.send(peer, slot(HalvingSlot::halve), parts.of(accumulator.value(), step.given, step.count));
     const Block kept = parts.of(accumulator.room(), step.first, step.count);

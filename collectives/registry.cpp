@@ -17,6 +17,11 @@ BuildAlgorithm scatter_linear, scatter_binomial;
 BuildAlgorithm allgather_ring, allgather_linear, allgather_recursive_doubling, allgather_bruck,
     allgather_neighbor_exchange;
 BuildAlgorithm allgather_array_1d, allgather_array_2d, allgather_array_3d, allgather_dimension_exchange;
+BuildAlgorithm alltoall_pairwise, alltoall_linear, alltoall_bruck;
+BuildAlgorithm reduce_scatter_pairwise, reduce_scatter_recursive_halving, reduce_scatter_ring,
+    reduce_scatter_reduce_then_scatter;
+BuildAlgorithm scan_recursive_doubling, scan_linear;
+BuildAlgorithm exscan_recursive_doubling, exscan_linear;
 
 namespace {
 
@@ -100,6 +105,28 @@ constexpr Algorithm kAlgorithms[] = {
      allgather_array_3d},
     {Collective::allgatherv, "dimension_exchange", "along each dimension of a hypercube, one way at a time",
      kPowerOfTwo, kWhole, allgather_dimension_exchange},
+
+    {Collective::alltoall, "pairwise", "pairs of ranks, one after another", kAny, kWhole, alltoall_pairwise},
+    {Collective::alltoall, "linear", "all pairs of ranks, some at once", kAny, kWhole, alltoall_linear},
+    {Collective::alltoall, "bruck", "each step moves half of the blocks twice as far", kAny, kWhole, alltoall_bruck},
+
+    {Collective::alltoallv, "pairwise", "pairs of ranks, one after another", kAny, kWhole, alltoall_pairwise},
+    {Collective::alltoallv, "linear", "all pairs of ranks, some at once", kAny, kWhole, alltoall_linear},
+
+    {Collective::reduce_scatter, "pairwise", "every rank's block to its owner, one after another", kAny, kWhole,
+     reduce_scatter_pairwise},
+    {Collective::reduce_scatter, "recursive_halving", "each step halves the vector", kCommutative, kWhole,
+     reduce_scatter_recursive_halving},
+    {Collective::reduce_scatter, "ring", "parts go round a ring", kCommutative, kWhole, reduce_scatter_ring},
+    {Collective::reduce_scatter, "reduce_then_scatter", "up a binomial tree and down", kAny, kWhole,
+     reduce_scatter_reduce_then_scatter},
+
+    {Collective::scan, "recursive_doubling", "pairs of ranks, then of pairs", kAny, kWhole, scan_recursive_doubling},
+    {Collective::scan, "linear", "from rank to rank, in segments", kAny, kSegmentable, scan_linear},
+
+    {Collective::exscan, "recursive_doubling", "pairs of ranks, then of pairs", kAny, kWhole,
+     exscan_recursive_doubling},
+    {Collective::exscan, "linear", "from rank to rank, in segments", kAny, kSegmentable, exscan_linear},
 };
 
 }  // namespace

@@ -59,6 +59,29 @@ constexpr Rule kRules[] = {
     {Collective::allgatherv, 64 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::allgatherv, 64 << 10, kAnyRanks, "bruck"},
     {Collective::allgatherv, kAnyBytes, kAnyRanks, "ring"},
+
+    {Collective::alltoall, 256, 8, "linear"},
+    {Collective::alltoall, 256, kAnyRanks, "bruck"},
+    {Collective::alltoall, 32 << 10, kAnyRanks, "linear"},
+    {Collective::alltoall, kAnyBytes, kAnyRanks, "pairwise"},
+
+    {Collective::alltoallv, kAnyBytes, kAnyRanks, "linear"},
+
+    {Collective::reduce_scatter, 64 << 10, kAnyRanks, "recursive_halving"},
+    {Collective::reduce_scatter, 16 << 10, kAnyRanks, "reduce_then_scatter"},
+    {Collective::reduce_scatter, kAnyBytes, 16, "pairwise"},
+    {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "ring"},
+    {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "pairwise"},
+
+    {Collective::scan, 16 << 10, kAnyRanks, "recursive_doubling"},
+    {Collective::scan, kAnyBytes, 16, "linear"},
+    {Collective::scan, 512 << 10, kAnyRanks, "recursive_doubling"},
+    {Collective::scan, kAnyBytes, kAnyRanks, "linear"},
+
+    {Collective::exscan, 16 << 10, kAnyRanks, "recursive_doubling"},
+    {Collective::exscan, kAnyBytes, 16, "linear"},
+    {Collective::exscan, 512 << 10, kAnyRanks, "recursive_doubling"},
+    {Collective::exscan, kAnyBytes, kAnyRanks, "linear"},
 };
 
 [[noreturn]] void refuse(Collective collective, const std::string& name) {

@@ -33,6 +33,7 @@ core::CallShape& describe(core::Communicator& communicator, const CollectiveCall
   shape.add(static_cast<std::int64_t>(call.root));
   call.send.describe(shape);
   call.recv.describe(shape);
+  for (const int count : call.counts) shape.add(static_cast<std::int64_t>(count));
   return shape;
 }
 
@@ -41,6 +42,7 @@ Schedule build_for(const core::Communicator& communicator, CollectiveCall call) 
   call.ranks = communicator.size();
   call.one_node = communicator.is_on_one_node();
   const Config& config = communicator.context().config();
+  call.checked = config.check;
   const Algorithm& algorithm = select(call, config);
   return build(algorithm, call, commit_options(algorithm, config));
 }

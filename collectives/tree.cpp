@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "collectives/vector.h"
-
 namespace fab::collectives {
 
 Tree star(int relative, int ranks) {
@@ -79,13 +77,19 @@ Vector combine(ScheduleBuilder& builder, const CollectiveCall& call, const Vecto
 }  // namespace
 
 void reduce_along(TreeOf tree, ScheduleBuilder& builder, const CollectiveCall& call) {
+  const bool is_root = call.rank == call.root;
+  const Vector own = packed(builder, call.input());
+  const Vector result = is_root ? room_for(builder, call.output()) : Vector{};
+  reduce_along(tree, builder, call, own, result);
+  if (is_root) unpack(builder, result, call.output());
+}
+
+void reduce_along(TreeOf tree, ScheduleBuilder& builder, const CollectiveCall& call, const Vector& own,
+                  const Vector& result) {
   const Rank top = call.operation.commutative ? call.root : 0;
   const auto absolute = [&](int relative) { return (relative + top) % call.ranks; };
   const Tree place = tree((call.rank - top + call.ranks) % call.ranks, call.ranks);
   const bool is_root = call.rank == call.root;
-
-  const Vector own = packed(builder, call.input());
-  const Vector result = is_root ? room_for(builder, call.output()) : Vector{};
   const bool in_result = is_root && own == result;
   std::vector<Vector> received;
   for (std::size_t i = 0; i < place.children.size(); ++i) {
@@ -105,7 +109,6 @@ void reduce_along(TreeOf tree, ScheduleBuilder& builder, const CollectiveCall& c
   if (!place.parent && !is_root) builder.send(call.root, 0, value.block());
   if (place.parent && is_root) builder.recv(top, 0, result.block());
   builder.round();
-  if (is_root) unpack(builder, result, call.output());
 }
 
 }  // namespace fab::collectives

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "collectives/buffers.h"
 #include "collectives/calls.h"
+#include "collectives/neighbor/edges.h"
 #include "core/context.h"
 #include "fab/error.h"
 
@@ -22,16 +22,6 @@ void check_block_count(std::size_t blocks, std::size_t edges, const char* side) 
                 fmt::format("{}: {} {} blocks; the topology gives this rank {}", kName, blocks, side, edges));
 }
 
-/// The source block that the self edge with this slot ends in.
-std::size_t self_source(const Neighborhood& neighborhood, Rank self, std::uint32_t slot) {
-  const auto& sources = neighborhood.sources;
-  const auto found = std::find(sources.begin(), sources.end(), Edge{self, slot});
-  if (found == sources.end())
-    throw Error(Errc::invalid_topology,
-                fmt::format("{}: rank {} sends to itself more often than it receives from itself", kName, self));
-  return static_cast<std::size_t>(found - sources.begin());
-}
-
 /// Copies the receive blocks aside in a round of their own; returns where they lie.
 std::vector<Block> copy_aside(ScheduleBuilder& builder, const BlockList& recv) {
   std::vector<Block> aside;
@@ -45,10 +35,9 @@ std::vector<Block> copy_aside(ScheduleBuilder& builder, const BlockList& recv) {
   return aside;
 }
 
-std::vector<Block> send_blocks(ScheduleBuilder& builder, const NeighborXchg& call) {
-  if (call.in_place) return copy_aside(builder, call.recv);
+std::vector<Block> blocks_of(const BlockList& list, BufferId buffer) {
   std::vector<Block> blocks;
-  for (std::size_t i = 0; i < call.send.size(); ++i) blocks.push_back(call.send[i].in(BufferId::send));
+  for (std::size_t i = 0; i < list.size(); ++i) blocks.push_back(list[i].in(buffer));
   return blocks;
 }
 
@@ -71,17 +60,9 @@ Schedule build_neighbor_xchg(const Neighborhood& neighborhood, Rank self, int ra
   check_block_count(call.recv.size(), sources.size(), "receive");
 
   ScheduleBuilder builder(kName, ranks);
-  const std::vector<Block> outgoing = send_blocks(builder, call);
-  for (std::size_t i = 0; i < sources.size(); ++i)
-    if (sources[i].peer != self) builder.recv(sources[i].peer, sources[i].slot, call.recv[i].in(BufferId::recv));
-  for (std::size_t i = 0; i < destinations.size(); ++i) {
-    if (destinations[i].peer != self) {
-      builder.send(destinations[i].peer, destinations[i].slot, outgoing[i]);
-      continue;
-    }
-    const std::size_t target = self_source(neighborhood, self, destinations[i].slot);
-    builder.copy(outgoing[i], call.recv[target].in(BufferId::recv));
-  }
+  const std::vector<Block> outgoing =
+      call.in_place ? copy_aside(builder, call.recv) : blocks_of(call.send, BufferId::send);
+  exchange_along(neighborhood, self, builder, outgoing, blocks_of(call.recv, BufferId::recv), kName);
   return builder.commit(options);
 }
 

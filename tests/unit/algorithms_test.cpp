@@ -171,7 +171,7 @@ TEST_P(Algorithms, DoWhatTheCollectiveSays) {
     InProcessJob its = job(ranks, static_cast<std::uint32_t>(ranks));
     const auto communicators = its.communicators([](Rank) { return std::nullopt; });
     for (const Rank root : roots(ranks))
-      for (const std::size_t elements : {std::size_t{1}, static_cast<std::size_t>(ranks + 1)})
+      for (const std::size_t elements : {std::size_t{1}, model().to_each ? 4 : static_cast<std::size_t>(ranks + 1)})
         for (const CollectiveShape& shape : some(shapes(ranks, root, elements), ranks, elements))
           ASSERT_NO_FATAL_FAILURE(perform(its, communicators, model(), shape));
     EXPECT_EQ(its.left_over(), 0u);
@@ -198,7 +198,8 @@ TEST_P(Algorithms, OfLongVectors) {
     if (!allows({.ranks = ranks}) || (ranks == 8 && allows({.ranks = 5}))) continue;
     InProcessJob its = job(ranks, static_cast<std::uint32_t>(200 + ranks), true);
     const auto communicators = its.communicators([](Rank) { return std::nullopt; });
-    for (const std::size_t bytes : {std::size_t{65536}, std::size_t{65544}, std::size_t{300'000}})
+    const std::size_t longest = model().to_each ? 70'000 : 300'000;
+    for (const std::size_t bytes : {std::size_t{65536}, std::size_t{65544}, longest})
       for (const CollectiveShape& shape : shapes(ranks, 0, bytes / 8))
         ASSERT_NO_FATAL_FAILURE(perform(its, communicators, model(), shape));
     EXPECT_EQ(its.left_over(), 0u);

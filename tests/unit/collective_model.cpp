@@ -144,7 +144,8 @@ void PrintTo(const CollectiveShape& shape, std::ostream* out) {
 }
 
 const CollectiveModel& model_of(Collective collective) {
-  for (const std::span<const CollectiveModel> models : {std::span<const CollectiveModel>(kModels), gather_models()})
+  for (const std::span<const CollectiveModel> models :
+       {std::span<const CollectiveModel>(kModels), gather_models(), exchange_models()})
     for (const CollectiveModel& model : models)
       if (model.collective == collective) return model;
   throw std::logic_error("no model of " + std::string(to_string(collective)));

@@ -34,6 +34,7 @@ struct CollectiveModel {
   bool has_root = false;
   bool combines = false;
   bool has_in_place = false;
+  bool to_each = false;  ///< every rank sends a block of `elements` for every rank
 
   /// What a rank sends, and what its receive buffer holds.
   std::size_t (*sent)(const CollectiveShape&, Rank);
@@ -51,6 +52,8 @@ struct CollectiveModel {
 [[nodiscard]] const CollectiveModel& model_of(Collective collective);
 /// Those of gather_models.cpp.
 [[nodiscard]] std::span<const CollectiveModel> gather_models();
+/// Those of exchange_models.cpp.
+[[nodiscard]] std::span<const CollectiveModel> exchange_models();
 
 [[nodiscard]] Operator operator_of(const CollectiveShape& shape);
 /// The vectors of all ranks combined in the order of ranks, from the highest to the lowest.

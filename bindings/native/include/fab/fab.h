@@ -1,6 +1,7 @@
 // fab: neighbour and collective exchanges straight on libfabric. This header includes the whole native API.
 #pragma once
 
+#include "fab/alltoall.h"
 #include "fab/collectives.h"
 #include "fab/communicator.h"
 #include "fab/context.h"
@@ -13,10 +14,13 @@
 #include "fab/mapping.h"
 #include "fab/memory.h"
 #include "fab/neighbor.h"
+#include "fab/neighbor_collectives.h"
 #include "fab/operator.h"
 #include "fab/persistent.h"
 #include "fab/rank_blocks.h"
+#include "fab/reduce_scatter.h"
 #include "fab/reduction.h"
 #include "fab/request.h"
+#include "fab/scan.h"
 #include "fab/schedule.h"
 #include "fab/topology.h"

@@ -1,0 +1,103 @@
+#include "collectives/neighbor/neighbor_collective.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "collectives/buffers.h"
+#include "collectives/calls.h"
+#include "collectives/neighbor/edges.h"
+#include "fab/error.h"
+
+namespace fab::collectives {
+
+namespace {
+
+constexpr const char* kNames[] = {"neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
+                                  "neighbor_alltoallv"};
+
+const char* name_of(const NeighborCollective& call) { return kNames[static_cast<std::size_t>(call.call)]; }
+
+bool sends_one_block(const NeighborCollective& call) {
+  return call.call == NeighborCall::allgather || call.call == NeighborCall::allgatherv;
+}
+
+void check_block_count(const NeighborCollective& call, std::size_t blocks, std::size_t needed, const char* side) {
+  if (blocks != needed)
+    throw Error(Errc::invalid_argument,
+                fmt::format("{}: {} {} blocks; this rank needs {}", name_of(call), blocks, side, needed));
+}
+
+const Topology& topology_of(const core::Communicator& communicator, const NeighborCollective& call) {
+  if (communicator.topology() == nullptr)
+    throw Error(Errc::invalid_topology, fmt::format("{}: the communicator has no topology", name_of(call)));
+  return *communicator.topology();
+}
+
+Schedule build(const core::Communicator& communicator, const NeighborCollective& call) {
+  return build_neighbor_collective(topology_of(communicator, call), communicator.rank(), communicator.size(), call,
+                                   communicator.commit_options());
+}
+
+}  // namespace
+
+StandardBlocks standard_blocks(const Topology& topology, const Neighborhood& neighborhood) noexcept {
+  const auto* grid = std::get_if<Cartesian>(&topology);
+  if (grid == nullptr) return {neighborhood.destinations.size(), neighborhood.sources.size()};
+  const auto blocks = 2 * static_cast<std::size_t>(grid->dimensions());
+  return {blocks, blocks};
+}
+
+// A Cartesian edge's slot is twice its dimension, and one more if its data travels in direction -1
+// (Cartesian::neighborhood); it comes from the neighbour in the other direction.
+StandardOrder standard_order(const Topology& topology, const Neighborhood& neighborhood) {
+  StandardOrder order;
+  if (std::holds_alternative<Cartesian>(topology)) {
+    for (const Edge& edge : neighborhood.destinations) order.destinations.push_back(edge.slot ^ 1);
+    for (const Edge& edge : neighborhood.sources) order.sources.push_back(edge.slot);
+    return order;
+  }
+  order.destinations.resize(neighborhood.destinations.size());
+  order.sources.resize(neighborhood.sources.size());
+  std::iota(order.destinations.begin(), order.destinations.end(), std::size_t{0});
+  std::iota(order.sources.begin(), order.sources.end(), std::size_t{0});
+  return order;
+}
+
+Schedule build_neighbor_collective(const Topology& topology, Rank self, int ranks, const NeighborCollective& call,
+                                   const CommitOptions& options) {
+  const Neighborhood edges = neighborhood(topology, self);
+  const StandardOrder order = standard_order(topology, edges);
+  const StandardBlocks blocks = standard_blocks(topology, edges);
+  const bool one_block = sends_one_block(call);
+  check_block_count(call, call.send.size(), one_block ? 1 : blocks.send, "send");
+  check_block_count(call, call.recv.size(), blocks.recv, "receive");
+
+  std::vector<Block> outgoing;
+  std::vector<Block> incoming;
+  for (const std::size_t block : order.destinations)
+    outgoing.push_back(call.send[one_block ? 0 : block].in(BufferId::send));
+  for (const std::size_t block : order.sources) incoming.push_back(call.recv[block].in(BufferId::recv));
+  ScheduleBuilder builder(name_of(call), ranks);
+  exchange_along(edges, self, builder, outgoing, incoming, name_of(call));
+  return builder.commit(options);
+}
+
+core::Persistent make_neighbor_collective(std::shared_ptr<core::Communicator> communicator, const void* send,
+                                          void* recv, const NeighborCollective& call) {
+  Schedule schedule = build(*communicator, call);
+  return {std::move(communicator), std::move(schedule), buffers(send, recv)};
+}
+
+core::Run& start_neighbor_collective(core::Communicator& communicator, const void* send, void* recv,
+                                     const NeighborCollective& call) {
+  static_cast<void>(topology_of(communicator, call));
+  core::CallShape& shape = communicator.shape_for(static_cast<std::uint64_t>(Call::neighbor_collective));
+  shape.add(static_cast<std::uint64_t>(call.call));
+  call.send.describe(shape);
+  call.recv.describe(shape);
+  const auto bases = buffers(send, recv);
+  return communicator.start(bases, [&] { return build(communicator, call); });
+}
+
+}  // namespace fab::collectives

@@ -1,0 +1,303 @@
+// All-to-all, reduce-scatter, prefixes and the standard's neighbourhood collectives in all forms of the native API.
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "fab/fab.h"
+#include "native/support/on_all_ranks.h"
+
+namespace fab {
+namespace {
+
+using Exchanges = test::OnAllRanks;
+using Numbers = std::vector<std::int64_t>;
+
+/// Of equal blocks: short ones, and ones that travel in parts.
+constexpr std::size_t kLengths[] = {0, 1, 40, 3000, 20'000};
+
+std::int64_t number_of(int from, int to, std::size_t i) {
+  return from * 1'000'000'000'000 + to * 1'000'000 + static_cast<int>(i);
+}
+
+/// Performs one call in its three forms; `check` looks at the result and takes it away again.
+template <class Blocking, class Background, class Lasting, class Check>
+void in_three_forms(Blocking blocking, Background background, Lasting lasting, Check check) {
+  blocking();
+  check("blocking");
+  background().wait();
+  check("non-blocking");
+  PersistentExchange exchange = lasting();
+  for (int start = 0; start < 3; ++start) {
+    exchange.start();
+    exchange.wait();
+    check("persistent");
+  }
+}
+
+class Alltoall : public test::OnAllRanks {
+ protected:
+  static std::size_t ranks() { return static_cast<std::size_t>(size()); }
+  static Numbers sent(std::size_t elements) {
+    Numbers numbers;
+    for (int to = 0; to < size(); ++to)
+      for (std::size_t i = 0; i < elements; ++i) numbers.push_back(number_of(rank(), to, i));
+    return numbers;
+  }
+  static Numbers received(std::size_t elements) {
+    Numbers numbers;
+    for (int from = 0; from < size(); ++from)
+      for (std::size_t i = 0; i < elements; ++i) numbers.push_back(number_of(from, rank(), i));
+    return numbers;
+  }
+};
+
+TEST_F(Alltoall, OfEqualBlocks) {
+  for (const std::size_t elements : kLengths) {
+    const Numbers send = sent(elements);
+    const Numbers expected = received(elements);
+    Numbers recv(send.size(), -1);
+    const std::span<const std::int64_t> from(send);
+    const std::span<std::int64_t> to(recv);
+    in_three_forms([&] { alltoall(world(), from, to); }, [&] { return ialltoall(world(), from, to); },
+                   [&] { return alltoall_init(world(), from, to); },
+                   [&](const char* form) {
+                     ASSERT_EQ(recv, expected) << form << ", " << elements;
+                     recv.assign(recv.size(), -1);
+                   });
+    recv = send;
+    in_three_forms([&] { alltoall(world(), to); }, [&] { return ialltoall(world(), to); },
+                   [&] { return alltoall_init(world(), to); },
+                   [&](const char* form) {
+                     ASSERT_EQ(recv, expected) << form << " in place, " << elements;
+                     recv = send;
+                   });
+  }
+}
+
+// Rank i sends i + j numbers to rank j.
+TEST_F(Alltoall, OfUnequalBlocks) {
+  std::vector<int> counts;
+  for (int peer = 0; peer < size(); ++peer) counts.push_back(rank() + peer);
+  std::vector<int> displacements(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), 0);
+  Numbers send;
+  Numbers expected;
+  for (int peer = 0; peer < size(); ++peer)
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rank() + peer); ++i) {
+      send.push_back(number_of(rank(), peer, i));
+      expected.push_back(number_of(peer, rank(), i));
+    }
+  Numbers recv(send.size(), -1);
+  const std::span<const std::int64_t> from(send);
+  const std::span<std::int64_t> to(recv);
+  in_three_forms([&] { alltoallv(world(), from, counts, displacements, to, counts, displacements); },
+                 [&] { return ialltoallv(world(), from, counts, displacements, to, counts, displacements); },
+                 [&] { return alltoallv_init(world(), from, counts, displacements, to, counts, displacements); },
+                 [&](const char* form) {
+                   ASSERT_EQ(recv, expected) << form;
+                   recv = send;
+                 });
+  in_three_forms([&] { alltoallv(world(), to, counts, displacements); },
+                 [&] { return ialltoallv(world(), to, counts, displacements); },
+                 [&] { return alltoallv_init(world(), to, counts, displacements); },
+                 [&](const char* form) {
+                   ASSERT_EQ(recv, expected) << form << " in place";
+                   recv = send;
+                 });
+}
+
+// What is a row on one side is a column on the other (MPI_Alltoallw).
+TEST_F(Alltoall, TransposesAMatrix) {
+  const Layout element = Layout::contiguous(sizeof(std::int64_t));
+  const auto bytes = static_cast<std::ptrdiff_t>(sizeof(std::int64_t));
+  constexpr std::size_t kColumns = 100;
+  std::vector<BlockShape> rows;
+  std::vector<BlockShape> columns;
+  for (std::ptrdiff_t i = 0; i < size(); ++i) {
+    rows.push_back({i * static_cast<std::ptrdiff_t>(kColumns) * bytes, element.repeated(kColumns)});
+    columns.push_back({i * bytes, Layout::vector(kColumns, 1, size() * bytes, element)});
+  }
+  const Numbers send = sent(kColumns);
+  Numbers recv(send.size(), -1);
+  alltoallv(world(), send.data(), RankBlocks(rows), recv.data(), RankBlocks(columns));
+  for (int from = 0; from < size(); ++from)
+    for (std::size_t i = 0; i < kColumns; ++i)
+      ASSERT_EQ(recv[i * ranks() + static_cast<std::size_t>(from)], number_of(from, rank(), i));
+}
+
+/// Rank r's vector is r, r + 1, ..., so the sum at i is known.
+class Reductions : public test::OnAllRanks {
+ protected:
+  static Numbers vector_of(std::size_t elements) {
+    Numbers vector(elements);
+    std::iota(vector.begin(), vector.end(), rank());
+    return vector;
+  }
+  /// Over ranks 0 to `ranks` - 1, of the elements from `first` on.
+  static Numbers sum_of(int ranks, std::size_t first, std::size_t elements) {
+    Numbers sums;
+    for (std::size_t i = first; i < first + elements; ++i)
+      sums.push_back(ranks * static_cast<std::int64_t>(i) + std::int64_t{ranks} * (ranks - 1) / 2);
+    return sums;
+  }
+  static Numbers begin_of(const Numbers& vector, std::size_t elements) {
+    return {vector.begin(), vector.begin() + static_cast<std::ptrdiff_t>(elements)};
+  }
+};
+
+TEST_F(Reductions, ScatterEqualBlocks) {
+  for (const std::size_t elements : kLengths) {
+    const Numbers vector = vector_of(elements * static_cast<std::size_t>(size()));
+    const Numbers expected = sum_of(size(), elements * static_cast<std::size_t>(rank()), elements);
+    Numbers result(elements, -1);
+    Numbers in_place = vector;
+    const std::span<const std::int64_t> from(vector);
+    const std::span<std::int64_t> to(result);
+    const std::span<std::int64_t> buffer(in_place);
+    in_three_forms([&] { reduce_scatter_block(world(), from, to, ReduceOp::sum); },
+                   [&] { return ireduce_scatter_block(world(), from, to, ReduceOp::sum); },
+                   [&] { return reduce_scatter_block_init(world(), from, to, ReduceOp::sum); },
+                   [&](const char* form) {
+                     ASSERT_EQ(result, expected) << form << ", " << elements;
+                     result.assign(elements, -1);
+                   });
+    in_three_forms([&] { reduce_scatter_block(world(), buffer, ReduceOp::sum); },
+                   [&] { return ireduce_scatter_block(world(), buffer, ReduceOp::sum); },
+                   [&] { return reduce_scatter_block_init(world(), buffer, ReduceOp::sum); },
+                   [&](const char* form) {
+                     ASSERT_EQ(begin_of(in_place, elements), expected) << form << " in place, " << elements;
+                     in_place = vector;
+                   });
+  }
+}
+
+// Rank i gets 500 i elements.
+TEST_F(Reductions, ScatterUnequalBlocks) {
+  std::vector<int> counts;
+  for (int peer = 0; peer < size(); ++peer) counts.push_back(500 * peer);
+  const auto elements = static_cast<std::size_t>(500 * rank());
+  const auto first = static_cast<std::size_t>(500 * rank() * (rank() - 1) / 2);
+  const Numbers vector = vector_of(static_cast<std::size_t>(500 * size() * (size() - 1) / 2));
+  const Numbers expected = sum_of(size(), first, elements);
+  Numbers result(elements, -1);
+  Numbers in_place = vector;
+  const std::span<const std::int64_t> from(vector);
+  const std::span<std::int64_t> to(result);
+  const std::span<std::int64_t> buffer(in_place);
+  in_three_forms([&] { reduce_scatter(world(), from, to, counts, ReduceOp::sum); },
+                 [&] { return ireduce_scatter(world(), from, to, counts, ReduceOp::sum); },
+                 [&] { return reduce_scatter_init(world(), from, to, counts, ReduceOp::sum); },
+                 [&](const char* form) {
+                   ASSERT_EQ(result, expected) << form;
+                   result.assign(elements, -1);
+                 });
+  in_three_forms([&] { reduce_scatter(world(), buffer, counts, ReduceOp::sum); },
+                 [&] { return ireduce_scatter(world(), buffer, counts, ReduceOp::sum); },
+                 [&] { return reduce_scatter_init(world(), buffer, counts, ReduceOp::sum); },
+                 [&](const char* form) {
+                   ASSERT_EQ(begin_of(in_place, elements), expected) << form << " in place";
+                   in_place = vector;
+                 });
+}
+
+TEST_F(Reductions, OfLowerRanks) {
+  for (const std::size_t elements : kLengths) {
+    const Numbers vector = vector_of(elements);
+    const Numbers inclusive = sum_of(rank() + 1, 0, elements);
+    const Numbers exclusive = sum_of(rank(), 0, elements);
+    Numbers result(elements, -1);
+    const std::span<const std::int64_t> from(vector);
+    const std::span<std::int64_t> to(result);
+    const auto expect = [&](const Numbers& expected) {
+      return [&](const char* form) {
+        ASSERT_EQ(result, expected) << form << ", " << elements;
+        result = vector;
+      };
+    };
+    in_three_forms([&] { scan(world(), from, to, ReduceOp::sum); },
+                   [&] { return iscan(world(), from, to, ReduceOp::sum); },
+                   [&] { return scan_init(world(), from, to, ReduceOp::sum); }, expect(inclusive));
+    in_three_forms([&] { scan(world(), to, ReduceOp::sum); }, [&] { return iscan(world(), to, ReduceOp::sum); },
+                   [&] { return scan_init(world(), to, ReduceOp::sum); }, expect(inclusive));
+    // Nothing comes to rank 0.
+    in_three_forms(
+        [&] { exscan(world(), from, to, ReduceOp::sum); }, [&] { return iexscan(world(), from, to, ReduceOp::sum); },
+        [&] { return exscan_init(world(), from, to, ReduceOp::sum); }, expect(rank() == 0 ? vector : exclusive));
+    in_three_forms([&] { exscan(world(), to, ReduceOp::sum); }, [&] { return iexscan(world(), to, ReduceOp::sum); },
+                   [&] { return exscan_init(world(), to, ReduceOp::sum); }, expect(rank() == 0 ? vector : exclusive));
+  }
+}
+
+// On an open line: slot 0 is for the lower neighbour, slot 1 for the higher one.
+TEST_F(Exchanges, NeighborsInTheOrderOfTheStandard) {
+  const Communicator line = *world().cartesian({size()}, {false});
+  EXPECT_EQ(neighbor_slots(line).destinations, 2u);
+  EXPECT_EQ(neighbor_slots(line).sources, 2u);
+  const Numbers send{number_of(rank(), 0, 0), number_of(rank(), 1, 0)};
+  Numbers recv(2, -1);
+  const bool has_lower = rank() > 0;
+  const bool has_higher = rank() + 1 < size();
+  const auto expect = [&](int lower_block, int higher_block) {
+    return [&recv, lower = has_lower ? number_of(rank() - 1, lower_block, 0) : -1,
+            higher = has_higher ? number_of(rank() + 1, higher_block, 0) : -1](const char* form) {
+      ASSERT_THAT(recv, testing::ElementsAre(lower, higher)) << form;
+      recv.assign(2, -1);
+    };
+  };
+  const std::span<const std::int64_t> from(send);
+  const std::span<std::int64_t> to(recv);
+  in_three_forms([&] { neighbor_alltoall(line, from, to); }, [&] { return ineighbor_alltoall(line, from, to); },
+                 [&] { return neighbor_alltoall_init(line, from, to); }, expect(1, 0));
+  in_three_forms([&] { neighbor_allgather(line, from.first(1), to); },
+                 [&] { return ineighbor_allgather(line, from.first(1), to); },
+                 [&] { return neighbor_allgather_init(line, from.first(1), to); }, expect(0, 0));
+
+  const Layout element = Layout::contiguous(sizeof(std::int64_t));
+  const int ones[] = {1, 1};
+  const int places[] = {0, 1};
+  const RankBlocks blocks(element, ones, places);
+  in_three_forms([&] { neighbor_alltoallv(line, send.data(), blocks, recv.data(), blocks); },
+                 [&] { return ineighbor_alltoallv(line, send.data(), blocks, recv.data(), blocks); },
+                 [&] { return neighbor_alltoallv_init(line, send.data(), blocks, recv.data(), blocks); }, expect(1, 0));
+  in_three_forms([&] { neighbor_allgatherv(line, send.data(), element, recv.data(), blocks); },
+                 [&] { return ineighbor_allgatherv(line, send.data(), element, recv.data(), blocks); },
+                 [&] { return neighbor_allgatherv_init(line, send.data(), element, recv.data(), blocks); },
+                 expect(0, 0));
+}
+
+TEST_F(Exchanges, ErrorsNameCallArgumentAndValue) {
+  const auto message = [](const auto& call) -> std::string {
+    try {
+      call();
+      return "no error";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  Numbers data(static_cast<std::size_t>(size()) + 1, 0);
+  const std::span<std::int64_t> all(data);
+  const std::span<const std::int64_t> from(data);
+  std::vector<int> counts(static_cast<std::size_t>(size()) + 1, 1);
+  const std::span<const int> ones = std::span<const int>(counts).first(static_cast<std::size_t>(size()));
+  const auto ranks = std::to_string(size());
+  EXPECT_THAT(message([&] { alltoall(world(), from.first(1), all); }),
+              testing::HasSubstr("alltoall: 1 elements to send"));
+  EXPECT_THAT(
+      message([&] { alltoallv(world(), all, counts, counts); }),
+      testing::HasSubstr("alltoallv: " + std::to_string(size() + 1) + " blocks; the communicator has " + ranks));
+  EXPECT_THAT(message([&] { reduce_scatter(world(), all, counts, ReduceOp::sum); }),
+              testing::HasSubstr("reduce_scatter: " + std::to_string(size() + 1) + " counts; the communicator has"));
+  EXPECT_THAT(message([&] { reduce_scatter(world(), all, ones, ReduceOp::sum); }),
+              testing::HasSubstr("reduce_scatter: " + std::to_string(size() + 1) +
+                                 " elements to send; the counts say " + ranks));
+  EXPECT_THAT(message([&] { reduce_scatter_block(world(), from, all.first(0), ReduceOp::sum); }),
+              testing::HasSubstr("reduce_scatter_block: a vector of " + std::to_string(size() + 1)));
+  EXPECT_THAT(message([&] { scan(world(), from.first(1), all, ReduceOp::sum); }),
+              testing::HasSubstr("scan: 1 elements to send, " + std::to_string(size() + 1) + " to receive"));
+  const Communicator line = *world().cartesian({size()}, {false});
+  EXPECT_THAT(message([&] { neighbor_allgather(line, from.first(1), all.first(1)); }),
+              testing::HasSubstr("neighbor_allgather: a buffer of 1 elements for 2 slots of 1"));
+}
+
+}  // namespace
+}  // namespace fab
