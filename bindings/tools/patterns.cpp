@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "collectives/exchange_calls.h"
+#include "collectives/gather_calls.h"
 #include "collectives/neighbor/neighbor_xchg.h"
 #include "collectives/registry.h"
 #include "collectives/select.h"
@@ -15,37 +17,62 @@ namespace fab::tools {
 
 namespace {
 
+using collectives::BlockList;
 using collectives::CollectiveCall;
 
 Schedule neighbor_xchg(Rank self, const PatternCall& call) {
   const std::vector<int> dims = call.grid.empty() ? std::vector{call.ranks} : call.grid;
   const Neighborhood edges = neighborhood(Cartesian(dims, std::vector<bool>(dims.size(), true)), self);
   const Layout byte = Layout::contiguous(1);
-  return collectives::build_neighbor_xchg(
-      edges, self, call.ranks,
-      {.send = collectives::BlockList::regular(byte, call.bytes, edges.destinations.size()),
-       .recv = collectives::BlockList::regular(byte, call.bytes, edges.sources.size())},
-      {});
+  return collectives::build_neighbor_xchg(edges, self, call.ranks,
+                                          {.send = BlockList::regular(byte, call.bytes, edges.destinations.size()),
+                                           .recv = BlockList::regular(byte, call.bytes, edges.sources.size())},
+                                          {});
+}
+
+/// Each rank's block, with a block of all ranks on the other side; `block` must outlive the call.
+CollectiveCall gather_like(Collective collective, const Layout& block, const PatternCall& pattern, Rank self) {
+  const auto own = BlockList::regular(block, 1, 1);
+  const auto all = BlockList::regular(block, 1, static_cast<std::size_t>(pattern.ranks));
+  const bool scatters = collective == Collective::scatter || collective == Collective::scatterv;
+  return collectives::gather_call({.collective = collective,
+                                   .rank = self,
+                                   .ranks = pattern.ranks,
+                                   .root = pattern.root,
+                                   .send = scatters ? all : own,
+                                   .recv = scatters ? own : all});
+}
+
+CollectiveCall call_without_rank(Collective collective, const Layout& block, const PatternCall& pattern, Rank self) {
+  const Operator add = Operator::of<std::uint8_t>(ReduceOp::sum);
+  const auto all = BlockList::regular(block, 1, static_cast<std::size_t>(pattern.ranks));
+  switch (collective) {
+    case Collective::barrier:
+      return collectives::barrier_call();
+    case Collective::bcast:
+      return collectives::bcast_call(block, pattern.root);
+    case Collective::reduce:
+      return collectives::reduce_call(block, add, pattern.root, false);
+    case Collective::allreduce:
+      return collectives::allreduce_call(block, add, false);
+    case Collective::alltoall:
+      return collectives::alltoall_call(block, pattern.ranks, false);
+    case Collective::alltoallv:
+      return collectives::alltoallv_call(all, all, pattern.ranks);
+    case Collective::reduce_scatter:
+      return collectives::reduce_scatter_block_call(block, add, pattern.ranks, false);
+    case Collective::scan:
+      return collectives::scan_call(block, add, false);
+    case Collective::exscan:
+      return collectives::exscan_call(block, add, false);
+    default:
+      return gather_like(collective, block, pattern, self);
+  }
 }
 
 /// `block` must outlive the call.
 CollectiveCall call_of(Collective collective, const Layout& block, const PatternCall& pattern, Rank self) {
-  const Operator add = Operator::of<std::uint8_t>(ReduceOp::sum);
-  CollectiveCall call;
-  switch (collective) {
-    case Collective::barrier:
-      call = collectives::barrier_call();
-      break;
-    case Collective::bcast:
-      call = collectives::bcast_call(block, pattern.root);
-      break;
-    case Collective::reduce:
-      call = collectives::reduce_call(block, add, pattern.root, false);
-      break;
-    case Collective::allreduce:
-      call = collectives::allreduce_call(block, add, false);
-      break;
-  }
+  CollectiveCall call = call_without_rank(collective, block, pattern, self);
   call.rank = self;
   call.ranks = pattern.ranks;
   return call;
