@@ -20,7 +20,7 @@ Transfer& transfer_of(Completion& completion) { return static_cast<Transfer&>(co
 }  // namespace
 
 Transfer::Transfer(Run& its_run) noexcept
-    : Completion(
+    : Post(
           [](Completion& self, std::uint64_t bytes, std::uint64_t tag) noexcept {
             Transfer& transfer = transfer_of(self);
             Run& active = *transfer.run;
@@ -35,7 +35,8 @@ Transfer::Transfer(Run& its_run) noexcept
             if (active.one_sided_ != nullptr) active.one_sided_->broken(*transfer.operation);
             active.broken(*transfer.operation, status);
             active.settled(transfer);
-          }),
+          },
+          [](Post& self) { return static_cast<Transfer&>(self).run->repost(static_cast<Transfer&>(self)); }),
       run(&its_run) {}
 
 Run::Run(Plan& plan)
@@ -313,7 +314,7 @@ void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
 
 void Run::settled(Transfer& transfer) {
   transfer.state = Transfer::State::idle;
-  settled_count_.store(settled_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  count_settled();
   --pending_;
   if (done()) {  // an abandoned run's last sends
     if (pending_ == 0 && !held_) recycle();
