@@ -210,7 +210,8 @@ void Fabric::cancel(Rank rank, Completion& completion) {
 
 std::list<Fabric::Receive>::iterator Fabric::find_receive(Port& at, const Message& message) const {
   return std::find_if(at.receives.begin(), at.receives.end(), [&](const Receive& receive) {
-    const bool source = !options_.directed_receive || receive.from == message.from;
+    const bool source =
+        !options_.directed_receive || receive.from == message.from || receive.from == static_cast<Rank>(kAnyPeer);
     return source && ((receive.tag ^ message.tag) & ~receive.ignore) == 0;
   });
 }

@@ -25,6 +25,8 @@ struct Destination {
 struct Source {
   Rank rank = kAnySource;
   Tag tag = kAnyTag;
+
+  bool operator==(const Source&) const = default;
 };
 
 /// When a send is complete, that is, when its memory is the caller's again.

@@ -10,6 +10,7 @@
 #include "fab/memory.h"
 #include "fab/neighbor.h"
 #include "fab/persistent.h"
+#include "fab/point_to_point.h"
 #include "fab/request.h"
 #include "fab/schedule.h"
 #include "fab/topology.h"
