@@ -107,7 +107,7 @@ TEST_F(PointToPoint, AnySourceAndAnyTag) {
     const bool probes = i % 3 == 0;
     const MessageInfo found = probes ? probe(world()) : MessageInfo{};
     const MessageInfo message = recv(world(), std::span<int>(in), probes ? Source{found.source, found.tag} : Source{});
-    if (probes) EXPECT_EQ(message, found);
+    EXPECT_TRUE(!probes || message == found);
     ASSERT_TRUE(message.source >= 0 && message.source < size());
     EXPECT_GT(message.tag, last[static_cast<std::size_t>(message.source)]) << "overtaken";
     last[static_cast<std::size_t>(message.source)] = message.tag;
@@ -120,17 +120,17 @@ TEST_F(PointToPoint, AnySourceAndAnyTag) {
 }
 
 TEST_F(PointToPoint, ProbesSeeWithoutTaking) {
-  EXPECT_EQ(iprobe(world(), {rank(), 9}), std::nullopt);
+  EXPECT_EQ(iprobe(world(), {rank(), 109}), std::nullopt);
   const std::vector<int> out = numbers(rank(), 2, 10);
-  send(world(), std::span<const int>(out), {next(), 9}, SendMode::buffered);
-  while (!iprobe(world(), {kAnySource, 9})) {
+  send(world(), std::span<const int>(out), {next(), 109}, SendMode::buffered);
+  while (!iprobe(world(), {kAnySource, 109})) {
   }
-  const MessageInfo found = probe(world(), {previous(), 9});
-  EXPECT_EQ(found, (MessageInfo{previous(), 9, 40}));
+  const MessageInfo found = probe(world(), {previous(), 109});
+  EXPECT_EQ(found, (MessageInfo{previous(), 109, 40}));
   std::vector<int> in(found.count<int>());
   recv(world(), std::span<int>(in), {found.source, found.tag});
   EXPECT_EQ(in, numbers(previous(), 2, 10));
-  EXPECT_EQ(iprobe(world(), {kAnySource, 9}), std::nullopt);
+  EXPECT_EQ(iprobe(world(), {kAnySource, 109}), std::nullopt);
 }
 
 TEST_F(PointToPoint, WaitsAndTestsOfMany) {
@@ -139,7 +139,6 @@ TEST_F(PointToPoint, WaitsAndTestsOfMany) {
   std::vector<Request> receives;
   for (std::size_t i = 0; i < kCount; ++i)
     receives.push_back(irecv(world(), std::span<int>(in[i]), {previous(), static_cast<Tag>(i)}));
-  EXPECT_FALSE(receives[0].test());
   std::vector<std::vector<int>> out;
   std::vector<Request> sends;
   for (std::size_t i = 0; i < kCount; ++i) {
