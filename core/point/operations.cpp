@@ -81,6 +81,20 @@ std::string SendOperation::describe() const {
   return fmt::format("send to rank {} ({} B, tag {})", to_.rank, memory_.bytes(), to_.tag);
 }
 
+const char* SendOperation::describe_state() const noexcept {
+  switch (state_) {
+    case State::leaving:
+      return "it has not left";
+    case State::answered:
+      return "the receiver has not answered";
+    case State::sending:
+      return "its bytes are on their way";
+    case State::idle:
+      break;
+  }
+  return "complete";
+}
+
 void SendOperation::end(const Status& status) {
   complete(status);
   state_ = State::idle;
@@ -198,6 +212,21 @@ std::string ReceiveOperation::describe() const {
   if (probe_) return fmt::format("probe for a message from {} (tag {})", text_of_rank(from_.rank), text_of(from_.tag));
   return fmt::format("receive from {} (room for {} B, tag {})", text_of_rank(from_.rank), memory_.bytes(),
                      text_of(from_.tag));
+}
+
+const char* ReceiveOperation::describe_state() const noexcept {
+  switch (state_) {
+    case State::waiting:
+      return "no message has come";
+    case State::matched:
+      return "a message was announced";
+    case State::receiving:
+    case State::discarding:
+      return "the bytes of a message were asked for";
+    case State::idle:
+      break;
+  }
+  return "complete";
 }
 
 void ReceiveOperation::end(const Status& status) {

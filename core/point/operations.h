@@ -28,7 +28,7 @@ class PointOperation : public Pending {
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   /// Tells the user how it ended, and nobody a second time.
   void complete(Status status = {});
-  [[nodiscard]] std::string describe_pending() const override { return describe(); }
+  [[nodiscard]] std::string describe_pending() const override { return describe() + ": " + describe_state(); }
 
  protected:
   ~PointOperation() = default;
@@ -40,6 +40,8 @@ class PointOperation : public Pending {
   void no_longer_active();
   [[nodiscard]] Status failure(const Status& reason) const { return {reason.code, describe() + ": " + reason.message}; }
   [[nodiscard]] virtual std::string describe() const = 0;
+  /// What it waits for.
+  [[nodiscard]] virtual const char* describe_state() const noexcept = 0;
 
   PointToPoint& owner_;
   const std::uint32_t number_;
@@ -89,6 +91,7 @@ class SendOperation final : public PointOperation {
  private:
   friend class PointToPoint;
   [[nodiscard]] std::string describe() const override;
+  [[nodiscard]] const char* describe_state() const noexcept override;
   /// Packs the message into memory of its own, from which it goes on.
   void buffer();
   bool post_payload();
@@ -140,6 +143,7 @@ class ReceiveOperation final : public PointOperation {
  private:
   friend class PointToPoint;
   [[nodiscard]] std::string describe() const override;
+  [[nodiscard]] const char* describe_state() const noexcept override;
   [[nodiscard]] Status truncated(const Envelope& envelope) const;
   void fetch(const Envelope& envelope);
   void copy_from_self(const Envelope& envelope);
