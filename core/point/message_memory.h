@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "fab/layout.h"
 
@@ -18,8 +17,8 @@ class MessageMemory {
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   /// Of bytes in a row; null for others.
-  [[nodiscard]] std::byte* contiguous() const noexcept { return layout_ ? nullptr : address_; }
-  [[nodiscard]] bool is_contiguous() const noexcept { return !layout_; }
+  [[nodiscard]] std::byte* contiguous() const noexcept { return in_pieces_ ? nullptr : address_; }
+  [[nodiscard]] bool is_contiguous() const noexcept { return !in_pieces_; }
   void pack(std::byte* out) const;
   /// The first bytes, in the order in which they travel; at most bytes().
   void unpack(const std::byte* in, std::uint64_t bytes) const;
@@ -27,7 +26,8 @@ class MessageMemory {
  private:
   std::byte* address_ = nullptr;
   std::uint64_t bytes_ = 0;
-  std::optional<Layout> layout_;
+  bool in_pieces_ = false;
+  Layout layout_;  ///< if in pieces
 };
 
 /// All of one to the beginning of another that is at least as long.
