@@ -235,8 +235,8 @@ TEST(Run, WaitAnyFindsTheOneThatIsDone) {
   rig.provider().settle_all(8);
   rig.poll();
   EXPECT_EQ(core::wait_any(runs), 1u) << "the first of several";
-  for (core::Run* run : runs)
-    if (run != nullptr) rig.let_go(*run);
+  for (core::Pending* run : runs)
+    if (run != nullptr) rig.let_go(static_cast<core::Run&>(*run));
 }
 
 }  // namespace
