@@ -144,7 +144,7 @@ Correspondent& PointToPoint::correspondent(Rank world_rank) {
   Correspondent& correspondent = *place;
   correspondent.world_rank = world_rank;
   if (world_rank == context_.job().rank) return correspondent;
-  engine().mutex.assert_held();
+  context_.peers().assert_locked();
   correspondent.peer = &context_.peers().find(world_rank);
   if (correspondent.peer->state == Peer::State::looking_up)
     correspondent.peer->look_up_ended = [this, &correspondent] { look_up_ended(correspondent); };
