@@ -36,6 +36,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] const Neighborhood& neighborhood() const noexcept { return neighborhood_; }
 
   [[nodiscard]] bool has_context_id() const noexcept { return id_.has_value(); }
+  /// Precondition: has_context_id().
+  [[nodiscard]] ContextId context_id() const noexcept { return *id_; }
   /// From any thread, without the engine's lock.
   void set_context_id(ContextId id);
   /// No id can be had: calls that wait for one, and later ones, fail for this reason. As set_context_id.

@@ -4,6 +4,7 @@
 
 #include "core/communicator.h"
 #include "core/plan.h"
+#include "core/point/point_to_point.h"
 #include "core/processors.h"
 #include "core/settings.h"
 
@@ -57,6 +58,11 @@ Context::~Context() { store_owner_.reset(); }
 
 std::shared_ptr<Communicator> Context::world() {
   return std::make_shared<Communicator>(shared_from_this(), Group::range(0, job().size), job().rank, ContextId{0, 0});
+}
+
+PointToPoint& Context::point_to_point() {
+  if (point_to_point_ == nullptr) point_to_point_ = std::make_unique<PointToPoint>(*this);
+  return *point_to_point_;
 }
 
 Arrivals& Context::arrivals() {

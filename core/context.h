@@ -20,6 +20,7 @@
 namespace fab::core {
 
 class Communicator;
+class PointToPoint;
 
 /// Opens the ways out once it is known where this process stands in its job.
 using TransportFactory = std::function<Transports(const Config&, const JobInfo&, const Log&)>;
@@ -45,6 +46,11 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] Discards& discards() noexcept { return discards_; }
   /// Of peers' writes. Precondition: the network writes. Throws Error(no_resources).
   [[nodiscard]] Arrivals& arrivals();
+  /// From its first call on this rank listens for messages. Under the engine's lock.
+  [[nodiscard]] PointToPoint& point_to_point();
+  /// The providers; null: there is none.
+  [[nodiscard]] const Transports& transports() const noexcept { return transports_; }
+  [[nodiscard]] Inbox* inbox() noexcept { return inbox_.get(); }
   /// kHeadBytes of memory that receives may write to and nobody reads.
   [[nodiscard]] std::byte* surplus() noexcept { return surplus_.get(); }
 
@@ -77,7 +83,8 @@ class Context : public std::enable_shared_from_this<Context> {
   Discards discards_;
   std::unique_ptr<Arrivals> arrivals_;  ///< from the first one-sided exchange on
   std::unique_ptr<std::byte[]> surplus_;
-  std::uint32_t next_number_ = 1;  ///< 0 is the world's, at rank 0
+  std::unique_ptr<PointToPoint> point_to_point_;  ///< from the first message on
+  std::uint32_t next_number_ = 1;                 ///< 0 is the world's, at rank 0
   bool closed_ = false;
 };
 

@@ -113,18 +113,18 @@ void Engine::deactivated() noexcept {
   notify_followers();
 }
 
-void Engine::retry_later(Transfer& transfer) noexcept {
-  transfer.next_refused = nullptr;
-  (refused_head_ == nullptr ? refused_head_ : refused_tail_->next_refused) = &transfer;
-  refused_tail_ = &transfer;
+void Engine::retry_later(Post& post) noexcept {
+  post.next_refused = nullptr;
+  (refused_head_ == nullptr ? refused_head_ : refused_tail_->next_refused) = &post;
+  refused_tail_ = &post;
 }
 
-void Engine::forget(Transfer& transfer) noexcept {
-  Transfer* previous = nullptr;
-  for (Transfer* t = refused_head_; t != nullptr; previous = t, t = t->next_refused) {
-    if (t != &transfer) continue;
-    (previous == nullptr ? refused_head_ : previous->next_refused) = t->next_refused;
-    if (refused_tail_ == t) refused_tail_ = previous;
+void Engine::forget(Post& post) noexcept {
+  Post* previous = nullptr;
+  for (Post* p = refused_head_; p != nullptr; previous = p, p = p->next_refused) {
+    if (p != &post) continue;
+    (previous == nullptr ? refused_head_ : previous->next_refused) = p->next_refused;
+    if (refused_tail_ == p) refused_tail_ = previous;
     return;
   }
 }
@@ -160,12 +160,12 @@ bool Engine::run_parked() {
 // and what is refused again goes back to the end.
 std::size_t Engine::retry_refused() {
   std::size_t tries = 0;
-  for (const Transfer* t = refused_head_; t != nullptr; t = t->next_refused) ++tries;
+  for (const Post* post = refused_head_; post != nullptr; post = post->next_refused) ++tries;
   std::size_t accepted = 0;
   for (; tries > 0 && refused_head_ != nullptr; --tries) {
-    Transfer& transfer = *refused_head_;
-    refused_head_ = transfer.next_refused;
-    if (transfer.run->repost(transfer)) ++accepted;
+    Post& post = *refused_head_;
+    refused_head_ = post.next_refused;
+    if (post.attempt(post)) ++accepted;
   }
   return accepted;
 }

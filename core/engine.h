@@ -22,7 +22,18 @@ namespace fab::core {
 
 class Inbox;
 class Run;
-struct Transfer;
+
+/// Something that a provider may refuse for now. The engine repeats it.
+struct Post : Completion {
+  /// Posts it; returns whether it was accepted.
+  using Attempt = bool (*)(Post& self);
+
+  Post(DoneHandler on_done, ErrorHandler on_error, Attempt its_attempt) noexcept
+      : Completion(on_done, on_error), attempt(its_attempt) {}
+
+  Attempt attempt;
+  Post* next_refused = nullptr;  ///< the engine's list
+};
 
 /// One per context. Its lock guards the providers and everything that plans, runs, peers and communicators of the
 /// context change after construction: whoever calls into those holds it.
@@ -85,9 +96,9 @@ class Engine {
   }
 
   /// A post was refused: repeat it after the next progress.
-  void retry_later(Transfer& transfer) noexcept FAB_REQUIRES(mutex);
+  void retry_later(Post& post) noexcept FAB_REQUIRES(mutex);
   /// Forgets a refused post.
-  void forget(Transfer& transfer) noexcept FAB_REQUIRES(mutex);
+  void forget(Post& post) noexcept FAB_REQUIRES(mutex);
   /// A run waits for its peers' addresses: begin it when its plan is ready.
   void begin_later(Run& run) FAB_REQUIRES(mutex) { deferred_.push_back(&run); }
   void forget(Run& run) noexcept FAB_REQUIRES(mutex);
@@ -172,8 +183,8 @@ class Engine {
   std::atomic<int> drivers_{0};
   bool led_ FAB_GUARDED_BY(mutex) = false;   ///< one waiting caller polls; the others follow
   int attentive_ FAB_GUARDED_BY(mutex) = 0;  ///< drivers that wait for less than the end of a run
-  Transfer* refused_head_ FAB_GUARDED_BY(mutex) = nullptr;
-  Transfer* refused_tail_ FAB_GUARDED_BY(mutex) = nullptr;
+  Post* refused_head_ FAB_GUARDED_BY(mutex) = nullptr;
+  Post* refused_tail_ FAB_GUARDED_BY(mutex) = nullptr;
   std::vector<Run*> deferred_ FAB_GUARDED_BY(mutex);
   std::vector<Run*> parked_ FAB_GUARDED_BY(mutex);
   bool driver_sleeps_ FAB_GUARDED_BY(mutex) = false;  ///< the one that leads, until it makes progress again

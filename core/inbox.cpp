@@ -63,8 +63,19 @@ bool Inbox::look() {
   return events > (caught_nothing ? 1u : 0u);
 }
 
+void Inbox::forward(Forward envelope) {
+  forward_ = std::move(envelope);
+  for (auto next = letters_.begin(); next != letters_.end();) {
+    const auto letter = next++;
+    if (!tags_.is_point_to_point(letter->first)) continue;
+    const Letters::node_type node = letters_.extract(letter);
+    forward_({node.mapped().memory.get(), node.mapped().bytes});
+  }
+}
+
 void Inbox::caught(std::uint64_t bytes, std::uint64_t tag) {
   catch_.in_use = false;
+  if (forward_ && tags_.is_point_to_point(tag)) return forward_({catch_.memory.get(), bytes});
   Letter& letter =
       letters_.emplace(std::piecewise_construct, std::tuple(key(tag)), std::forward_as_tuple(*this, tag, bytes))
           ->second;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -32,6 +33,9 @@ class Inbox {
   bool look_before_sleep(bool quiet);
   /// After every poll of the provider.
   void polled(bool nothing_happened);
+  /// Point-to-point envelopes go there from now on, those that are here at once.
+  using Forward = std::function<void(std::span<const std::byte>)>;
+  void forward(Forward envelope);
   /// As Provider::post_recv, which it calls unless the message is here. Tags match whether framed or not.
   [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                      Completion& completion);
@@ -71,6 +75,7 @@ class Inbox {
   const TagFormat& tags_;
   Catch catch_;
   Letters letters_;
+  Forward forward_;
   int haste_ = 0;  ///< looks that are still to be made at once
   int polls_ = 0;  ///< since the last look
 };

@@ -57,6 +57,23 @@ class TagFormat {
     return (source_bits_ > 0 ? static_cast<std::uint64_t>(source) << source_shift_ : 0) | slot;
   }
   [[nodiscard]] std::uint64_t framed() const noexcept { return framed_; }
+  /// What the tags of all point-to-point envelopes share, less source: a context that no communicator has, number 0 of
+  /// the job's rank 1. (In a job of one nothing is sent.)
+  [[nodiscard]] std::uint64_t point_to_point() const noexcept { return 1ull << owner_shift_; }
+  /// The bits by which they are told from everything else.
+  [[nodiscard]] std::uint64_t point_to_point_mask() const noexcept {
+    return (rest_ | (rest_ - 1)) & ~((1ull << number_shift_) - 1);
+  }
+  [[nodiscard]] bool is_point_to_point(std::uint64_t tag) const noexcept {
+    return (tag & point_to_point_mask()) == point_to_point();
+  }
+  /// The bytes of a long point-to-point message, which no inbox takes in: asked for under a number below
+  /// point_to_point_payloads().
+  [[nodiscard]] std::uint64_t point_to_point_payload(Rank source, std::uint32_t number) const noexcept {
+    return point_to_point() | rest_ | sequence(number >> kSlotBits) |
+           message(source, number & static_cast<std::uint32_t>(slots() - 1));
+  }
+  [[nodiscard]] std::uint64_t point_to_point_payloads() const noexcept { return slots() * sequences(); }
   /// The bit that only second parts have.
   [[nodiscard]] std::uint64_t rest_mark() const noexcept { return rest_; }
   /// The mark of the second part of a message of so many bytes.

@@ -84,6 +84,7 @@ void PeerTable::arrived(Peer& peer, const std::optional<std::string>& published,
     peer.failure = {error.code(), fmt::format("rank {}: {}", peer.world_rank, error.what())};
     peer.state = Peer::State::failed;
   }
+  if (peer.look_up_ended) peer.look_up_ended();
 }
 
 }  // namespace fab::core

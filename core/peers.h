@@ -1,6 +1,7 @@
 // The processes that this one talks to: found on first use, never more of them than are really talked to.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,10 +22,11 @@ struct Peer {
 
   Rank world_rank = 0;
   State state = State::looking_up;
-  Provider* provider = nullptr;  ///< null if failed from the start
-  Inbox* inbox = nullptr;        ///< where the provider needs one
-  PeerHandle handle = 0;         ///< once ready
-  Status failure{};              ///< once failed
+  Provider* provider = nullptr;           ///< null if failed from the start
+  Inbox* inbox = nullptr;                 ///< where the provider needs one
+  PeerHandle handle = 0;                  ///< once ready
+  Status failure{};                       ///< once failed
+  std::function<void()> look_up_ended{};  ///< is called then, if there is one
 
   /// Long messages travel in two parts (kHeadBytes), which spares the provider messages longer than their receives.
   [[nodiscard]] bool in_parts() const noexcept {

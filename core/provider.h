@@ -44,6 +44,9 @@ class Completion {
 /// A provider's own name for a peer.
 using PeerHandle = std::uint64_t;
 
+/// Receives: whoever sends. Only ways out to other nodes know it.
+inline constexpr PeerHandle kAnyPeer = ~PeerHandle{0};
+
 /// Where a peer may write: what the provider of the memory's owner made of its address.
 struct RemoteMemory {
   std::uint64_t address = 0;

@@ -21,7 +21,7 @@ Transfer& transfer_of(Completion& completion) { return static_cast<Transfer&>(co
 }  // namespace
 
 Transfer::Transfer(Run& its_run) noexcept
-    : Completion(
+    : Post(
           [](Completion& self, std::uint64_t bytes, std::uint64_t tag) noexcept {
             Transfer& transfer = transfer_of(self);
             Run& active = *transfer.run;
@@ -36,7 +36,8 @@ Transfer::Transfer(Run& its_run) noexcept
             if (active.one_sided_ != nullptr) active.one_sided_->broken(*transfer.operation);
             active.broken(*transfer.operation, status);
             active.settled(transfer);
-          }),
+          },
+          [](Post& self) { return static_cast<Transfer&>(self).run->repost(static_cast<Transfer&>(self)); }),
       run(&its_run) {}
 
 Run::Run(Plan& plan)
@@ -190,7 +191,7 @@ void Run::do_parked_operations() { do_operations(local_operations()); }
 
 void Run::local_operations_done() {
   if (unequal_ != nullptr) fail_unequal();
-  settled_count_.store(settled_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  count_settled();
   one_less_pending();
 }
 
@@ -385,7 +386,7 @@ void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
 
 void Run::settled(Transfer& transfer) {
   transfer.state = Transfer::State::idle;
-  settled_count_.store(settled_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  count_settled();
   one_less_pending();
 }
 

@@ -1,7 +1,6 @@
 // A run: one execution of a plan. What a request of the bindings stands for.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,30 +10,28 @@
 #include "core/frame.h"
 #include "core/match_tag.h"
 #include "core/one_sided.h"
+#include "core/pending.h"
 #include "core/plan.h"
 #include "core/shared_heap.h"
 
 namespace fab::core {
 
 /// One operation of the current round in flight: the completion record that the provider hands back.
-struct Transfer : Completion {
+struct Transfer : Post {
   enum class State : std::uint8_t { idle, due, refused, posted };
 
   explicit Transfer(Run& owner) noexcept;
 
   Run* run;
   const PlannedOperation* operation = nullptr;
-  Transfer* next_refused = nullptr;  ///< the engine's list of refused posts
   State state = State::idle;
 };
 
 /// Guarded by the engine's lock, except done() and, once done, status(). Belongs to its plan's pool; in use from
 /// Plan::acquire until the user let go of it and nothing of it is in flight. Whoever holds it holds the communicator.
-class Run {
+class Run final : public Pending {
  public:
   explicit Run(Plan& plan);
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
 
   /// For the next starts: bases[i] is the address of BufferId i (scratch is the run's own), `sequence_tag` is
   /// TagFormat::sequence or lasting, `user` what ReduceOp::user calls. Now somebody holds the run.
@@ -44,21 +41,19 @@ class Run {
   /// Posts round 0, or waits for the peers' addresses first. The buffers belong to the run until done().
   void start();
 
-  [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
-  [[nodiscard]] const Status& status() const noexcept { return status_; }
   /// Whether a block of an active run is in its place, or never will be: then status() tells why. Nothing writes to it
   /// any more. Under the engine's lock.
   [[nodiscard]] bool has_arrived(const Arrival& arrival) const noexcept;
   /// The user's handle is gone: the run goes back to its plan as soon as nothing is in flight. Until then it keeps the
   /// communicator itself.
-  void let_go() noexcept;
+  void let_go() noexcept override;
   /// Ends the run early: takes back receives and refused posts. done() follows once the provider gave the receives
   /// back; sends may stay in flight (they only read), and keep the run's memory.
-  void abandon(const Status& reason);
-  /// How often something of this run has completed: tells a slow run from a stuck one.
-  [[nodiscard]] std::uint64_t settled_count() const noexcept { return settled_count_.load(std::memory_order_relaxed); }
+  void abandon(const Status& reason) override;
   /// What the run waits for: the operations in flight with their peers, or the peers whose addresses are missing.
-  [[nodiscard]] std::string describe_pending() const;
+  [[nodiscard]] std::string describe_pending() const override;
+  [[nodiscard]] Communicator& communicator() const noexcept override { return plan_.communicator(); }
+  [[nodiscard]] std::string_view name() const noexcept override { return plan_.schedule().name(); }
   [[nodiscard]] Plan& plan() const noexcept { return plan_; }
 
   // For the engine.
@@ -146,10 +141,7 @@ class Run {
   bool parked_ = false;                        ///< in the engine's list
   UserReduction user_;                         ///< set if the plan has user reductions
   const PlannedOperation* unequal_ = nullptr;  ///< a copy of this round whose ends differ in size
-  std::atomic<std::uint64_t> settled_count_{0};
-  Status status_;
   std::vector<const Peer*> broken_peers_;  ///< of this run; nothing more is posted to or from them
-  std::atomic<bool> done_{true};
 };
 
 }  // namespace fab::core

@@ -10,58 +10,61 @@ namespace fab::core {
 
 namespace {
 
-Engine& engine_of(const Run& run) { return run.plan().communicator().engine(); }
+Engine& engine_of(const Pending& pending) { return pending.communicator().engine(); }
+
+double timeout_s_of(const Pending& pending) { return pending.communicator().context().config().wait_timeout_s; }
 
 }  // namespace
 
 namespace {
 
-/// `end` is called under the lock when the run is done.
+/// `end` is called under the lock when it is done.
 template <class End>
-void finish(Run& run, IdleHook idle, End&& end) {
-  Engine& engine = engine_of(run);
+void finish(Pending& pending, IdleHook idle, End&& end) {
+  Engine& engine = engine_of(pending);
   const auto linger = [&] {
     const Lock lock(engine.mutex);
-    engine.linger([&run] { return run.done(); });
-    if (!run.done()) return false;
+    engine.linger([&pending] { return pending.done(); });
+    if (!pending.done()) return false;
     end();
     return true;
   };
-  while (!linger()) wait(run, idle);
+  while (!linger()) wait(pending, idle);
   engine.leave();
 }
 
 }  // namespace
 
-void finish(Run& run, IdleHook idle) {
-  finish(run, idle, [] {});
+void finish(Pending& pending, IdleHook idle) {
+  finish(pending, idle, [] {});
 }
 
-Status complete(Run& run, IdleHook idle) {
+Status complete(Pending& pending, IdleHook idle, MessageInfo* message) {
   Status status;
-  finish(run, idle, [&] {
-    status = run.status();
-    run.let_go();
+  finish(pending, idle, [&] {
+    status = pending.status();
+    if (message != nullptr) *message = pending.message();
+    pending.let_go();
   });
   return status;
 }
 
-void wait(Run& run, IdleHook idle) {
-  if (run.done()) return;
-  Driver driver(engine_of(run), idle);
-  Run* const runs[] = {&run};
-  Watch watch(runs, run.plan().communicator().context().config().wait_timeout_s);
-  while (!run.done()) {
+void wait(Pending& pending, IdleHook idle) {
+  if (pending.done()) return;
+  Driver driver(engine_of(pending), idle);
+  Pending* const all[] = {&pending};
+  Watch watch(all, timeout_s_of(pending));
+  while (!pending.done()) {
     if (driver.step()) continue;
     watch.check();
-    if (!run.done()) driver.rest();
+    if (!pending.done()) driver.rest();
   }
 }
 
-bool test(Run& run) {
-  if (run.done()) return true;
-  engine_of(run).poll_once();
-  return run.done();
+bool test(Pending& pending) {
+  if (pending.done()) return true;
+  engine_of(pending).poll_once();
+  return pending.done();
 }
 
 std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arrivals,
@@ -90,8 +93,8 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
     return look();
   };
   Driver driver(engine, nullptr, Driver::Attention::to_everything);
-  Run* const runs[] = {&run};
-  Watch watch(runs, run.plan().communicator().context().config().wait_timeout_s);
+  Pending* const all[] = {&run};
+  Watch watch(all, timeout_s_of(run));
   while (!look_again()) {
     if (driver.step()) continue;
     watch.check();
@@ -100,21 +103,21 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
   return *std::move(arrived);
 }
 
-std::size_t wait_any(std::span<Run* const> runs, IdleHook idle) {
-  const auto is_done = [](const Run* run) { return run != nullptr && run->done(); };
-  const auto first_done = [&] { return std::find_if(runs.begin(), runs.end(), is_done); };
+std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
+  const auto is_done = [](const Pending* each) { return each != nullptr && each->done(); };
+  const auto first_done = [&] { return std::find_if(all.begin(), all.end(), is_done); };
   auto found = first_done();
-  if (found == runs.end()) {
-    const Run* some = *std::find_if(runs.begin(), runs.end(), [](const Run* run) { return run != nullptr; });
+  if (found == all.end()) {
+    const Pending* some = *std::find_if(all.begin(), all.end(), [](const Pending* each) { return each != nullptr; });
     Driver driver(engine_of(*some), idle);
-    Watch watch(runs, some->plan().communicator().context().config().wait_timeout_s);
-    while ((found = first_done()) == runs.end()) {
+    Watch watch(all, timeout_s_of(*some));
+    while ((found = first_done()) == all.end()) {
       if (driver.step()) continue;
       watch.check();
-      if (first_done() == runs.end()) driver.rest();
+      if (first_done() == all.end()) driver.rest();
     }
   }
-  return static_cast<std::size_t>(found - runs.begin());
+  return static_cast<std::size_t>(found - all.begin());
 }
 
 }  // namespace fab::core

@@ -1,4 +1,4 @@
-// Waiting for runs, with the time-out of FAB_WAIT_TIMEOUT.
+// Waiting for runs and messages, with the time-out of FAB_WAIT_TIMEOUT.
 #pragma once
 
 #include <cstddef>
@@ -6,22 +6,23 @@
 #include <span>
 
 #include "core/engine.h"
+#include "core/pending.h"
 #include "core/run.h"
 
 namespace fab::core {
 
-/// Returns when the run is done. After FAB_WAIT_TIMEOUT seconds without progress of the run it ends with
-/// Errc::timed_out, and its receives are taken back.
-void wait(Run& run, IdleHook idle = nullptr);
+/// Returns when it is done. After FAB_WAIT_TIMEOUT seconds without progress it ends with Errc::timed_out, and its
+/// receives are taken back.
+void wait(Pending& pending, IdleHook idle = nullptr);
 
 /// The same, faster for short exchanges: begins with some polls under one hold of the lock.
-void finish(Run& run, IdleHook idle = nullptr);
+void finish(Pending& pending, IdleHook idle = nullptr);
 
-/// The same; then lets the run go and returns how it ended.
-[[nodiscard]] Status complete(Run& run, IdleHook idle = nullptr);
+/// The same; then lets it go and returns how it ended, and tells what it received.
+[[nodiscard]] Status complete(Pending& pending, IdleHook idle = nullptr, MessageInfo* message = nullptr);
 
-/// One progress; returns whether the run is done.
-bool test(Run& run);
+/// One progress; returns whether it is done.
+bool test(Pending& pending);
 
 /// The first of some blocks to arrive.
 struct Arrived {
@@ -36,7 +37,7 @@ struct Arrived {
 [[nodiscard]] std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arrivals,
                                                   std::span<const std::size_t> wanted);
 
-/// Returns the index of a run that is done; null entries are passed over. Precondition: one is not null.
-std::size_t wait_any(std::span<Run* const> runs, IdleHook idle = nullptr);
+/// Returns the index of one that is done; null entries are passed over. Precondition: one is not null.
+std::size_t wait_any(std::span<Pending* const> all, IdleHook idle = nullptr);
 
 }  // namespace fab::core

@@ -13,8 +13,8 @@ void Watch::check() {
   if (timeout_s_ <= 0) return;
   if (settled() != seen_) restart();
   if (Clock::now() < end_) return;
-  for (Run* run : runs_)
-    if (run != nullptr) expire(*run);
+  for (Pending* each : all_)
+    if (each != nullptr) expire(*each);
   restart();
 }
 
@@ -25,17 +25,16 @@ void Watch::restart() {
 }
 
 std::uint64_t Watch::settled() const {
-  return std::accumulate(runs_.begin(), runs_.end(), std::uint64_t{0}, [](std::uint64_t sum, const Run* run) {
-    return run == nullptr ? sum : sum + run->settled_count();
+  return std::accumulate(all_.begin(), all_.end(), std::uint64_t{0}, [](std::uint64_t sum, const Pending* each) {
+    return each == nullptr ? sum : sum + each->settled_count();
   });
 }
 
-void Watch::expire(Run& run) const {
-  Engine& engine = run.plan().communicator().engine();
-  const Lock lock(engine.mutex);
-  run.abandon({make_error_code(Errc::timed_out),
-               fmt::format("{}: nothing happened for {} s (FAB_WAIT_TIMEOUT); still pending: {}",
-                           run.plan().schedule().name(), timeout_s_, run.describe_pending())});
+void Watch::expire(Pending& pending) const {
+  const Lock lock(pending.communicator().engine().mutex);
+  pending.abandon({make_error_code(Errc::timed_out),
+                   fmt::format("{}: nothing happened for {} s (FAB_WAIT_TIMEOUT); still pending: {}", pending.name(),
+                               timeout_s_, pending.describe_pending())});
 }
 
 }  // namespace fab::core

@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <span>
 
-#include "core/run.h"
+#include "core/pending.h"
 
 namespace fab::core {
 
-/// Notices when runs that somebody waits for stop moving, and ends them with Errc::timed_out.
+/// Notices when what somebody waits for stops moving, and ends them with Errc::timed_out.
 class Watch {
  public:
   /// Null entries are passed over; entries may become null while the watch lives. timeout_s 0: never.
-  Watch(std::span<Run* const> runs, double timeout_s) : runs_(runs), timeout_s_(timeout_s) { restart(); }
+  Watch(std::span<Pending* const> all, double timeout_s) : all_(all), timeout_s_(timeout_s) { restart(); }
 
   /// Call while nothing happens, without the engine's lock.
   void check();
@@ -23,9 +23,9 @@ class Watch {
 
   void restart();
   [[nodiscard]] std::uint64_t settled() const;
-  void expire(Run& run) const;
+  void expire(Pending& pending) const;
 
-  std::span<Run* const> runs_;
+  std::span<Pending* const> all_;
   double timeout_s_;
   std::uint64_t seen_ = 0;
   Clock::time_point end_;

@@ -1,7 +1,7 @@
 #include "fab/request.h"
 
 #include <algorithm>
-#include <vector>
+#include <string>
 
 #include "core/communicator.h"
 #include "core/wait.h"
@@ -15,40 +15,50 @@ namespace {
 }  // namespace
 
 Request::Request(Request&& other) noexcept
-    : communicator_(std::move(other.communicator_)), run_(std::exchange(other.run_, nullptr)) {}
+    : communicator_(std::move(other.communicator_)),
+      pending_(std::exchange(other.pending_, nullptr)),
+      message_(other.message_) {}
 
 Request& Request::operator=(Request&& other) noexcept {
   if (this == &other) return *this;
-  if (run_ != nullptr) static_cast<void>(wait_status());
+  if (pending_ != nullptr) static_cast<void>(wait_status());
   communicator_ = std::move(other.communicator_);
-  run_ = std::exchange(other.run_, nullptr);
+  pending_ = std::exchange(other.pending_, nullptr);
+  message_ = other.message_;
   return *this;
 }
 
 Request::~Request() {
-  if (run_ != nullptr) static_cast<void>(wait_status());
+  if (pending_ != nullptr) static_cast<void>(wait_status());
 }
 
 // The communicator is dropped after the lock: it may be the last owner of the context that has the lock.
 Status Request::release() {
-  Status status = run_->status();
+  Status status = pending_->status();
+  message_ = pending_->message();
   detach();
   return status;
 }
 
 void Request::detach() noexcept {
-  if (run_ == nullptr) return;
+  if (pending_ == nullptr) return;
   {
     const core::Lock lock(communicator_->engine().mutex);
-    run_->let_go();
+    pending_->let_go();
   }
-  run_ = nullptr;
+  pending_ = nullptr;
   communicator_.reset();
 }
 
+void Request::cancel() {
+  if (pending_ == nullptr) return;
+  const core::Lock lock(communicator_->engine().mutex);
+  pending_->cancel();
+}
+
 Status Request::wait_status() {
-  if (run_ == nullptr) return {};
-  Status status = core::complete(*std::exchange(run_, nullptr));
+  if (pending_ == nullptr) return {};
+  Status status = core::complete(*std::exchange(pending_, nullptr), nullptr, &message_);
   communicator_.reset();
   return status;
 }
@@ -58,8 +68,8 @@ void Request::wait() {
 }
 
 bool Request::test() {
-  if (run_ == nullptr) return true;
-  if (!core::test(*run_)) return false;
+  if (pending_ == nullptr) return true;
+  if (!core::test(*pending_)) return false;
   if (const Status status = release(); !status.ok()) raise(status);
   return true;
 }
@@ -73,14 +83,67 @@ void Request::wait_all(std::span<Request> requests) {
   if (!first.ok()) raise(first);
 }
 
+std::vector<core::Pending*> Request::pending(std::span<Request> requests, const char* call) {
+  std::vector<core::Pending*> result;
+  std::transform(requests.begin(), requests.end(), std::back_inserter(result),
+                 [](const Request& request) { return request.pending_; });
+  if (std::all_of(result.begin(), result.end(), [](const core::Pending* each) { return each == nullptr; }))
+    throw Error(Errc::invalid_argument, std::string(call) + ": none of the requests is active");
+  return result;
+}
+
 std::size_t Request::wait_any(std::span<Request> requests) {
-  std::vector<core::Run*> runs;
-  std::transform(requests.begin(), requests.end(), std::back_inserter(runs), [](const Request& r) { return r.run(); });
-  if (std::all_of(runs.begin(), runs.end(), [](const core::Run* run) { return run == nullptr; }))
-    throw Error(Errc::invalid_argument, "wait_any: none of the requests is active");
-  const std::size_t index = core::wait_any(runs);
+  const std::size_t index = core::wait_any(pending(requests, "wait_any"));
   requests[index].wait();
   return index;
+}
+
+std::vector<std::size_t> Request::end_complete(std::span<Request> requests) {
+  std::vector<std::size_t> complete;
+  Status first;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i].pending_ == nullptr || !requests[i].pending_->done()) continue;
+    complete.push_back(i);
+    Status status = requests[i].release();
+    if (first.ok()) first = std::move(status);
+  }
+  if (!first.ok()) raise(first);
+  return complete;
+}
+
+std::vector<std::size_t> Request::wait_some(std::span<Request> requests) {
+  core::wait_any(pending(requests, "wait_some"));
+  return end_complete(requests);
+}
+
+bool Request::test_all(std::span<Request> requests) {
+  const auto is_complete = [](const Request& each) { return each.pending_ == nullptr || each.pending_->done(); };
+  const auto left = std::find_if_not(requests.begin(), requests.end(), is_complete);
+  if (left != requests.end()) static_cast<void>(core::test(*left->pending_));
+  if (!std::all_of(requests.begin(), requests.end(), is_complete)) return false;
+  wait_all(requests);
+  return true;
+}
+
+std::optional<std::size_t> Request::test_any(std::span<Request> requests) {
+  const std::vector<core::Pending*> all = pending(requests, "test_any");
+  const auto is_done = [](const core::Pending* each) { return each != nullptr && each->done(); };
+  auto found = std::find_if(all.begin(), all.end(), is_done);
+  if (found == all.end()) {
+    static_cast<void>(core::test(**std::find_if(all.begin(), all.end(), [](const auto* each) { return each; })));
+    found = std::find_if(all.begin(), all.end(), is_done);
+  }
+  if (found == all.end()) return std::nullopt;
+  const auto index = static_cast<std::size_t>(found - all.begin());
+  requests[index].wait();
+  return index;
+}
+
+std::vector<std::size_t> Request::test_some(std::span<Request> requests) {
+  const std::vector<core::Pending*> all = pending(requests, "test_some");
+  const auto left = std::find_if(all.begin(), all.end(), [](const auto* each) { return each && !each->done(); });
+  if (left != all.end()) static_cast<void>(core::test(**left));
+  return end_complete(requests);
 }
 
 }  // namespace fab

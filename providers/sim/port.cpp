@@ -10,13 +10,14 @@ namespace fab::sim {
 namespace {
 
 bool meet(const Receive& receive, const Message& message, bool directed) noexcept {
-  return (!directed || receive.from == message.from) && ((receive.tag ^ message.tag) & ~receive.ignore) == 0;
+  const bool source = !directed || receive.from == message.from || receive.from == kAnyRank;
+  return source && ((receive.tag ^ message.tag) & ~receive.ignore) == 0;
 }
 
 }  // namespace
 
 // Tags that name somebody are compared in most of their bits.
-bool Receive::takes_anything() const noexcept { return std::popcount(ignore) > 32; }
+bool Receive::takes_anything() const noexcept { return from == kAnyRank || std::popcount(ignore) > 32; }
 
 std::vector<Receive>::iterator Port::find_receive(const Message& message, bool directed) {
   return std::ranges::find_if(receives, [&](const Receive& receive) { return meet(receive, message, directed); });

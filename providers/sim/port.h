@@ -35,6 +35,9 @@ struct Message {
   Time here{};                            ///< its last byte has arrived
 };
 
+/// Of receives whose sender does not matter.
+inline constexpr Rank kAnyRank = static_cast<Rank>(kAnyPeer);
+
 struct Receive {
   Rank from = 0;
   std::uint64_t tag = 0;

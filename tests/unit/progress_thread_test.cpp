@@ -250,7 +250,7 @@ TEST_P(Waiters, WaitAnyAmongOthers) {
   std::thread waiter([&] { core::wait(first); });
   std::size_t found = 99;
   std::thread any([&] {
-    core::Run* const runs[] = {&second, &third};
+    core::Pending* const runs[] = {&second, &third};
     found = core::wait_any(runs);
   });
   rig.provider().deliver(4, bytes_of(8, 0));

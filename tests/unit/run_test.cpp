@@ -226,7 +226,7 @@ TEST(Run, WaitAnyFindsTheOneThatIsDone) {
   RecordingRig rig;
   const auto plan = rig.plan(exchange_with({1}, 8));
   std::vector<Buffers> buffers(3, Buffers(8));
-  std::vector<core::Run*> runs{nullptr};
+  std::vector<core::Pending*> runs{nullptr};
   for (Buffers& each : buffers) runs.push_back(&rig.start(*plan, each));
   rig.poll();
   rig.provider().deliver(rig.provider().find(kRecv, 1, 1), bytes_of(8, 0));
@@ -235,8 +235,8 @@ TEST(Run, WaitAnyFindsTheOneThatIsDone) {
   rig.provider().settle_all(8);
   rig.poll();
   EXPECT_EQ(core::wait_any(runs), 1u) << "the first of several";
-  for (core::Run* run : runs)
-    if (run != nullptr) rig.let_go(*run);
+  for (core::Pending* run : runs)
+    if (run != nullptr) rig.let_go(static_cast<core::Run&>(*run));
 }
 
 }  // namespace

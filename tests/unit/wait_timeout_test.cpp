@@ -105,7 +105,7 @@ TEST_P(WaitTimeout, AnAbandonedRunIsUsedAgainOnlyWhenItsSendsAreDone) {
 TEST_P(WaitTimeout, WaitAnyEndsToo) {
   core::Run& first = rig_.start(exchange_with({1}, 8), buffers_);
   core::Run& second = rig_.start(exchange_with({2}, 8), buffers_);
-  core::Run* const runs[] = {&first, &second};
+  core::Pending* const runs[] = {&first, &second};
   EXPECT_EQ(core::wait_any(runs), 0u);
   EXPECT_EQ(first.status().errc(), Errc::timed_out);
   provider().settle_all(8);

@@ -17,6 +17,7 @@
 #include "fab/neighbor_collectives.h"
 #include "fab/operator.h"
 #include "fab/persistent.h"
+#include "fab/point_to_point.h"
 #include "fab/rank_blocks.h"
 #include "fab/reduce_scatter.h"
 #include "fab/reduction.h"

@@ -1,0 +1,56 @@
+// What a request stands for: a run of a plan, or a message.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "fab/error.h"
+#include "fab/message.h"
+
+namespace fab::core {
+
+class Communicator;
+
+/// Something that a caller can wait for. Guarded by the engine's lock, except done() and, once done, status() and
+/// message(). Whoever holds it holds the communicator.
+class Pending {
+ public:
+  Pending() = default;
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+
+  [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
+  [[nodiscard]] const Status& status() const noexcept { return status_; }
+  /// Of a receive that succeeded.
+  [[nodiscard]] const MessageInfo& message() const noexcept { return message_; }
+  /// How often something of it has happened: tells a slow one from a stuck one.
+  [[nodiscard]] std::uint64_t settled_count() const noexcept { return settled_count_.load(std::memory_order_relaxed); }
+
+  [[nodiscard]] virtual Communicator& communicator() const noexcept = 0;
+  /// The call that started it.
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// What it waits for, for people.
+  [[nodiscard]] virtual std::string describe_pending() const = 0;
+  /// Ends it early. done() follows once nothing writes to the caller's memory any more; sends may stay in flight.
+  virtual void abandon(const Status& reason) = 0;
+  /// Ends it early if nobody else has to do with it yet: a receive that nothing has matched.
+  virtual void cancel() {}
+  /// The user's handle is gone.
+  virtual void let_go() noexcept = 0;
+
+ protected:
+  ~Pending() = default;
+
+  void count_settled() noexcept { settled_count_.store(settled_count() + 1, std::memory_order_relaxed); }
+
+  Status status_;
+  MessageInfo message_;
+  std::atomic<bool> done_{true};
+
+ private:
+  std::atomic<std::uint64_t> settled_count_{0};
+};
+
+}  // namespace fab::core

@@ -1,0 +1,56 @@
+// This rank's end of the point-to-point traffic with another rank.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/engine.h"
+#include "core/peers.h"
+#include "core/point/mailbox.h"
+
+namespace fab::core {
+
+class PointToPoint;
+
+/// An envelope on its way to a peer.
+struct OutgoingEnvelope : Post {
+  OutgoingEnvelope(PointToPoint& its_owner, bool with_bytes);
+
+  PointToPoint& owner;
+  Correspondent* correspondent = nullptr;
+  SendOperation* sender = nullptr;  ///< is complete when this has left
+  std::size_t bytes = 0;
+  bool is_long;  ///< has room for kEnvelopeBytes, otherwise for an envelope alone
+  std::unique_ptr<std::byte[]> memory;
+};
+
+/// A receive of any envelope, always posted: from one peer of the node, or from anybody through the network.
+struct IncomingEnvelope : Post {
+  IncomingEnvelope(PointToPoint& its_owner, Provider& its_provider, Correspondent* its_correspondent);
+
+  PointToPoint& owner;
+  Provider& provider;
+  Correspondent* correspondent;  ///< null: from anybody
+  bool posting = false;
+  bool arrived = false;  ///< while posting
+  std::size_t bytes = 0;
+  int failures = 0;
+  std::unique_ptr<std::byte[]> memory;
+};
+
+struct Correspondent {
+  Rank world_rank = 0;
+  Peer* peer = nullptr;  ///< null: this rank itself
+  std::uint32_t next_sent = 0;
+  std::uint32_t next_expected = 0;
+  int credits = kWindow;                           ///< messages that may travel with their envelopes
+  int owed = 0;                                    ///< credits that the peer may have back
+  std::map<std::uint32_t, Unexpected> overtakers;  ///< messages that came before others, by sequence
+  std::vector<Post*> waiting;                      ///< until the peer's address is known
+  std::unique_ptr<IncomingEnvelope> listener;      ///< of a peer of the node
+  Status failure;                                  ///< not ok: nothing gets through any more
+};
+
+}  // namespace fab::core

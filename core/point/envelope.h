@@ -1,0 +1,48 @@
+// What travels between two ranks for their point-to-point messages.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "fab/message.h"
+
+namespace fab::core {
+
+/// eager and announce carry a message to be matched, the other kinds answer one.
+enum class EnvelopeKind : std::uint8_t {
+  eager,     ///< a message, whose bytes follow
+  announce,  ///< one whose bytes the receiver has to ask for
+  ask,       ///< a receive waits for the bytes of an announced message
+  taken,     ///< a synchronous, ready or announced message has been matched, and nothing more is wanted
+  refused,   ///< a ready message met no receive
+  gone,      ///< the sender has given up a message whose bytes it is asked for
+  credit     ///< nothing but credits
+};
+
+/// The head of a message on the wire; ranks of a job have the same byte order.
+struct Envelope {
+  EnvelopeKind kind = EnvelopeKind::credit;
+  SendMode mode = SendMode::standard;
+  std::uint16_t credits = 0;   ///< that the other end may have back
+  Rank sender = 0;             ///< of the envelope, its rank in the job
+  std::uint32_t sequence = 0;  ///< of messages between these two ranks
+  Rank source = 0;             ///< the sender's rank in the communicator
+  Tag tag = 0;                 ///< the user's
+  Rank context_owner = 0;      ///< the communicator
+  std::uint32_t context_number = 0;
+  std::uint32_t send = 0;     ///< the sender's number of the operation
+  std::uint32_t receive = 0;  ///< the receiver's; bytes that were asked for come under this number
+  std::uint32_t unused = 0;
+  std::uint64_t bytes = 0;  ///< of the message
+};
+static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) == 48);
+
+/// An envelope with the bytes that follow it.
+constexpr std::size_t kEnvelopeBytes = 4096;
+/// The longest message that travels with its envelope.
+constexpr std::uint64_t kEagerBytes = kEnvelopeBytes - sizeof(Envelope);
+/// How many of those a rank sends to another beyond what the other's receives have taken. Each may have to be kept.
+constexpr int kWindow = 16;
+static_assert(kWindow <= 0xffff);
+
+}  // namespace fab::core

@@ -1,0 +1,147 @@
+// What comes: envelopes, in the order in which their senders numbered them.
+#include <array>
+#include <cstring>
+
+#include "core/communicator.h"
+#include "core/context.h"
+#include "core/point/point_to_point.h"
+
+namespace fab::core {
+
+namespace {
+
+/// A receive of anybody's envelopes belongs to no peer, so its failure tells little; it is not repeated for ever.
+constexpr int kMostFailures = 16;
+
+IncomingEnvelope& incoming_of(Completion& completion) { return static_cast<IncomingEnvelope&>(completion); }
+
+}  // namespace
+
+IncomingEnvelope::IncomingEnvelope(PointToPoint& its_owner, Provider& its_provider, Correspondent* its_correspondent)
+    : Post([](Completion& self, std::uint64_t message_bytes,
+              std::uint64_t) noexcept { incoming_of(self).owner.envelope_arrived(incoming_of(self), message_bytes); },
+           [](Completion& self, const Status& status) noexcept {
+             incoming_of(self).owner.listener_failed(incoming_of(self), status);
+           },
+           [](Post& self) { return incoming_of(self).owner.post(incoming_of(self)); }),
+      owner(its_owner),
+      provider(its_provider),
+      correspondent(its_correspondent),
+      memory(new std::byte[kEnvelopeBytes]) {}
+
+void PointToPoint::listen_to_node() {
+  if (listens_to_node_) return;
+  listens_to_node_ = true;
+  for (const Rank rank : context_.job().node_ranks)
+    if (context_.peers().is_near(rank)) static_cast<void>(correspondent(rank));
+}
+
+// A provider may complete a receive inside its post: such envelopes are handled here, one after the other.
+bool PointToPoint::post(IncomingEnvelope& incoming) {
+  const TagFormat& tags = context_.tags();
+  const std::uint64_t tag = tags.point_to_point();
+  const std::uint64_t ignore = ~tags.point_to_point_mask();
+  const PeerHandle from = incoming.correspondent == nullptr ? kAnyPeer : incoming.correspondent->peer->handle;
+  const std::array<iovec, 1> pieces{{{incoming.memory.get(), kEnvelopeBytes}}};
+  for (;;) {
+    incoming.arrived = false;
+    incoming.posting = true;
+    const PostResult result = incoming.provider.post_recv(from, pieces, tag, ignore, incoming);
+    incoming.posting = false;
+    if (result == PostResult::again) {
+      engine().mutex.assert_held();
+      engine().retry_later(incoming);
+      return false;
+    }
+    if (!incoming.arrived) return true;
+    handle({incoming.memory.get(), incoming.bytes});
+  }
+}
+
+void PointToPoint::envelope_arrived(IncomingEnvelope& incoming, std::size_t bytes) {
+  incoming.failures = 0;
+  if (incoming.posting) {
+    incoming.arrived = true;
+    incoming.bytes = bytes;
+    return;
+  }
+  handle({incoming.memory.get(), bytes});
+  post(incoming);
+}
+
+void PointToPoint::listener_failed(IncomingEnvelope& incoming, const Status& status) {
+  if (incoming.correspondent != nullptr) return lose(*incoming.correspondent, status);
+  if (status.errc() == Errc::cancelled) return;
+  context_.log().write(LogLevel::warn, "a receive of point-to-point messages failed: {}", status.message);
+  engine().mutex.assert_held();
+  if (++incoming.failures < kMostFailures) engine().retry_later(incoming);
+}
+
+void PointToPoint::handle(std::span<const std::byte> wire) {
+  Envelope envelope;
+  if (wire.size() < sizeof(envelope)) return;  // of no fab of this version
+  std::memcpy(&envelope, wire.data(), sizeof(envelope));
+  handle(envelope, wire.data() + sizeof(envelope));
+}
+
+void PointToPoint::handle(const Envelope& envelope, const std::byte* bytes) {
+  Correspondent& from = correspondent(envelope.sender);
+  from.credits += envelope.credits;
+  SendOperation* const send = envelope.send < sends_.all.size() ? &sends_.all[envelope.send] : nullptr;
+  switch (envelope.kind) {
+    case EnvelopeKind::eager:
+    case EnvelopeKind::announce:
+      return message_came(from, envelope, bytes);
+    case EnvelopeKind::ask:
+      if (send != nullptr) send->was_asked_for(envelope.receive);
+      return;
+    case EnvelopeKind::taken:
+      if (send != nullptr) send->was_taken();
+      return;
+    case EnvelopeKind::refused:
+      if (send != nullptr) send->was_refused();
+      return;
+    case EnvelopeKind::gone:
+      if (envelope.receive < receives_.all.size()) receives_.all[envelope.receive].sender_gave_up();
+      return;
+    case EnvelopeKind::credit:
+      return;
+  }
+}
+
+void PointToPoint::message_came(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
+  if (envelope.sequence != from.next_expected) {
+    from.overtakers.emplace(envelope.sequence, copy_of(from, envelope, bytes));
+    return;
+  }
+  ++from.next_expected;
+  deliver(from, envelope, bytes);
+  for (auto next = from.overtakers.find(from.next_expected); next != from.overtakers.end();
+       next = from.overtakers.find(from.next_expected)) {
+    const Unexpected message = std::move(next->second);
+    from.overtakers.erase(next);
+    ++from.next_expected;
+    deliver(from, message.envelope, message.bytes.get());
+  }
+}
+
+void PointToPoint::deliver(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
+  Mailbox& box = mailboxes_[{envelope.context_owner, envelope.context_number}];
+  if (ReceiveOperation* receive = box.match(envelope)) return receive->take(from, envelope, bytes);
+  if (envelope.mode == SendMode::ready) {
+    if (envelope.kind == EnvelopeKind::eager) ++from.owed;
+    return answer(from, EnvelopeKind::refused, envelope.send);
+  }
+  box.keep(copy_of(from, envelope, bytes));
+}
+
+Unexpected PointToPoint::copy_of(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
+  Unexpected message{&from, envelope, nullptr};
+  if (envelope.kind == EnvelopeKind::eager && envelope.bytes > 0) {
+    message.bytes.reset(new std::byte[envelope.bytes]);
+    std::memcpy(message.bytes.get(), bytes, envelope.bytes);
+  }
+  return message;
+}
+
+}  // namespace fab::core

@@ -1,0 +1,49 @@
+#include "core/point/mailbox.h"
+
+#include <algorithm>
+
+namespace fab::core {
+
+ReceiveOperation* Mailbox::match(const Envelope& envelope) {
+  const auto found = std::find_if(posted_.begin(), posted_.end(), [&](const ReceiveOperation* receive) {
+    return !receive->is_probe() && receive->matches(envelope);
+  });
+  if (found == posted_.end()) return nullptr;
+  ReceiveOperation* const receive = *found;
+  posted_.erase(found);
+  return receive;
+}
+
+void Mailbox::keep(Unexpected message) {
+  const Envelope envelope = message.envelope;
+  unexpected_.push_back(std::move(message));
+  for (std::size_t i = 0; i < posted_.size();) {
+    ReceiveOperation* const probe = posted_[i];
+    if (!probe->is_probe() || !probe->matches(envelope)) {
+      ++i;
+      continue;
+    }
+    posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
+    probe->found(envelope);
+  }
+}
+
+std::optional<Unexpected> Mailbox::take(const ReceiveOperation& receive) {
+  const auto found = std::find_if(unexpected_.begin(), unexpected_.end(),
+                                  [&](const Unexpected& message) { return receive.matches(message.envelope); });
+  if (found == unexpected_.end()) return std::nullopt;
+  std::optional<Unexpected> message = std::move(*found);
+  unexpected_.erase(found);
+  return message;
+}
+
+const Envelope* Mailbox::find(Source from) const {
+  const auto found = std::find_if(unexpected_.begin(), unexpected_.end(), [&](const Unexpected& message) {
+    const Envelope& envelope = message.envelope;
+    return (from.rank == kAnySource || from.rank == envelope.source) &&
+           (from.tag == kAnyTag || from.tag == envelope.tag);
+  });
+  return found == unexpected_.end() ? nullptr : &found->envelope;
+}
+
+}  // namespace fab::core

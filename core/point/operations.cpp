@@ -1,0 +1,389 @@
+#include "core/point/operations.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "core/communicator.h"
+#include "core/context.h"
+#include "core/point/point_to_point.h"
+
+namespace fab::core {
+
+namespace {
+
+std::string text_of(Tag tag) { return tag == kAnyTag ? "any" : std::to_string(tag); }
+std::string text_of_rank(Rank rank) { return rank == kAnySource ? "any rank" : fmt::format("rank {}", rank); }
+
+SendOperation& send_of(Completion& completion) {
+  return static_cast<SendOperation&>(static_cast<Payload&>(completion).operation);
+}
+ReceiveOperation& receive_of(Completion& completion) {
+  return static_cast<ReceiveOperation&>(static_cast<Payload&>(completion).operation);
+}
+
+}  // namespace
+
+void PointOperation::begin(Communicator& communicator) {
+  owner_.engine().mutex.assert_held();
+  communicator_ = &communicator;
+  held_ = in_flight_ = active_ = true;
+  if (!status_.ok()) status_ = {};
+  message_ = {};
+  done_.store(false, std::memory_order_relaxed);
+  owner_.engine().activated();
+}
+
+void PointOperation::complete(Status status) {
+  if (done()) return;
+  status_ = std::move(status);
+  count_settled();
+  done_.store(true, std::memory_order_release);
+}
+
+void PointOperation::no_longer_active() {
+  owner_.engine().mutex.assert_held();
+  if (std::exchange(active_, false)) owner_.engine().deactivated();
+}
+
+void PointOperation::settle() {
+  in_flight_ = false;
+  no_longer_active();
+}
+
+// Sends.
+
+SendOperation::SendOperation(PointToPoint& owner, std::uint32_t number) noexcept
+    : PointOperation(owner, number),
+      payload_(
+          *this, [](Completion& self, std::uint64_t, std::uint64_t) noexcept { send_of(self).end({}); },
+          [](Completion& self, const Status& status) noexcept {
+            SendOperation& send = send_of(self);
+            Correspondent& correspondent = *send.correspondent_;
+            PointToPoint& all = send.owner_;
+            send.end(send.failure(status));
+            all.lose(correspondent, status);
+          },
+          [](Post& self) { return send_of(self).post_payload(); }) {}
+
+void SendOperation::start(Communicator& communicator, MessageMemory memory, Destination to, SendMode mode,
+                          Correspondent& correspondent) {
+  begin(communicator);
+  memory_ = std::move(memory);
+  to_ = to;
+  mode_ = mode;
+  correspondent_ = &correspondent;
+  given_up_ = false;
+}
+
+std::string SendOperation::describe() const {
+  return fmt::format("send to rank {} ({} B, tag {})", to_.rank, memory_.bytes(), to_.tag);
+}
+
+const char* SendOperation::describe_state() const noexcept {
+  switch (state_) {
+    case State::leaving:
+      return "it has not left";
+    case State::answered:
+      return "the receiver has not answered";
+    case State::sending:
+      return "its bytes are on their way";
+    case State::idle:
+      break;
+  }
+  return "complete";
+}
+
+void SendOperation::end(const Status& status) {
+  complete(status);
+  state_ = State::idle;
+  payload_.memory.reset();
+  if (own_ != nullptr) owner_.buffered_bytes_ -= memory_.bytes();
+  own_.reset();
+  settle();
+  if (!held_) owner_.release(*this);
+}
+
+void SendOperation::let_go() noexcept {
+  held_ = false;
+  communicator_ = nullptr;
+  if (!in_flight_) owner_.release(*this);
+}
+
+void SendOperation::buffer() {
+  own_.reset(new std::byte[memory_.bytes()]);
+  memory_.pack(own_.get());
+  memory_ = MessageMemory(own_.get(), memory_.bytes());
+  owner_.buffered_bytes_ += memory_.bytes();
+}
+
+void SendOperation::has_left() {
+  envelope_ = nullptr;
+  end({});
+}
+
+void SendOperation::was_taken() {
+  if (state_ == State::answered) end({});
+}
+
+void SendOperation::was_refused() {
+  if (state_ == State::answered)
+    end({make_error_code(Errc::mismatch), describe() + ": a ready send, and no receive was waiting for it"});
+}
+
+void SendOperation::was_asked_for(std::uint32_t receive) {
+  if (state_ != State::answered) return;
+  if (given_up_) {
+    owner_.answer(*correspondent_, EnvelopeKind::gone, number(), receive);
+    return end({});
+  }
+  count_settled();
+  receive_ = receive;
+  state_ = State::sending;
+  if (!memory_.is_contiguous()) {
+    payload_.memory.reset(new std::byte[memory_.bytes()]);
+    memory_.pack(payload_.memory.get());
+  }
+  owner_.post_when_ready(*correspondent_, payload_);
+}
+
+bool SendOperation::post_payload() {
+  if (!correspondent_->failure.ok()) {
+    end(failure(correspondent_->failure));
+    return true;
+  }
+  std::byte* const memory = payload_.memory != nullptr ? payload_.memory.get() : memory_.contiguous();
+  const std::array<iovec, 1> pieces{{{memory, memory_.bytes()}}};
+  const Peer& peer = *correspondent_->peer;
+  const std::uint64_t tag = owner_.payload_tag(owner_.context_.job().rank, receive_);
+  switch (peer.provider->post_send(peer.handle, pieces, tag, payload_)) {
+    case PostResult::done:
+      end({});
+      return true;
+    case PostResult::pending:
+      return true;
+    case PostResult::again:
+      break;
+  }
+  owner_.engine().mutex.assert_held();
+  owner_.engine().retry_later(payload_);
+  return false;
+}
+
+// What the receiver knows of cannot be taken back: the operation waits for its answer.
+void SendOperation::abandon(const Status& reason) {
+  if (done()) return;
+  if (state_ == State::leaving) {
+    std::exchange(envelope_, nullptr)->sender = nullptr;
+    return end(reason);
+  }
+  given_up_ = true;
+  complete(reason);
+  no_longer_active();
+}
+
+void SendOperation::correspondent_lost(const Status& reason) {
+  if (state_ == State::answered) end(failure(reason));
+}
+
+// Receives.
+
+ReceiveOperation::ReceiveOperation(PointToPoint& owner, std::uint32_t number) noexcept
+    : PointOperation(owner, number),
+      payload_(
+          *this, [](Completion& self, std::uint64_t, std::uint64_t) noexcept { receive_of(self).received(); },
+          [](Completion& self, const Status& status) noexcept { receive_of(self).payload_failed(status); },
+          [](Post& self) { return receive_of(self).post_payload(); }) {}
+
+void ReceiveOperation::start(Communicator& communicator, Mailbox& mailbox, MessageMemory memory, Source from,
+                             bool probe, Correspondent* correspondent) {
+  begin(communicator);
+  mailbox_ = &mailbox;
+  memory_ = std::move(memory);
+  from_ = from;
+  probe_ = probe;
+  correspondent_ = correspondent;
+  if (!end_.ok()) end_ = {};
+  discards_ = false;
+}
+
+std::string ReceiveOperation::describe() const {
+  if (probe_) return fmt::format("probe for a message from {} (tag {})", text_of_rank(from_.rank), text_of(from_.tag));
+  return fmt::format("receive from {} (room for {} B, tag {})", text_of_rank(from_.rank), memory_.bytes(),
+                     text_of(from_.tag));
+}
+
+const char* ReceiveOperation::describe_state() const noexcept {
+  switch (state_) {
+    case State::waiting:
+      return "no message has come";
+    case State::matched:
+      return "a message was announced";
+    case State::receiving:
+    case State::discarding:
+      return "the bytes of a message were asked for";
+    case State::idle:
+      break;
+  }
+  return "complete";
+}
+
+void ReceiveOperation::end(const Status& status) {
+  complete(status);
+  state_ = State::idle;
+  payload_.memory.reset();
+  settle();
+  if (!held_) owner_.release(*this);
+}
+
+void ReceiveOperation::let_go() noexcept {
+  held_ = false;
+  communicator_ = nullptr;
+  if (!in_flight_) owner_.release(*this);
+}
+
+void ReceiveOperation::wait_for_message() {
+  state_ = State::waiting;
+  mailbox_->post(*this);
+}
+
+void ReceiveOperation::found(const Envelope& envelope) {
+  message_ = {envelope.source, envelope.tag, envelope.bytes};
+  end({});
+}
+
+Status ReceiveOperation::truncated(const Envelope& envelope) const {
+  if (envelope.bytes <= memory_.bytes()) return {};
+  return {make_error_code(Errc::truncated), fmt::format("{}: rank {} sent {} bytes with tag {}", describe(),
+                                                        envelope.source, envelope.bytes, envelope.tag)};
+}
+
+void ReceiveOperation::take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes) {
+  correspondent_ = &correspondent;
+  message_ = {envelope.source, envelope.tag, envelope.bytes};
+  const Status status = truncated(envelope);
+  const bool waits = envelope.mode == SendMode::synchronous || envelope.mode == SendMode::ready;
+  if (envelope.kind == EnvelopeKind::eager) {
+    if (status.ok()) memory_.unpack(bytes, envelope.bytes);
+    ++correspondent.owed;
+    if (waits) owner_.answer(correspondent, EnvelopeKind::taken, envelope.send);
+    owner_.return_credits(correspondent);
+    return end(status);
+  }
+  if (!status.ok() || envelope.bytes == 0) {
+    owner_.answer(correspondent, EnvelopeKind::taken, envelope.send);
+    return end(status);
+  }
+  if (correspondent.peer == nullptr) return copy_from_self(envelope);
+  fetch(envelope);
+}
+
+void ReceiveOperation::copy_from_self(const Envelope& envelope) {
+  SendOperation& send = owner_.sends_.all[envelope.send];
+  const bool given_up = send.given_up();
+  if (!given_up) copy(send.memory(), memory_);
+  send.was_taken();
+  end(given_up ? failure({make_error_code(Errc::cancelled), "the send was given up"}) : Status());
+}
+
+void ReceiveOperation::fetch(const Envelope& envelope) {
+  send_ = envelope.send;
+  payload_bytes_ = envelope.bytes;
+  if (!memory_.is_contiguous()) payload_.memory.reset(new std::byte[payload_bytes_]);
+  state_ = State::matched;
+  count_settled();
+  owner_.post_when_ready(*correspondent_, payload_);
+}
+
+// The sender hears that the bytes are wanted when the receive is posted, so they never come early.
+bool ReceiveOperation::post_payload() {
+  if (!correspondent_->failure.ok()) {
+    end(failure(correspondent_->failure));
+    return true;
+  }
+  const State before = std::exchange(state_, state_ == State::matched ? State::receiving : state_);
+  std::byte* const memory = payload_.memory != nullptr ? payload_.memory.get() : memory_.contiguous();
+  const std::array<iovec, 1> pieces{{{memory, payload_bytes_}}};
+  const Peer& peer = *correspondent_->peer;
+  const std::uint64_t tag = owner_.payload_tag(peer.world_rank, number());
+  if (peer.provider->post_recv(peer.handle, pieces, tag, 0, payload_) == PostResult::again) {
+    state_ = before;
+    owner_.engine().mutex.assert_held();
+    owner_.engine().retry_later(payload_);
+    return false;
+  }
+  if (before == State::matched && state_ == State::receiving)
+    owner_.answer(*correspondent_, EnvelopeKind::ask, send_, number());
+  return true;
+}
+
+void ReceiveOperation::received() {
+  if (state_ == State::receiving && payload_.memory != nullptr) memory_.unpack(payload_.memory.get(), payload_bytes_);
+  end({});
+}
+
+// Bytes that were asked for come: if the receive was taken back they need other memory to go to.
+void ReceiveOperation::payload_failed(const Status& status) {
+  if (state_ == State::receiving && !end_.ok()) {
+    if (!discards_ || status.errc() != Errc::cancelled) return end(end_);
+    complete(end_);
+    no_longer_active();
+    payload_.memory.reset(new std::byte[payload_bytes_]);
+    state_ = State::discarding;
+    post_payload();
+    return;
+  }
+  Correspondent& correspondent = *correspondent_;
+  PointToPoint& all = owner_;
+  end(failure(status));
+  if (status.errc() != Errc::cancelled) all.lose(correspondent, status);
+}
+
+void ReceiveOperation::abandon(const Status& reason) {
+  if (done()) return;
+  switch (state_) {
+    case State::waiting:
+      mailbox_->forget(*this);
+      return end(reason);
+    case State::matched:
+      owner_.forget(*correspondent_, payload_);
+      owner_.answer(*correspondent_, EnvelopeKind::taken, send_);
+      return end(reason);
+    case State::receiving:
+      end_ = reason;
+      discards_ = true;
+      return correspondent_->peer->provider->cancel(payload_);
+    case State::idle:
+    case State::discarding:
+      return;
+  }
+}
+
+void ReceiveOperation::cancel() {
+  if (state_ == State::waiting) abandon({make_error_code(Errc::cancelled), describe() + ": taken back"});
+}
+
+void ReceiveOperation::sender_gave_up() {
+  if (state_ != State::receiving && state_ != State::discarding) return;
+  if (end_.ok()) end_ = failure({make_error_code(Errc::cancelled), "the sender has given up the message"});
+  discards_ = false;
+  correspondent_->peer->provider->cancel(payload_);
+}
+
+void ReceiveOperation::correspondent_lost(const Correspondent& correspondent, const Status& reason) {
+  if (state_ == State::receiving && correspondent_ == &correspondent) {
+    if (end_.ok()) end_ = failure(reason);
+    discards_ = false;
+    return correspondent.peer->provider->cancel(payload_);
+  }
+  if (state_ != State::waiting) return;
+  const bool concerned = from_.rank != kAnySource
+                             ? correspondent_ == &correspondent
+                             : held_ && PointToPoint::has_member(*communicator_, correspondent.world_rank);
+  if (!concerned) return;
+  mailbox_->forget(*this);
+  end(failure(reason));
+}
+
+}  // namespace fab::core

@@ -1,0 +1,141 @@
+// What goes: messages and answers.
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "core/communicator.h"
+#include "core/context.h"
+#include "core/point/point_to_point.h"
+
+namespace fab::core {
+
+namespace {
+
+OutgoingEnvelope& outgoing_of(Completion& completion) { return static_cast<OutgoingEnvelope&>(completion); }
+
+}  // namespace
+
+OutgoingEnvelope::OutgoingEnvelope(PointToPoint& its_owner, bool with_bytes)
+    : Post([](Completion& self, std::uint64_t,
+              std::uint64_t) noexcept { outgoing_of(self).owner.has_left(outgoing_of(self)); },
+           [](Completion& self, const Status& status) noexcept {
+             outgoing_of(self).owner.could_not_leave(outgoing_of(self), status);
+           },
+           [](Post& self) { return outgoing_of(self).owner.post(outgoing_of(self)); }),
+      owner(its_owner),
+      is_long(with_bytes),
+      memory(new std::byte[with_bytes ? kEnvelopeBytes : sizeof(Envelope)]) {}
+
+// A message that may not travel with its envelope, as it is long or the receiver keeps many already, is announced. So
+// what a receiver has to keep beyond the window are announcements of messages whose senders still hold them.
+void PointToPoint::send_message(SendOperation& send) {
+  Correspondent& to = *send.correspondent_;
+  const bool eager = send.memory_.bytes() <= kEagerBytes && to.credits > 0;
+  const ContextId id = send.communicator().context_id();
+  const Envelope envelope{.kind = eager ? EnvelopeKind::eager : EnvelopeKind::announce,
+                          .mode = send.mode_,
+                          .sequence = to.next_sent++,
+                          .source = send.communicator().rank(),
+                          .tag = send.to_.tag,
+                          .context_owner = id.owner,
+                          .context_number = id.number,
+                          .send = send.number(),
+                          .bytes = send.memory_.bytes()};
+  OutgoingEnvelope& out = outgoing(to, eager);
+  if (eager) {
+    --to.credits;
+    send.memory_.pack(out.memory.get() + sizeof(Envelope));
+  } else if (send.mode_ == SendMode::buffered) {
+    send.buffer();
+  }
+  const bool answered = !eager || send.mode_ == SendMode::synchronous || send.mode_ == SendMode::ready;
+  send.state_ = answered ? SendOperation::State::answered : SendOperation::State::leaving;
+  if (!answered) {
+    out.sender = &send;
+    send.envelope_ = &out;
+  }
+  if (send.mode_ == SendMode::buffered) send.complete();
+  send_out(out, envelope, eager ? envelope.bytes : 0);
+}
+
+void PointToPoint::answer(Correspondent& to, EnvelopeKind kind, std::uint32_t send, std::uint32_t receive) {
+  send_out(outgoing(to, false), {.kind = kind, .send = send, .receive = receive}, 0);
+}
+
+void PointToPoint::return_credits(Correspondent& to) {
+  if (to.owed >= kWindow / 2) answer(to, EnvelopeKind::credit, 0);
+}
+
+OutgoingEnvelope& PointToPoint::outgoing(Correspondent& to, bool with_bytes) {
+  std::vector<OutgoingEnvelope*>& idle = with_bytes ? idle_long_ : idle_short_;
+  if (idle.empty()) {
+    idle.reserve(envelopes_.size() + 1);  // so that giving back never throws
+    idle.push_back(&envelopes_.emplace_back(*this, with_bytes));
+  }
+  OutgoingEnvelope& out = *idle.back();
+  idle.pop_back();
+  out.correspondent = &to;
+  out.sender = nullptr;
+  return out;
+}
+
+// An envelope on its way is driven like a run: nobody else may know that there is something to do.
+void PointToPoint::send_out(OutgoingEnvelope& out, Envelope envelope, std::size_t payload_bytes) {
+  Correspondent& to = *out.correspondent;
+  envelope.sender = context_.job().rank;
+  envelope.credits = static_cast<std::uint16_t>(std::exchange(to.owed, 0));
+  std::memcpy(out.memory.get(), &envelope, sizeof(envelope));
+  out.bytes = sizeof(envelope) + payload_bytes;
+  engine().mutex.assert_held();
+  engine().activated();
+  post_when_ready(to, out);
+}
+
+bool PointToPoint::post(OutgoingEnvelope& out) {
+  const Correspondent& to = *out.correspondent;
+  if (!to.failure.ok()) {
+    could_not_leave(out, to.failure);
+    return true;
+  }
+  if (to.peer == nullptr) {
+    handle({out.memory.get(), out.bytes});
+    has_left(out);
+    return true;
+  }
+  const std::array<iovec, 1> pieces{{{out.memory.get(), out.bytes}}};
+  const std::uint64_t tag = context_.tags().point_to_point() | context_.tags().message(context_.job().rank, 0);
+  switch (to.peer->provider->post_send(to.peer->handle, pieces, tag, out)) {
+    case PostResult::done:
+      has_left(out);
+      return true;
+    case PostResult::pending:
+      return true;
+    case PostResult::again:
+      break;
+  }
+  engine().mutex.assert_held();
+  engine().retry_later(out);
+  return false;
+}
+
+void PointToPoint::has_left(OutgoingEnvelope& out) {
+  SendOperation* const sender = out.sender;
+  recycle(out);
+  if (sender != nullptr) sender->has_left();
+}
+
+void PointToPoint::could_not_leave(OutgoingEnvelope& out, const Status& status) {
+  Correspondent& to = *out.correspondent;
+  const Status reason = status;  // of a correspondent, perhaps of one that is being broken
+  if (SendOperation* const sender = out.sender) sender->end(sender->failure(reason));
+  recycle(out);
+  lose(to, reason);
+}
+
+void PointToPoint::recycle(OutgoingEnvelope& out) {
+  (out.is_long ? idle_long_ : idle_short_).push_back(&out);
+  engine().mutex.assert_held();
+  engine().deactivated();
+}
+
+}  // namespace fab::core

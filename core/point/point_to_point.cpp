@@ -1,0 +1,193 @@
+#include "core/point/point_to_point.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/communicator.h"
+#include "core/context.h"
+
+namespace fab::core {
+
+namespace {
+
+/// So many envelopes may come through the network between two polls without any of them having to wait.
+constexpr int kNetworkListeners = 8;
+
+}  // namespace
+
+PointToPoint::PointToPoint(Context& context) : context_(context) {
+  Provider* const network = context.transports().network.get();
+  if (network == nullptr || context.job().size == 1) return;
+  for (int i = 0; i < kNetworkListeners; ++i) post(network_listeners_.emplace_back(*this, *network, nullptr));
+  if (context.inbox() != nullptr) context.inbox()->forward([this](std::span<const std::byte> wire) { handle(wire); });
+}
+
+PointToPoint::~PointToPoint() = default;
+
+Engine& PointToPoint::engine() const noexcept { return context_.engine(); }
+
+template <class Operation>
+Operation& PointToPoint::acquire(Pool<Operation>& pool) {
+  if (!pool.idle.empty()) {
+    const std::uint32_t number = pool.idle.back();
+    pool.idle.pop_back();
+    return pool.all[number];
+  }
+  const std::uint64_t limit = context_.tags().point_to_point_payloads();
+  if (pool.all.size() >= limit)
+    throw Error(Errc::no_resources,
+                fmt::format("{} messages are in flight; more cannot be told apart: complete some first", limit));
+  pool.idle.reserve(pool.all.size() + 1);  // so that giving back never throws
+  return pool.all.emplace_back(*this, static_cast<std::uint32_t>(pool.all.size()));
+}
+
+void PointToPoint::check_open(const char* call) const {
+  if (context_.closed()) throw Error(Errc::cancelled, fmt::format("{}: the context is closed", call));
+}
+
+Mailbox& PointToPoint::mailbox(const Communicator& communicator) {
+  const ContextId id = communicator.context_id();
+  return mailboxes_[{id.owner, id.number}];
+}
+
+Pending& PointToPoint::send(Communicator& communicator, MessageMemory memory, Destination to, SendMode mode) {
+  check_open("send");
+  Correspondent& correspondent = this->correspondent(communicator.world_rank(to.rank));
+  if (correspondent.peer != nullptr && correspondent.peer->provider != nullptr) {
+    const std::uint64_t most = correspondent.peer->provider->capabilities().max_message_bytes;
+    if (memory.bytes() > most)
+      throw Error(Errc::no_resources,
+                  fmt::format("send: a message of {} bytes to rank {}; the provider carries at most {}", memory.bytes(),
+                              to.rank, most));
+  }
+  if (mode == SendMode::buffered && buffered_bytes_ + memory.bytes() > kMostBufferedBytes)
+    throw Error(Errc::no_resources,
+                fmt::format("send: a buffered message of {} bytes; {} of {} bytes are taken by others on their way",
+                            memory.bytes(), buffered_bytes_, kMostBufferedBytes));
+  SendOperation& send = acquire(sends_);
+  send.start(communicator, std::move(memory), to, mode, correspondent);
+  if (correspondent.failure.ok())
+    send_message(send);
+  else
+    send.end(send.failure(correspondent.failure));
+  return send;
+}
+
+Pending& PointToPoint::receive(Communicator& communicator, MessageMemory memory, Source from) {
+  check_open("recv");
+  return start_receive(communicator, std::move(memory), from, false);
+}
+
+Pending& PointToPoint::probe(Communicator& communicator, Source from) {
+  check_open("probe");
+  return start_receive(communicator, {}, from, true);
+}
+
+Pending& PointToPoint::start_receive(Communicator& communicator, MessageMemory memory, Source from, bool probe) {
+  Correspondent* known = nullptr;
+  if (from.rank == kAnySource)
+    listen_to_node();
+  else
+    known = &correspondent(communicator.world_rank(from.rank));
+  Mailbox& box = mailbox(communicator);
+  ReceiveOperation& receive = acquire(receives_);
+  receive.start(communicator, box, std::move(memory), from, probe, known);
+  if (probe) {
+    if (const Envelope* found = box.find(from)) {
+      receive.found(*found);
+      return receive;
+    }
+  } else if (const std::optional<Unexpected> message = box.take(receive)) {
+    receive.take(*message->correspondent, message->envelope, message->bytes.get());
+    return receive;
+  }
+  if (const Status* failure = failure_of(communicator, known))
+    receive.end(receive.failure(*failure));
+  else
+    receive.wait_for_message();
+  return receive;
+}
+
+std::optional<MessageInfo> PointToPoint::find(Communicator& communicator, Source from) {
+  check_open("iprobe");
+  Correspondent* known = nullptr;
+  if (from.rank == kAnySource)
+    listen_to_node();
+  else
+    known = &correspondent(communicator.world_rank(from.rank));
+  if (const Envelope* found = mailbox(communicator).find(from))
+    return MessageInfo{found->source, found->tag, found->bytes};
+  if (const Status* failure = failure_of(communicator, known))
+    throw Error(failure->errc(), "iprobe: " + failure->message);
+  return std::nullopt;
+}
+
+// Whoever waits for anybody waits for the dead, too: an error is better than to wait for ever.
+const Status* PointToPoint::failure_of(const Communicator& communicator, const Correspondent* from) const {
+  if (from != nullptr) return from->failure.ok() ? nullptr : &from->failure;
+  for (const auto& [rank, each] : correspondents_)
+    if (!each->failure.ok() && has_member(communicator, rank)) return &each->failure;
+  return nullptr;
+}
+
+bool PointToPoint::has_member(const Communicator& communicator, Rank world_rank) {
+  for (Rank rank = 0; rank < communicator.size(); ++rank)
+    if (communicator.world_rank(rank) == world_rank) return true;
+  return false;
+}
+
+Correspondent& PointToPoint::correspondent(Rank world_rank) {
+  std::unique_ptr<Correspondent>& place = correspondents_[world_rank];
+  if (place != nullptr) return *place;
+  place = std::make_unique<Correspondent>();
+  Correspondent& correspondent = *place;
+  correspondent.world_rank = world_rank;
+  if (world_rank == context_.job().rank) return correspondent;
+  context_.peers().assert_locked();
+  correspondent.peer = &context_.peers().find(world_rank);
+  if (correspondent.peer->state == Peer::State::looking_up)
+    correspondent.peer->look_up_ended = [this, &correspondent] { look_up_ended(correspondent); };
+  else
+    look_up_ended(correspondent);
+  return correspondent;
+}
+
+void PointToPoint::look_up_ended(Correspondent& correspondent) {
+  const Peer& peer = *correspondent.peer;
+  if (peer.state == Peer::State::failed) return lose(correspondent, peer.failure);
+  if (context_.peers().is_near(correspondent.world_rank)) {
+    correspondent.listener = std::make_unique<IncomingEnvelope>(*this, *peer.provider, &correspondent);
+    post(*correspondent.listener);
+  }
+  for (Post* waiting : std::exchange(correspondent.waiting, {})) waiting->attempt(*waiting);
+}
+
+// What has come from there stays.
+void PointToPoint::lose(Correspondent& correspondent, const Status& reason) {
+  if (!correspondent.failure.ok()) return;
+  correspondent.failure = reason;
+  for (Post* waiting : std::exchange(correspondent.waiting, {})) waiting->attempt(*waiting);
+  for (SendOperation& send : sends_.all)
+    if (send.correspondent_ == &correspondent) send.correspondent_lost(reason);
+  for (ReceiveOperation& receive : receives_.all) receive.correspondent_lost(correspondent, reason);
+}
+
+void PointToPoint::post_when_ready(Correspondent& correspondent, Post& post) {
+  if (correspondent.peer != nullptr && correspondent.peer->state == Peer::State::looking_up)
+    correspondent.waiting.push_back(&post);
+  else
+    post.attempt(post);
+}
+
+void PointToPoint::forget(Correspondent& correspondent, Post& post) {
+  std::erase(correspondent.waiting, &post);
+  engine().mutex.assert_held();
+  engine().forget(post);
+}
+
+std::uint64_t PointToPoint::payload_tag(Rank sender, std::uint32_t receive) const noexcept {
+  return context_.tags().point_to_point_payload(sender, receive);
+}
+
+}  // namespace fab::core

@@ -1,0 +1,114 @@
+// Messages from one rank to another: matching, and how they travel (docs/architecture.md, "Point to point").
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/match_tag.h"
+#include "core/point/correspondent.h"
+
+namespace fab::core {
+
+class Context;
+
+/// One per context, from the first call on. Guarded by the engine's lock.
+class PointToPoint {
+ public:
+  /// Begins to listen.
+  explicit PointToPoint(Context& context);
+  /// Nothing may be in flight but receives of envelopes, which no provider will complete any more.
+  ~PointToPoint();
+  PointToPoint(const PointToPoint&) = delete;
+  PointToPoint& operator=(const PointToPoint&) = delete;
+
+  /// Held by the caller until let_go(). Throws Error(no_resources) for a message that no provider or buffer takes,
+  /// Error(cancelled) when the context is closed.
+  [[nodiscard]] Pending& send(Communicator& communicator, MessageMemory memory, Destination to, SendMode mode);
+  [[nodiscard]] Pending& receive(Communicator& communicator, MessageMemory memory, Source from);
+  [[nodiscard]] Pending& probe(Communicator& communicator, Source from);
+  /// A message that has come and was not received. Makes no progress.
+  [[nodiscard]] std::optional<MessageInfo> find(Communicator& communicator, Source from);
+
+  /// What buffered sends may hold at a time.
+  static constexpr std::uint64_t kMostBufferedBytes = 64 * 1024 * 1024;
+
+ private:
+  friend class PointOperation;
+  friend class SendOperation;
+  friend class ReceiveOperation;
+  friend struct OutgoingEnvelope;
+  friend struct IncomingEnvelope;
+  using Key = std::pair<Rank, std::uint32_t>;
+
+  template <class Operation>
+  struct Pool {
+    std::deque<Operation> all;
+    std::vector<std::uint32_t> idle;
+  };
+  template <class Operation>
+  [[nodiscard]] Operation& acquire(Pool<Operation>& pool);
+  void release(const SendOperation& send) { sends_.idle.push_back(send.number()); }
+  void release(const ReceiveOperation& receive) { receives_.idle.push_back(receive.number()); }
+
+  [[nodiscard]] Engine& engine() const noexcept;
+  void check_open(const char* call) const;
+  [[nodiscard]] Mailbox& mailbox(const Communicator& communicator);
+  [[nodiscard]] Correspondent& correspondent(Rank world_rank);
+  [[nodiscard]] Pending& start_receive(Communicator& communicator, MessageMemory memory, Source from, bool probe);
+
+  // Listening.
+  void listen_to_node();
+  bool post(IncomingEnvelope& incoming);
+  void envelope_arrived(IncomingEnvelope& incoming, std::size_t bytes);
+  void listener_failed(IncomingEnvelope& incoming, const Status& status);
+
+  // What comes.
+  void handle(std::span<const std::byte> wire);
+  void handle(const Envelope& envelope, const std::byte* bytes);
+  void message_came(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes);
+  void deliver(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes);
+  [[nodiscard]] static Unexpected copy_of(Correspondent& correspondent, const Envelope& envelope,
+                                          const std::byte* bytes);
+
+  // What goes.
+  void send_message(SendOperation& send);
+  void answer(Correspondent& correspondent, EnvelopeKind kind, std::uint32_t send, std::uint32_t receive = 0);
+  /// A receive has taken a message that came with its envelope.
+  void return_credits(Correspondent& correspondent);
+  [[nodiscard]] OutgoingEnvelope& outgoing(Correspondent& correspondent, bool with_bytes);
+  void send_out(OutgoingEnvelope& out, Envelope envelope, std::size_t payload_bytes);
+  /// Posts it, unless the peer's address is still being looked up.
+  void post_when_ready(Correspondent& correspondent, Post& post);
+  void forget(Correspondent& correspondent, Post& post);
+  bool post(OutgoingEnvelope& out);
+  void has_left(OutgoingEnvelope& out);
+  void could_not_leave(OutgoingEnvelope& out, const Status& status);
+  void recycle(OutgoingEnvelope& out);
+  /// The tag under which the bytes of a message travel.
+  [[nodiscard]] std::uint64_t payload_tag(Rank sender, std::uint32_t receive) const noexcept;
+
+  void look_up_ended(Correspondent& correspondent);
+  void lose(Correspondent& correspondent, const Status& reason);
+  /// Why a receive will never get a message; null if it may.
+  [[nodiscard]] const Status* failure_of(const Communicator& communicator, const Correspondent* from) const;
+  [[nodiscard]] static bool has_member(const Communicator& communicator, Rank world_rank);
+
+  Context& context_;
+  std::unordered_map<Rank, std::unique_ptr<Correspondent>> correspondents_;
+  std::map<Key, Mailbox> mailboxes_;
+  Pool<SendOperation> sends_;
+  Pool<ReceiveOperation> receives_;
+  std::deque<OutgoingEnvelope> envelopes_;
+  std::vector<OutgoingEnvelope*> idle_short_;
+  std::vector<OutgoingEnvelope*> idle_long_;
+  std::deque<IncomingEnvelope> network_listeners_;
+  std::uint64_t buffered_bytes_ = 0;
+  bool listens_to_node_ = false;
+};
+
+}  // namespace fab::core

@@ -1,0 +1,272 @@
+// Messages between ranks under mpirun, without MPI in the process.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fab/fab.h"
+#include "native/support/on_all_ranks.h"
+#include "support/peek.h"
+
+namespace fab {
+namespace {
+
+using PointToPoint = test::OnAllRanks;
+
+/// Every byte tells who sent which message.
+std::vector<int> numbers(int sender, int message, std::size_t count) {
+  std::vector<int> result(count);
+  std::iota(result.begin(), result.end(), sender * 1'000'000 + message * 10'000);
+  return result;
+}
+
+// Lang, Distributed-Memory Programming Models II, 2015: "Hello World".
+TEST_F(PointToPoint, EveryRankGreetsRank0) {
+  if (rank() != 0) {
+    const std::string greeting = "I am process " + std::to_string(rank());
+    send(world(), std::span<const char>(greeting), {0, 50});
+    return;
+  }
+  for (Rank source = 1; source < size(); ++source) {
+    std::array<char, 100> text{};
+    const MessageInfo message = recv(world(), std::span<char>(text), {source, 50});
+    EXPECT_EQ(std::string(text.data(), message.count<char>()), "I am process " + std::to_string(source));
+  }
+}
+
+// The same, "All-to-all: 1D Array": black ranks receive first, white ones send first, all synchronously.
+TEST_F(PointToPoint, BlackAndWhiteRanksExchangeAlongAnArray) {
+  for (const std::size_t count : {1u, 1000u, 50'000u}) {
+    std::vector<std::vector<int>> all(static_cast<std::size_t>(size()), std::vector<int>(count));
+    all[static_cast<std::size_t>(rank())] = numbers(rank(), 0, count);
+    const auto message = [&](int of) -> std::vector<int>& { return all[static_cast<std::size_t>(of)]; };
+    const auto pass = [&](int of, Rank to) {
+      if (of >= 0 && of < size() && to >= 0 && to < size())
+        send(world(), std::span<const int>(message(of)), {to, of}, SendMode::synchronous);
+    };
+    const auto take = [&](int of, Rank from) {
+      if (of >= 0 && of < size()) recv(world(), std::span<int>(message(of)), {from, of});
+    };
+    for (int step = 0; step + 1 < size(); ++step) {
+      const int from_left = rank() - 1 - step;
+      const int from_right = rank() + 1 + step;
+      const int to_right = rank() - step;
+      const int to_left = rank() + step;
+      if (rank() % 2 == 1) {
+        take(from_left, rank() - 1);
+        pass(to_right, rank() + 1);
+        take(from_right, rank() + 1);
+        pass(to_left, rank() - 1);
+      } else {
+        pass(to_right, rank() + 1);
+        take(from_left, rank() - 1);
+        pass(to_left, rank() - 1);
+        take(from_right, rank() + 1);
+      }
+    }
+    for (int of = 0; of < size(); ++of) ASSERT_EQ(message(of), numbers(of, 0, count)) << "from " << of;
+  }
+}
+
+TEST_F(PointToPoint, RingsPassOn) {
+  for (const std::size_t count : {1u, 1000u, 100'000u}) {
+    std::vector<int> mine = numbers(rank(), 1, count);
+    std::vector<int> theirs(count);
+    const MessageInfo message =
+        sendrecv(world(), std::span<const int>(mine), {next(), 3}, std::span<int>(theirs), {previous(), 3});
+    EXPECT_EQ(message, (MessageInfo{previous(), 3, count * sizeof(int)}));
+    EXPECT_EQ(theirs, numbers(previous(), 1, count));
+    for (int step = 0; step < size(); ++step)
+      sendrecv_replace(world(), std::span<int>(mine), {next(), step}, {previous(), step});
+    EXPECT_EQ(mine, numbers(rank(), 1, count)) << "once round";
+  }
+}
+
+TEST_F(PointToPoint, AnySourceAndAnyTag) {
+  constexpr int kMessages = 40;
+  constexpr std::array<std::size_t, 4> kCounts{1, 900, 1100, 30'000};
+  std::vector<std::vector<int>> out;
+  std::vector<Request> sends;
+  for (int i = 0; i < kMessages; ++i) {
+    out.push_back(numbers(rank(), i, kCounts[static_cast<std::size_t>(i) % kCounts.size()]));
+    sends.push_back(isend(world(), std::span<const int>(out.back()), {(rank() + i) % size(), i}));
+  }
+  std::vector<int> in(30'000);
+  std::vector<Tag> last(static_cast<std::size_t>(size()), -1);
+  int expected = 0;
+  for (Rank source = 0; source < size(); ++source)
+    for (int i = 0; i < kMessages; ++i) expected += (source + i) % size() == rank() ? 1 : 0;
+  for (int i = 0; i < expected; ++i) {
+    const bool probes = i % 3 == 0;
+    const MessageInfo found = probes ? probe(world()) : MessageInfo{};
+    const MessageInfo message = recv(world(), std::span<int>(in), probes ? Source{found.source, found.tag} : Source{});
+    EXPECT_TRUE(!probes || message == found);
+    ASSERT_TRUE(message.source >= 0 && message.source < size());
+    EXPECT_GT(message.tag, last[static_cast<std::size_t>(message.source)]) << "overtaken";
+    last[static_cast<std::size_t>(message.source)] = message.tag;
+    const std::vector<int> sent =
+        numbers(message.source, message.tag, kCounts[static_cast<std::size_t>(message.tag) % kCounts.size()]);
+    ASSERT_EQ(message.count<int>(), sent.size());
+    ASSERT_TRUE(std::equal(sent.begin(), sent.end(), in.begin()));
+  }
+  Request::wait_all(sends);
+}
+
+TEST_F(PointToPoint, ProbesSeeWithoutTaking) {
+  EXPECT_EQ(iprobe(world(), {rank(), 109}), std::nullopt);
+  const std::vector<int> out = numbers(rank(), 2, 10);
+  send(world(), std::span<const int>(out), {next(), 109}, SendMode::buffered);
+  while (!iprobe(world(), {kAnySource, 109})) {
+  }
+  const MessageInfo found = probe(world(), {previous(), 109});
+  EXPECT_EQ(found, (MessageInfo{previous(), 109, 40}));
+  std::vector<int> in(found.count<int>());
+  recv(world(), std::span<int>(in), {found.source, found.tag});
+  EXPECT_EQ(in, numbers(previous(), 2, 10));
+  EXPECT_EQ(iprobe(world(), {kAnySource, 109}), std::nullopt);
+}
+
+TEST_F(PointToPoint, WaitsAndTestsOfMany) {
+  constexpr std::size_t kCount = 20;
+  std::vector<std::vector<int>> in(kCount, std::vector<int>(2000));
+  std::vector<Request> receives;
+  for (std::size_t i = 0; i < kCount; ++i)
+    receives.push_back(irecv(world(), std::span<int>(in[i]), {previous(), static_cast<Tag>(i)}));
+  std::vector<std::vector<int>> out;
+  std::vector<Request> sends;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    out.push_back(numbers(rank(), static_cast<int>(i), i % 2 == 0 ? 10 : 2000));
+    sends.push_back(isend(world(), std::span<const int>(out[i]), {next(), static_cast<Tag>(i)}));
+  }
+  std::size_t left = kCount;
+  Request::wait_any(receives);
+  --left;
+  left -= Request::wait_some(receives).size();
+  if (left > 0) {
+    while (!Request::test_any(receives)) {
+    }
+    --left;
+  }
+  if (left > 0) left -= Request::test_some(receives).size();
+  while (!Request::test_all(receives)) {
+  }
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count_if(receives, &Request::active)), 0u);
+  Request::wait_all(sends);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const std::vector<int> sent = numbers(previous(), static_cast<int>(i), i % 2 == 0 ? 10 : 2000);
+    EXPECT_EQ(receives[i].message(), (MessageInfo{previous(), static_cast<Tag>(i), sent.size() * sizeof(int)}));
+    EXPECT_TRUE(std::equal(sent.begin(), sent.end(), in[i].begin())) << i;
+  }
+  EXPECT_THROW(Request::wait_any(receives), Error);
+}
+
+TEST_F(PointToPoint, FacesOfABlock) {
+  constexpr std::size_t n = 60;
+  const std::vector<std::size_t> sizes{n, n, n};
+  const auto face = [&](std::size_t x) {
+    const std::vector<std::size_t> subsizes{n, n, 1};
+    const std::vector<std::size_t> starts{0, 0, x};
+    return Layout::subarray(sizes, subsizes, starts, Layout::contiguous(sizeof(int)));
+  };
+  std::vector<int> cube(n * n * n, rank());
+  sendrecv(world(), cube.data(), face(n - 2), {next()}, cube.data(), face(0), {previous()});
+  for (std::size_t i = 0; i < cube.size(); ++i) ASSERT_EQ(cube[i], i % n == 0 ? previous() : rank()) << i;
+  // Less than the layout has room for fills its first places.
+  const std::vector<int> few = numbers(rank(), 0, 70);
+  const MessageInfo message = [&] {
+    Request sent = isend(world(), std::span<const int>(few), {next()});
+    const MessageInfo received = recv(world(), cube.data(), face(1), {previous()});
+    sent.wait();
+    return received;
+  }();
+  EXPECT_EQ(message.count<int>(), few.size());
+  const std::vector<int> theirs = numbers(previous(), 0, 70);
+  for (std::size_t i = 0; i < n * n; ++i) ASSERT_EQ(cube[i * n + 1], i < 70 ? theirs[i] : rank()) << i;
+}
+
+TEST_F(PointToPoint, LongMessagesComeWhileNobodyCalls) {
+  using namespace std::chrono_literals;
+  const std::vector<int> out = numbers(rank(), 0, 200'000);
+  std::vector<int> in(out.size(), -1);
+  Request receive = irecv(world(), std::span<int>(in), {previous(), 1});
+  Request sent = isend(world(), std::span<const int>(out), {next(), 1});
+  const int last = numbers(previous(), 0, 200'000).back();
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (test::peek(in.back()) != last && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(2ms);
+  EXPECT_EQ(test::peek(in.back()), last);
+  sent.wait();
+  receive.wait();
+}
+
+TEST_F(PointToPoint, NobodyBeyondTheBorder) {
+  std::array<int, 1> value{7};
+  send(world(), std::span<const int>(value), {kNoRank, 1});
+  EXPECT_EQ(recv(world(), std::span<int>(value), {kNoRank}), MessageInfo{});
+  EXPECT_EQ(value[0], 7);
+  Request none = irecv(world(), std::span<int>(value), {kNoRank});
+  none.wait();
+  EXPECT_EQ(none.message(), MessageInfo{});
+}
+
+TEST_F(PointToPoint, CommunicatorsAndExchangesKeepApart) {
+  const Communicator other = ring();
+  std::array<int, 1> first{-1};
+  std::array<int, 1> second{-1};
+  Request of_world = irecv(world(), std::span<int>(first));
+  Request of_other = irecv(other, std::span<int>(second));
+  const std::array<int, 1> one{1};
+  const std::array<int, 1> two{2};
+  const std::array<int, 2> blocks{rank(), rank()};
+  std::array<int, 2> exchanged{-1, -1};
+  Request exchange = ineighbor_xchg(other, std::span<const int>(blocks), std::span<int>(exchanged));
+  send(other, std::span<const int>(two), {next(), 0});
+  send(world(), std::span<const int>(one), {next(), 0});
+  std::array<Request, 3> all{std::move(exchange), std::move(of_world), std::move(of_other)};
+  Request::wait_all(all);
+  EXPECT_EQ(first[0], 1);
+  EXPECT_EQ(second[0], 2);
+  EXPECT_EQ(exchanged, (std::array<int, 2>{next(), previous()}));
+}
+
+TEST_F(PointToPoint, ErrorsNameCallArgumentAndValue) {
+  const auto message = [](const auto& call) -> std::string {
+    try {
+      call();
+      return "no error";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  std::array<int, 1> value{};
+  EXPECT_THAT(message([&] {
+                send(world(), std::span<const int>(value), {size(), 0});
+              }),
+              testing::HasSubstr("send: to.rank is " + std::to_string(size())));
+  EXPECT_THAT(message([&] {
+                send(world(), std::span<const int>(value), {0, -1});
+              }),
+              testing::HasSubstr("send: to.tag is -1"));
+  EXPECT_THAT(message([&] { recv(world(), std::span<int>(value), {-7}); }),
+              testing::HasSubstr("recv: from.rank is -7"));
+  // More than there is room for.
+  const std::array<int, 2> two{};
+  Request sent = isend(world(), std::span<const int>(two), {next(), 5});
+  EXPECT_THAT(message([&] {
+                recv(world(), std::span<int>(value), {previous(), 5});
+              }),
+              testing::HasSubstr("sent 8 bytes with tag 5"));
+  sent.wait();
+  // A receive that nobody answers can be taken back.
+  Request never = irecv(world(), std::span<int>(value), {previous(), 6});
+  never.cancel();
+  EXPECT_EQ(never.wait_status().errc(), Errc::cancelled);
+}
+
+}  // namespace
+}  // namespace fab
