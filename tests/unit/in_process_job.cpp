@@ -15,6 +15,7 @@ sim::Options unkind(const NetworkOptions& wanted) {
   can.directed_receive = wanted.directed_receive;
   can.iov_limit = wanted.iov_limit;
   can.inject_bytes = wanted.inject_bytes;
+  can.tag_mask = wanted.tag_mask;
   can.early_messages_block = wanted.early_messages_block;
   can.takes_longer_messages = wanted.takes_longer_messages;
   can.writes = wanted.writes;

@@ -20,6 +20,7 @@ struct NetworkOptions {
   bool directed_receive = true;
   std::size_t iov_limit = 4;
   std::size_t inject_bytes = 64;
+  std::uint64_t tag_mask = ~0ull;
   unsigned refused_percent = 30;
   bool early_messages_block = false;
   bool takes_longer_messages = false;
