@@ -48,7 +48,7 @@ template <class Attempt>
 void wait_until(const RequestArray& array, Attempt&& attempt) {
   const Process& process = Process::instance();
   core::Driver driver(process.engine(), next_idle_hook());
-  core::Watch watch(array.runs(), process.context()->config().wait_timeout_s);
+  core::Watch watch(array.pending(), process.context()->config().wait_timeout_s);
   int idle_turns = 0;
   while (!attempt()) {
     if (driver.step()) {

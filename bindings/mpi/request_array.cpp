@@ -7,7 +7,7 @@ namespace fab::mpi {
 RequestArray::RequestArray(int count, MPI_Request requests[])
     : requests_(requests, static_cast<std::size_t>(std::max(count, 0))) {
   exchanges_.resize(requests_.size());
-  runs_.resize(requests_.size());
+  pending_.resize(requests_.size());
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (requests_[i] == MPI_REQUEST_NULL) continue;
     exchanges_[i] = find_exchange(requests_[i]);
@@ -16,8 +16,8 @@ RequestArray::RequestArray(int count, MPI_Request requests[])
       continue;
     }
     requests_[i] = MPI_REQUEST_NULL;
-    runs_[i] = exchanges_[i]->run();
-    if (runs_[i] != nullptr) ++active_;
+    pending_[i] = exchanges_[i]->run();
+    if (pending_[i] != nullptr) ++active_;
   }
 }
 
@@ -27,20 +27,21 @@ RequestArray::~RequestArray() {
 }
 
 bool RequestArray::all_ready() noexcept {
-  while (known_ready_ < runs_.size() && (runs_[known_ready_] == nullptr || runs_[known_ready_]->done())) ++known_ready_;
-  return known_ready_ == runs_.size();
+  while (known_ready_ < pending_.size() && (pending_[known_ready_] == nullptr || pending_[known_ready_]->done()))
+    ++known_ready_;
+  return known_ready_ == pending_.size();
 }
 
 int RequestArray::find_ready(int from) const noexcept {
-  const auto ready = [](const core::Run* run) { return run != nullptr && run->done(); };
-  const auto found = std::find_if(runs_.begin() + from, runs_.end(), ready);
-  return found == runs_.end() ? -1 : static_cast<int>(found - runs_.begin());
+  const auto ready = [](const core::Pending* each) { return each != nullptr && each->done(); };
+  const auto found = std::find_if(pending_.begin() + from, pending_.end(), ready);
+  return found == pending_.end() ? -1 : static_cast<int>(found - pending_.begin());
 }
 
 Outcome RequestArray::end(int index) {
   const auto i = static_cast<std::size_t>(index);
-  if (runs_[i] == nullptr) return {};
-  runs_[i] = nullptr;
+  if (pending_[i] == nullptr) return {};
+  pending_[i] = nullptr;
   --active_;
   MPI_Request handle = exchanges_[i]->request();
   const Outcome outcome = exchanges_[i]->end(handle);

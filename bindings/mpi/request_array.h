@@ -32,7 +32,7 @@ class RequestArray {
   /// The first one that is ready, from that index on; -1 if there is none.
   [[nodiscard]] int find_ready(int from = 0) const noexcept;
   /// Of the exchanges, null where there is none in flight.
-  [[nodiscard]] std::span<core::Run* const> runs() const noexcept { return runs_; }
+  [[nodiscard]] std::span<core::Pending* const> pending() const noexcept { return pending_; }
   /// Ends one that is ready. For any other entry: nothing was wrong.
   [[nodiscard]] Outcome end(int index);
 
@@ -43,7 +43,7 @@ class RequestArray {
   std::pmr::monotonic_buffer_resource memory_{stack_.data(), stack_.size()};
   std::span<MPI_Request> requests_;
   std::pmr::vector<Exchange*> exchanges_{&memory_};
-  std::pmr::vector<core::Run*> runs_{&memory_};
+  std::pmr::vector<core::Pending*> pending_{&memory_};
   std::size_t active_ = 0;
   std::size_t known_ready_ = 0;  ///< entries before it are ready, or nothing is in flight
   bool others_ = false;
