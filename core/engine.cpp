@@ -66,7 +66,7 @@ std::size_t Engine::progress() {
   if (thread_state_.load(std::memory_order_relaxed) == ThreadState::waiting)
     thread_state_.store(ThreadState::deaf, std::memory_order_relaxed);
   // A provider that only serves peers is polled now and then, so that it does not slow the others down.
-  const bool poll_all = providers_.size() == 1 || ++turns_ % kTurnsPerIdlePoll == 0;
+  const bool poll_all = ++turns_ % kTurnsPerIdlePoll == 0 || providers_.size() == 1;
   for (Provider* provider : providers_)
     if (poll_all || provider->busy()) events += provider->poll();
   if (refused_head_ != nullptr) events += retry_refused();

@@ -41,7 +41,9 @@ struct Post : Completion {
 /// Whoever waits drives the engine (a Driver). While nobody waits and runs are active, the progress thread drives it.
 /// Otherwise the thread sleeps, and a program that only makes blocking calls never meets it. A request that nobody
 /// waits for wakes it, unless it has learned that this program waits for its requests soon: then it takes naps, and
-/// only looks after runs that are left alone for longer than that.
+/// only looks after runs that are left alone for longer than that. Some providers hold back messages that they have
+/// called sent (libfabric's TCP, where the kernel's buffers are full): once nobody has polled them for a while, the
+/// thread does.
 class Engine {
  public:
   struct Options {
@@ -123,6 +125,7 @@ class Engine {
   static constexpr std::int64_t kFirstDozeNs = 50'000;
   static constexpr std::int64_t kLongestDozeNs = 1'000'000;
   static constexpr int kDozesWhileDriven = 4;  ///< that long an exchange may take, and the next start is still cheap
+  static constexpr int kLeftAloneMs = 10;      ///< without a poll: the thread looks after what is held back
   // Of sleeps, where there are inboxes.
   static constexpr int kFirstNapMs = 1;
   static constexpr int kNapGrowth = 10;
@@ -152,6 +155,7 @@ class Engine {
 
   void thread_main();
   [[nodiscard]] Turn thread_turn();
+  void look_after_held_back() FAB_REQUIRES(mutex);
   void doze(std::int64_t ns);
   /// Sleeps as the turn has decided; returns whether somebody called.
   bool sleep_until_called();
@@ -203,6 +207,9 @@ class Engine {
   std::atomic<ThreadState> thread_state_{ThreadState::awake};
   std::atomic<std::uint32_t> calls_{0};  ///< of call_thread; some may be lost
   pollfd thread_fd_;                     ///< readable: called
+  std::vector<pollfd> deaf_fds_;         ///< what a deaf thread sleeps on: being called, and what providers hold back
+  int deaf_ms_ = -1;                     ///< and how long
+  unsigned polled_turns_ FAB_GUARDED_BY(mutex) = 0;  ///< turns_ when the thread last looked
 };
 
 /// Called again and again while a driver finds nothing to do: keeps another library going (MPI's own progress).

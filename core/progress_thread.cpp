@@ -53,11 +53,29 @@ Engine::Turn Engine::thread_turn() {
   thread_state_.store(ThreadState::awake, std::memory_order_relaxed);
   if (!thread_wanted()) {
     thread_state_.store(ThreadState::deaf, std::memory_order_relaxed);
+    look_after_held_back();
     return Turn::unwanted;
   }
   if (progress() > 0) return Turn::worked;
   if (all_have_wait_fd_ && may_sleep()) thread_state_.store(ThreadState::waiting, std::memory_order_relaxed);
   return Turn::idle;
+}
+
+// Whoever drives polls these providers, too. Only when nobody has for some time the thread does, and from then on it
+// sleeps on their descriptors, which tell when the kernel has room again.
+void Engine::look_after_held_back() {
+  deaf_fds_.assign(1, thread_fd_);
+  deaf_ms_ = -1;
+  const bool left_alone = drivers() == 0 && std::exchange(polled_turns_, turns_) == turns_;
+  for (Provider* provider : providers_) {
+    if (!provider->capabilities().may_hold_back) continue;
+    if (deaf_ms_ < 0) deaf_ms_ = kThreadSafetyTimeoutMs;
+    if (left_alone) provider->poll();
+    if (left_alone && provider->capabilities().wait_fd && provider->may_sleep())
+      deaf_fds_.push_back({provider->wait_fd(), POLLIN, 0});
+    else
+      deaf_ms_ = kLeftAloneMs;
+  }
 }
 
 void Engine::doze(std::int64_t ns) {
@@ -67,10 +85,12 @@ void Engine::doze(std::int64_t ns) {
 }
 
 bool Engine::sleep_until_called() {
-  if (thread_state_.load() == ThreadState::deaf)
-    ::poll(&thread_fd_, 1, -1);
-  else
+  if (thread_state_.load() == ThreadState::deaf) {
+    ::poll(deaf_fds_.data(), deaf_fds_.size(), deaf_ms_);
+    thread_fd_.revents = deaf_fds_.front().revents;
+  } else {
     sleep(kThreadSafetyTimeoutMs, &thread_fd_);
+  }
   if ((thread_fd_.revents & POLLIN) == 0) return false;
   std::uint64_t count = 0;
   [[maybe_unused]] const auto bytes = ::read(thread_fd_.fd, &count, sizeof(count));

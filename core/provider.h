@@ -81,6 +81,7 @@ struct Capabilities {
   std::uint64_t tag_mask = ~0ull;     ///< the bits of a tag that travel
   bool wait_fd = false;               ///< wait_fd() and may_sleep() work
   bool early_messages_block = false;  ///< a message that no receive waits for may hold up its sender's later ones
+  bool may_hold_back = false;         ///< messages that it has called sent may need polls to leave
   bool takes_longer_messages =
       false;            ///< a message longer than its receive is cut, and done() is told its whole length
   bool writes = false;  ///< one-sided writes, below, work

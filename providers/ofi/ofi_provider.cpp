@@ -154,6 +154,7 @@ void OfiProvider::learn_capabilities() {
   capabilities_.inject_bytes = forgets_injected(name_) ? 0 : info_->tx_attr->inject_size;
   capabilities_.iov_limit = std::min(info_->tx_attr->iov_limit, info_->rx_attr->iov_limit);
   capabilities_.max_message_bytes = info_->ep_attr->max_msg_size;
+  capabilities_.may_hold_back = info_->domain_attr->data_progress == FI_PROGRESS_MANUAL;
   capabilities_.early_messages_block = keeps_few_early_messages(name_);
   capabilities_.directed_receive =
       (info_->caps & FI_DIRECTED_RECV) != 0 && name_ != "shm" && !capabilities_.early_messages_block;

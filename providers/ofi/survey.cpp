@@ -1,6 +1,7 @@
 #include "providers/ofi/survey.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 #include "providers/ofi/handles.h"
@@ -51,11 +52,20 @@ const sockaddr* source_address(const fi_info& info) {
   return static_cast<const sockaddr*>(info.src_addr);
 }
 
+/// Messages that find the kernel's buffers full libfabric's TCP puts aside and calls them sent. They would leave with
+/// its next poll, which may be long in coming. It reads this with the first fi_getinfo of the process; where another
+/// library was faster, the progress thread sees to them (Capabilities::may_hold_back).
+void have_sent_mean_sent() {
+  for (const char* size_of_aside : {"FI_NET_STAGING_SBUF_SIZE", "FI_TCP_STAGING_SBUF_SIZE"})
+    ::setenv(size_of_aside, "0", 0);
+}
+
 std::string host_part(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
 }  // namespace
 
 Survey::Survey(const Config& config, const JobInfo& job) : config_(config), job_(job) {
+  have_sent_mean_sent();
   if (!config.interface.empty()) {
     wanted_interface_ = config.interface;
     wanted_because_ = "FAB_IFACE";

@@ -143,6 +143,27 @@ TEST_P(ProgressThread, MeetsNoBlockingCall) {
   EXPECT_EQ(provider().background_polls(), before);
 }
 
+// What libfabric's TCP has no room for in the kernel leaves with a later poll, perhaps after the last call into fab.
+TEST_P(ProgressThread, SeesToWhatAProviderHoldsBack) {
+  RecordingRig::Options options = with_thread(GetParam());
+  options.capabilities.may_hold_back = true;
+  RecordingRig rig(options);
+  const auto polled_after = [&rig](std::size_t before) {
+    return comes_true([&] { return rig.provider().background_polls() > before; });
+  };
+  for (int i = 0; i < 20; ++i) {
+    core::Run& run = rig.start(exchange_with({1}, 8), buffers_);
+    rig.provider().settle_all(8);
+    core::wait(run);
+    rig.let_go(run);
+  }
+  ASSERT_TRUE(polled_after(rig.provider().background_polls())) << "left alone";
+  std::this_thread::sleep_for(50ms);
+  const std::size_t before = rig.provider().background_polls();
+  rig.provider().knock();
+  EXPECT_TRUE(polled_after(before)) << "there is room again";
+}
+
 TEST(ProgressThreadSleep, CostsAFewWakeUpsASecondWhileAReceiveIsPending) {
   RecordingRig rig(with_thread());
   Buffers buffers(8);

@@ -101,6 +101,11 @@ void RecordingProvider::settle_all(std::size_t bytes) {
   }
 }
 
+void RecordingProvider::knock() {
+  const std::lock_guard lock(mutex_);
+  push({});
+}
+
 void RecordingProvider::settle(std::size_t post, Event event) {
   if (posts_.at(post).settled) throw std::logic_error("post " + std::to_string(post) + " is settled already");
   posts_[post].settled = true;
@@ -193,6 +198,7 @@ void RecordingProvider::cancel(Completion& completion) {
 }
 
 void RecordingProvider::call(const Event& event) {
+  if (event.completion == nullptr) return;
   if (event.failure.ok())
     event.completion->done(event.bytes, event.tag);
   else

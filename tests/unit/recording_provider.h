@@ -66,6 +66,8 @@ class RecordingProvider : public Provider {
   void fail(std::size_t post, Errc code, std::string fault);
   /// Completes every send that was not settled yet, and fills every such receive with `bytes` zeros.
   void settle_all(std::size_t bytes);
+  /// The descriptor says that there is something to do, though nothing ends by it.
+  void knock();
 
   // Provider.
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
