@@ -21,7 +21,7 @@ Tree chain(int relative, int ranks) {
 Tree binary_tree(int relative, int ranks) {
   Tree tree;
   if (relative > 0) tree.parent = (relative - 1) / 2;
-  for (const std::int64_t child : {2 * std::int64_t{relative} + 1, 2 * std::int64_t{relative} + 2})
+  for (const std::int64_t child : {2 * std::int64_t{relative} + 2, 2 * std::int64_t{relative} + 1})
     if (child < ranks) tree.children.push_back(static_cast<int>(child));
   return tree;
 }

@@ -12,7 +12,7 @@ namespace fab::collectives {
 
 struct Tree {
   std::optional<int> parent;
-  std::vector<int> children;
+  std::vector<int> children;  ///< small subtrees first
 };
 
 /// A place in a tree of `ranks` ranks.

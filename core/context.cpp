@@ -39,6 +39,7 @@ Context::Context(const Config& config, std::unique_ptr<Store> store, const Trans
       inbox_(needs_inbox(transports_) ? new Inbox(engine_, *transports_.network, tags_) : nullptr),
       peers_(engine_, *store_, transports_, inbox_.get(), shared_settings(config_)),
       discards_(engine_, tags_),
+      notices_(engine_),
       surplus_(new std::byte[kHeadBytes]) {
   if (transports_.node) engine_.add(*transports_.node);
   if (transports_.network) engine_.add(*transports_.network, inbox_.get());

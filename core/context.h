@@ -13,6 +13,7 @@
 #include "core/inbox.h"
 #include "core/log.h"
 #include "core/match_tag.h"
+#include "core/notices.h"
 #include "core/one_sided.h"
 #include "core/peers.h"
 #include "core/transports.h"
@@ -44,6 +45,7 @@ class Context : public std::enable_shared_from_this<Context> {
   /// For messages: the providers, with interfaces and addresses.
   [[nodiscard]] const std::string& transport() const noexcept { return transport_; }
   [[nodiscard]] Discards& discards() noexcept { return discards_; }
+  [[nodiscard]] Notices& notices() noexcept { return notices_; }
   /// Of peers' writes. Precondition: the network writes. Throws Error(no_resources).
   [[nodiscard]] Arrivals& arrivals();
   /// From its first call on this rank listens for messages. Under the engine's lock.
@@ -81,6 +83,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unique_ptr<Inbox> inbox_;  ///< where the network needs one
   PeerTable peers_;
   Discards discards_;
+  Notices notices_;
   std::unique_ptr<Arrivals> arrivals_;  ///< from the first one-sided exchange on
   std::unique_ptr<std::byte[]> surplus_;
   std::unique_ptr<PointToPoint> point_to_point_;  ///< from the first message on

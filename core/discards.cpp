@@ -8,7 +8,7 @@ namespace fab::core {
 
 Discards::Discard::Discard(Discards& its_owner, const Peer& its_peer, std::uint64_t its_tag, std::uint64_t its_bytes,
                            bool is_first_part)
-    : Completion(
+    : Post(
           [](Completion& self, std::uint64_t arrived_bytes, std::uint64_t arrived_tag) noexcept {
             auto& discard = static_cast<Discard&>(self);
             discard.owner.arrived(discard, arrived_bytes, arrived_tag);
@@ -16,6 +16,10 @@ Discards::Discard::Discard(Discards& its_owner, const Peer& its_peer, std::uint6
           [](Completion& self, const Status&) noexcept {
             auto& discard = static_cast<Discard&>(self);
             discard.owner.forget(discard);
+          },
+          [](Post& self) {
+            auto& discard = static_cast<Discard&>(self);
+            return discard.owner.post(discard);
           }),
       owner(its_owner),
       peer(its_peer),
@@ -35,11 +39,13 @@ void Discards::start(const Peer& peer, std::uint64_t tag, std::uint64_t bytes, b
   post(discards_.emplace_back(*this, peer, tag, bytes, first_part));
 }
 
-// A refused post becomes a task of the engine, which tries it again.
-void Discards::post(Discard& discard) {
+bool Discards::post(Discard& discard) {
   const std::array<iovec, 1> memory{{{discard.memory.get(), discard.bytes}}};
   const PostResult result = discard.peer.post_recv(memory, discard.tag, tags_, discard);
-  if (result == PostResult::again) engine_.enqueue([this, &discard] { post(discard); });
+  if (result != PostResult::again) return true;
+  engine_.mutex.assert_held();
+  engine_.retry_later(discard);
+  return false;
 }
 
 void Discards::arrived(Discard& discard, std::uint64_t bytes, std::uint64_t tag) {

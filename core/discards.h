@@ -7,6 +7,7 @@
 
 #include "core/frame.h"
 #include "core/match_tag.h"
+#include "core/engine.h"
 #include "core/peers.h"
 
 namespace fab::core {
@@ -22,7 +23,7 @@ class Discards {
   void rest(const Peer& peer, std::uint64_t tag, std::uint64_t message_bytes);
 
  private:
-  struct Discard : Completion {
+  struct Discard : Post {
     Discard(Discards& owner, const Peer& peer, std::uint64_t tag, std::uint64_t bytes, bool first_part);
 
     Discards& owner;
@@ -34,7 +35,7 @@ class Discards {
   };
 
   void start(const Peer& peer, std::uint64_t tag, std::uint64_t bytes, bool first_part);
-  void post(Discard& discard);
+  bool post(Discard& discard);
   void arrived(Discard& discard, std::uint64_t bytes, std::uint64_t tag);
   void forget(const Discard& discard);
 

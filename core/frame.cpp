@@ -7,6 +7,25 @@
 
 namespace fab::core {
 
+namespace {
+
+constexpr FrameWord kNoticeCall = ~FrameWord{0};
+
+}  // namespace
+
+void write_notice(const FailureNotice& notice, std::byte* out) noexcept {
+  const FrameWord words[] = {kNoticeCall, static_cast<FrameWord>(notice.code),
+                             static_cast<FrameWord>(std::int64_t{notice.culprit})};
+  static_assert(sizeof(words) == FrameHead::kBytes);
+  std::memcpy(out, words, sizeof(words));
+}
+
+std::optional<FailureNotice> find_notice(const FrameHead& head) noexcept {
+  if (head.call != kNoticeCall) return std::nullopt;
+  return FailureNotice{.culprit = static_cast<Rank>(static_cast<std::int64_t>(head.blocks)),
+                       .code = static_cast<Errc>(head.message_bytes)};
+}
+
 FrameWord call_word(std::string_view name, bool check) noexcept {
   if (!check) return 0;
   FrameWord word = 14695981039346656037ull;  // FNV-1a

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
+#include "fab/error.h"
+#include "fab/message.h"
 #include "fab/schedule.h"
 
 namespace fab::core {
@@ -35,6 +38,15 @@ struct FrameHead {
 };
 /// `frame` has at least FrameHead::kBytes.
 [[nodiscard]] FrameHead read_frame_head(const std::byte* frame) noexcept;
+
+/// What stands in place of a message that its sender cannot send: a frame's head, whose call no call has.
+struct FailureNotice {
+  Rank culprit = kNoRank;  ///< the rank of the job by which it began; kNoRank: none is known
+  Errc code = Errc::transport;
+};
+/// Writes FrameHead::kBytes.
+void write_notice(const FailureNotice& notice, std::byte* out) noexcept;
+[[nodiscard]] std::optional<FailureNotice> find_notice(const FrameHead& head) noexcept;
 
 /// Compares a received frame with what this rank expects. The frame has room for as many blocks as this rank expects.
 enum class FrameFault { none, other_call, other_blocks, too_long, too_short };

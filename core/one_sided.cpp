@@ -75,6 +75,7 @@ struct OneSided::LetterEnd {
   std::uint64_t blocks;  ///< their fingerprint
   RemoteMemory target;   ///< what it is written to; incoming ones only
   std::uint64_t slot_distance;
+  bool refused;  ///< its memory could not be registered
 };
 
 /// And about all of them.
@@ -114,7 +115,7 @@ void OneSided::add_channels() {
       auto channel = std::make_unique<Channel>();
       channel->owner = this;
       channel->operation = &operation;
-      make_memory(*channel);
+      register_memory(*channel);
       arrivals_.add(*channel);
       channels_.push_back(std::move(channel));
       auto partner = std::ranges::find(partners_, operation.peer, &Partner::peer);
@@ -125,6 +126,15 @@ void OneSided::add_channels() {
   for (Partner& partner : partners_) {
     std::ranges::stable_sort(partner.outgoing, {}, by_slot);
     std::ranges::stable_sort(partner.incoming, {}, by_slot);
+  }
+}
+
+// The peer has to hear of a failure, which fails its starts, too.
+void OneSided::register_memory(Channel& channel) {
+  try {
+    make_memory(channel);
+  } catch (const Error& error) {
+    channel.failure = {error.code(), std::string("its memory cannot be registered: ") + error.what()};
   }
 }
 
@@ -156,7 +166,8 @@ OneSided::Letter OneSided::letter_to(const Partner& partner) const {
                      .blocks = fingerprint(run_.plan().schedule().blocks(*operation.record)),
                      // A message without bytes is a write all the same.
                      .target = channel->memory ? channel->memory->remote() : arrivals_.mailbox(),
-                     .slot_distance = operation.two_slots && operation.bytes > 0 ? operation.slot_distance() : 0};
+                     .slot_distance = operation.two_slots && operation.bytes > 0 ? operation.slot_distance() : 0,
+                     .refused = !channel->failure.ok()};
   };
   std::ranges::transform(partner.outgoing, letter.outgoing.begin(), end_of);
   std::ranges::transform(partner.incoming, letter.incoming.begin(), end_of);
@@ -229,6 +240,10 @@ void OneSided::read(const Letter& letter, const Partner& partner) {
 }
 
 Status OneSided::connect(Channel& channel, const Letter& letter, const LetterEnd& other) const {
+  if (other.refused) {
+    give_up(channel, {make_error_code(Errc::no_resources), "the other rank could not register its memory"});
+    return {};
+  }
   const PlannedOperation& operation = *channel.operation;
   const bool in_blocks = operation.record->block_count > 1;
   const bool same_blocks = !in_blocks || other.blocks == fingerprint(run_.plan().schedule().blocks(*operation.record));

@@ -82,8 +82,8 @@ class OneSided {
   static constexpr std::size_t kMostChannels = 32;
 
   /// Registers the run's memory and starts telling the peers. Precondition: the run's plan has channels, and its
-  /// buffers are known. `tag` is TagFormat::lasting of a number that all ranks use for this. Throws
-  /// Error(no_resources).
+  /// buffers are known. `tag` is TagFormat::lasting of a number that all ranks use for this. Memory that cannot be
+  /// registered fails the starts at both of its ends. Throws Error(no_resources) where there is no room for channels.
   OneSided(Run& run, std::uint64_t tag);
   /// Precondition: nothing of the run is in flight.
   ~OneSided();
@@ -123,6 +123,7 @@ class OneSided {
 
   void add_channels();
   void withdraw() noexcept;
+  void register_memory(Channel& channel);
   void make_memory(Channel& channel);
   [[nodiscard]] Letter letter_to(const Partner& partner) const;
   void exchange_letters(std::uint64_t tag);

@@ -273,12 +273,17 @@ bool Plan::ready() const noexcept {
   return all_ready_;
 }
 
+const Peer* Plan::failed_peer() const noexcept {
+  const auto found =
+      std::find_if(peers_.begin(), peers_.end(), [](const Peer* peer) { return peer->state == Peer::State::failed; });
+  return found == peers_.end() ? nullptr : *found;
+}
+
 const Status* Plan::failure() const noexcept {
   if (all_ready_) return nullptr;
   if (const Status* refusal = communicator_.refusal()) return refusal;
-  const auto found =
-      std::find_if(peers_.begin(), peers_.end(), [](const Peer* peer) { return peer->state == Peer::State::failed; });
-  return found == peers_.end() ? nullptr : &(*found)->failure;
+  const Peer* peer = failed_peer();
+  return peer == nullptr ? nullptr : &peer->failure;
 }
 
 std::string Plan::missing_peers() const {

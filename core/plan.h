@@ -103,6 +103,8 @@ class Plan {
   [[nodiscard]] bool ready() const noexcept;
   /// Why it will never be ready: a peer's look-up failed, or the communicator got no id. Null otherwise.
   [[nodiscard]] const Status* failure() const noexcept;
+  /// One whose look-up failed; null: none did.
+  [[nodiscard]] const Peer* failed_peer() const noexcept;
   /// The peers whose addresses have not come yet, for messages.
   [[nodiscard]] std::string missing_peers() const;
 

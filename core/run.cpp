@@ -66,6 +66,8 @@ void Run::start() {
   abandoned_ = false;
   if (!status_.ok()) status_ = {};
   broken_peers_.clear();
+  culprit_ = kNoRank;
+  begun_ = false;
   round_ = 0;
   used_transfers_ = 0;
   pending_ = 0;
@@ -85,14 +87,16 @@ bool Run::may_begin() const noexcept {
 }
 
 void Run::begin() {
+  run_tag_ = plan_.communicator().context_tag() | sequence_tag_;
   const Status* failure = plan_.failure();
   if (failure == nullptr && one_sided_) failure = one_sided_->failure();
   if (failure != nullptr) {
     status_ = {failure->code, fmt::format("{}: {}", plan_.schedule().name(), failure->message)};
+    if (const Peer* peer = plan_.failed_peer()) culprit_ = peer->world_rank;
     finish();
     return;
   }
-  run_tag_ = plan_.communicator().context_tag() | sequence_tag_;
+  begun_ = true;
   run_rounds();
 }
 
@@ -304,6 +308,7 @@ void Run::received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) {
   const PlannedOperation& operation = *transfer.operation;
   const bool framed = (tag & tags_.framed()) != 0 && bytes >= FrameHead::kBytes && operation.part != Part::rest;
   const FrameHead frame = framed ? read_frame(operation) : FrameHead{0, bytes, 1};
+  if (const auto notice = framed ? find_notice(frame) : std::nullopt) return heard_of(*notice, operation);
   compare(operation, bytes, framed ? &frame : nullptr);
   if (!status_.ok() || !operation.staged) return;
   // The parts of a long message stand side by side, and the later one to arrive unpacks both.
@@ -392,10 +397,47 @@ void Run::settled(Transfer& transfer) {
 
 // The provider could not do it: nothing more will come from, or go to, this peer.
 void Run::broken(const PlannedOperation& operation, const Status& status) {
-  if (status.errc() == Errc::cancelled && !status_.ok()) return;
+  if (status.errc() == Errc::cancelled && !status_.ok()) {
+    if (abandoned_) tell(operation);
+    return;
+  }
+  if (status_.ok()) culprit_ = operation.peer->world_rank;
   fail(operation, status.errc(), status.message);
   broken_peers_.push_back(operation.peer);
   take_back([&operation](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
+}
+
+void Run::heard_of(const FailureNotice& notice, const PlannedOperation& operation) {
+  if (status_.ok()) culprit_ = notice.culprit;
+  const std::string whose = notice.culprit == kNoRank ? "" : fmt::format("with rank {} of the job, ", notice.culprit);
+  fail(operation, notice.code, fmt::format("that rank failed {}{}", whose, make_error_code(notice.code).message()));
+  if (operation.part == PlannedOperation::Part::head)
+    take_back([&](const Transfer& transfer) { return transfer.operation == &operation + 1; });
+}
+
+// A message of a round that does not come any more: its receiver must not wait for it.
+void Run::tell(const PlannedOperation& operation) {
+  using Part = PlannedOperation::Part;
+  const bool whole_or_head = operation.part == Part::whole || operation.part == Part::head;
+  if (!whole_or_head || operation.channel != PlannedOperation::kNoChannel) return;
+  if (operation.peer->state != Peer::State::ready || is_broken(operation.peer)) return;
+  Context& context = plan_.communicator().context();
+  if (operation.receives())
+    context.discards().message(*operation.peer, tag_of(operation) & ~tags_.framed());
+  else
+    context.notices().send(*operation.peer, tag_of(operation) | tags_.framed(), {culprit_, status_.errc()});
+}
+
+// All ranks end their rounds in this way, so each message of the schedule is sent, or a notice in its place, and each
+// one that was sent is received, or thrown away.
+void Run::tell_others() {
+  if (!plan_.communicator().has_context_id()) return;
+  const std::size_t rounds = plan_.schedule().rounds().size();
+  for (std::size_t round = round_ + (begun_ ? 1 : 0); round < rounds; ++round)
+    for (const PlannedOperation& operation : plan_.operations(round)) {
+      if (!is_message(operation.record->kind)) break;  // they are the last
+      tell(operation);
+    }
 }
 
 // The first failure is the run's. Other transfers end by themselves: their peers are in the same exchange.
@@ -430,6 +472,9 @@ void Run::abandon(const Status& reason) {
   engine_.mutex.assert_held();
   engine_.forget(*this);
   if (std::exchange(parked_, false)) --pending_;
+  for (std::uint32_t i = 0; i < used_transfers_; ++i)
+    if (transfers_[i].state == Transfer::State::due || transfers_[i].state == Transfer::State::refused)
+      tell(*transfers_[i].operation);
   ++pending_;  // so that receives that settle inside cancel do not finish the run twice
   take_back([](const Transfer&) { return true; });
   --pending_;
@@ -445,7 +490,10 @@ std::uint32_t Run::sends_in_flight() const noexcept {
 
 void Run::finish() noexcept {
   engine_.mutex.assert_held();
-  if (one_sided_ != nullptr && !status_.ok()) one_sided_->end_start(status_);
+  if (!status_.ok()) {
+    if (one_sided_ != nullptr) one_sided_->end_start(status_);
+    tell_others();
+  }
   plan_.communicator().run_finished();
   done_.store(true, std::memory_order_release);
   engine_.deactivated();

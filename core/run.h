@@ -116,6 +116,9 @@ class Run final : public Pending {
   void settled(Transfer& transfer);
   void fail(const PlannedOperation& operation, Errc code, const std::string& fault);
   void broken(const PlannedOperation& operation, const Status& status);
+  void heard_of(const FailureNotice& notice, const PlannedOperation& operation);
+  void tell_others();
+  void tell(const PlannedOperation& operation);
   template <class Choose>
   void take_back(Choose&& choose);
   void finish() noexcept;
@@ -137,11 +140,13 @@ class Run final : public Pending {
   std::uint32_t used_transfers_ = 0;
   std::uint32_t pending_ = 0;  ///< operations of the round not settled, one more while the round is being posted
   bool held_ = false;          ///< the user has a handle
+  bool begun_ = false;         ///< round_ is being posted, or was
   bool abandoned_ = false;
   bool parked_ = false;                        ///< in the engine's list
   UserReduction user_;                         ///< set if the plan has user reductions
   const PlannedOperation* unequal_ = nullptr;  ///< a copy of this round whose ends differ in size
-  std::vector<const Peer*> broken_peers_;  ///< of this run; nothing more is posted to or from them
+  std::vector<const Peer*> broken_peers_;      ///< of this run; nothing more is posted to or from them
+  Rank culprit_ = kNoRank;                     ///< of the job, by which the run failed, if one is known
 };
 
 }  // namespace fab::core

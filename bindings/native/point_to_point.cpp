@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "bindings/native/starting.h"
 #include "core/communicator.h"
 #include "core/context.h"
 #include "core/point/point_to_point.h"
@@ -47,35 +48,20 @@ std::byte* writable(const void* memory) { return static_cast<std::byte*>(const_c
 MessageMemory memory_of(std::span<const std::byte> data) { return {writable(data.data()), data.size()}; }
 MessageMemory memory_of(const void* data, const Layout& layout) { return {writable(data), layout}; }
 
-/// Starts under the engine's lock.
-template <class Start>
-Request start(const Communicator& communicator, Start&& start_operation) {
-  core::Communicator& core = *communicator.core();
-  const core::Lock lock(core.engine().mutex);
-  return Request(communicator.core(), start_operation(core.context().point_to_point(), core));
-}
-
-template <class Start>
-Request start_in_background(const Communicator& communicator, Start&& start_operation) {
-  Request request = start(communicator, start_operation);
-  communicator.core()->engine().leave();
-  return request;
-}
-
 auto sending(const MessageMemory& memory, Destination to, SendMode mode) {
-  return [=, &memory](core::PointToPoint& messages, core::Communicator& core) -> core::Pending& {
-    return messages.send(core, memory, to, mode);
+  return [=, &memory](core::Communicator& core) -> core::Pending& {
+    return core.context().point_to_point().send(core, memory, to, mode);
   };
 }
 
 auto receiving(const MessageMemory& memory, Source from) {
-  return [=, &memory](core::PointToPoint& messages, core::Communicator& core) -> core::Pending& {
-    return messages.receive(core, memory, from);
+  return [=, &memory](core::Communicator& core) -> core::Pending& {
+    return core.context().point_to_point().receive(core, memory, from);
   };
 }
 
 void send(const Communicator& communicator, const MessageMemory& memory, Destination to, SendMode mode) {
-  if (check(communicator, to, "send")) start(communicator, sending(memory, to, mode)).wait();
+  if (check(communicator, to, "send")) start_run(communicator, sending(memory, to, mode)).wait();
 }
 
 Request isend(const Communicator& communicator, const MessageMemory& memory, Destination to, SendMode mode) {
@@ -85,7 +71,7 @@ Request isend(const Communicator& communicator, const MessageMemory& memory, Des
 
 MessageInfo recv(const Communicator& communicator, const MessageMemory& memory, Source from) {
   if (!check(communicator, from, "recv")) return {};
-  Request request = start(communicator, receiving(memory, from));
+  Request request = start_run(communicator, receiving(memory, from));
   request.wait();
   return request.message();
 }
@@ -100,10 +86,10 @@ MessageInfo sendrecv(const Communicator& communicator, const MessageMemory& out,
                      const MessageMemory& in, Source from) {
   const bool sends = check(communicator, to, "sendrecv");
   const bool receives = check(communicator, from, "sendrecv");
-  Request receive = receives ? start(communicator, receiving(in, from)) : Request();
+  Request receive = receives ? start_run(communicator, receiving(in, from)) : Request();
   Request sent;
   try {
-    if (sends) sent = start(communicator, sending(out, to, SendMode::standard));
+    if (sends) sent = start_run(communicator, sending(out, to, SendMode::standard));
   } catch (...) {
     receive.cancel();
     throw;
@@ -159,8 +145,8 @@ Request irecv(const Communicator& communicator, void* data, const Layout& layout
 
 MessageInfo probe(const Communicator& communicator, Source from) {
   if (!check(communicator, from, "probe")) return {};
-  Request request = start(communicator, [&](core::PointToPoint& messages, core::Communicator& core) -> core::Pending& {
-    return messages.probe(core, from);
+  Request request = start_run(communicator, [&](core::Communicator& core) -> core::Pending& {
+    return core.context().point_to_point().probe(core, from);
   });
   request.wait();
   return request.message();

@@ -92,6 +92,11 @@ bool Network::dead(Rank rank) const {
   return port(rank).dead;
 }
 
+void Network::refuse_registrations(Rank rank, int count) {
+  const std::lock_guard lock(mutex_);
+  port(rank).registrations_refused = count;
+}
+
 void Network::kill_all() {
   const std::lock_guard lock(mutex_);
   const Status end{make_error_code(Errc::cancelled), "the network is gone"};

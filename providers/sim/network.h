@@ -57,6 +57,8 @@ class Network {
   [[nodiscard]] bool dead(Rank rank) const;
   /// Whatever is in flight ends, and nothing works any more.
   void kill_all();
+  /// The rank has no memory to spare for so many of its next registrations: expose() throws Error(no_resources).
+  void refuse_registrations(Rank rank, int count);
 
   // Counts.
 

@@ -83,8 +83,9 @@ struct Port {
   Traffic sent;
   Traffic received;
   std::uint64_t dies_after_messages = ~0ull;
-  int idle_polls = 0;    ///< while it holds messages up
-  bool refused = false;  ///< a post, since the last poll
+  int idle_polls = 0;             ///< while it holds messages up
+  int registrations_refused = 0;  ///< of the next ones
+  bool refused = false;           ///< a post, since the last poll
   bool dead = false;
   bool known_dead = false;  ///< the others have been told
   int wait_fd = -1;

@@ -110,6 +110,10 @@ void Network::write_unprepared(Rank rank) {
 
 std::uint64_t Network::expose(Rank rank, std::span<std::byte> memory) {
   const std::lock_guard lock(mutex_);
+  if (port(rank).registrations_refused > 0) {
+    --port(rank).registrations_refused;
+    throw Error(Errc::no_resources, fmt::format("rank {} has no memory to spare for a registration", rank));
+  }
   port(rank).exposed.emplace(++last_number_, memory);
   return last_number_;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "bindings/sim/job.h"
 #include "collectives/registry.h"
 #include "collectives/start.h"
 #include "unit/collective_model.h"
@@ -50,11 +51,12 @@ class Performance {
   }
 
   core::Run& start(core::Communicator& communicator) {
+    return start_locked(communicator, [&](core::Communicator& its) -> core::Run& { return start_under_lock(its); });
+  }
+  core::Run& start_under_lock(core::Communicator& communicator) {
     const auto rank = static_cast<std::size_t>(communicator.rank());
-    return start_locked(communicator, [&](core::Communicator& its) -> core::Run& {
-      return collectives::start(its, send_[rank].data(), recv_[rank].data(),
-                                model_.call(shape_, communicator.rank(), element_));
-    });
+    return collectives::start(communicator, send_[rank].data(), recv_[rank].data(),
+                              model_.call(shape_, communicator.rank(), element_));
   }
 
   void check(Rank rank) const {
@@ -111,13 +113,17 @@ class Algorithms : public testing::TestWithParam<Algorithm> {
 
   [[nodiscard]] static const CollectiveModel& model() { return model_of(GetParam().collective); }
 
+  [[nodiscard]] static Config config(bool check = false) {
+    Config result = caller_config();
+    result.algorithms[static_cast<std::size_t>(GetParam().collective)] = GetParam().name;
+    result.segment_bytes = kSegmentBytes;
+    result.check = check;
+    return result;
+  }
   [[nodiscard]] static InProcessJob job(int ranks, std::uint32_t seed, bool check = false) {
-    Config config = caller_config();
-    config.algorithms[static_cast<std::size_t>(GetParam().collective)] = GetParam().name;
-    config.segment_bytes = kSegmentBytes;
-    config.check = check;
-    return {
-        ranks, config, {.seed = seed, .directed_receive = seed % 2 == 0, .inject_bytes = seed % 3 == 0 ? 4096u : 16u}};
+    return {ranks,
+            config(check),
+            {.seed = seed, .directed_receive = seed % 2 == 0, .inject_bytes = seed % 3 == 0 ? 4096u : 16u}};
   }
 
   [[nodiscard]] static bool allows(const CollectiveShape& shape) {
@@ -231,6 +237,42 @@ TEST_P(Algorithms, SeveralInFlightOnTwoCommunicatorsInDifferentOrders) {
   }
   for (Rank rank = 0; rank < kRanks; ++rank)
     for (const auto& call : calls) call->check(rank);
+}
+
+// A rank dies when it wants to send its first message, or a later one. Whoever waits for it, or for somebody who does,
+// is told; whoever has an end without an error has the right result.
+TEST_P(Algorithms, EndWithAnErrorThatNamesTheDead) {
+  int failed = 0;
+  for (const int ranks : {2, 5, 8, 13}) {
+    const CollectiveShape shape{.ranks = ranks, .elements = 100};
+    if (!allows(shape)) continue;
+    for (const Rank dead : {0, ranks / 2, ranks - 1})
+      for (const std::uint32_t messages : {0u, 1u, 3u}) {
+        SCOPED_TRACE(testing::Message() << ranks << " ranks; rank " << dead << " dies after " << messages);
+        sim::Options options = sim::adversarial(static_cast<std::uint32_t>(ranks) + messages);
+        options.capabilities.early_messages_block = messages == 1;
+        options.capabilities.directed_receive = options.capabilities.takes_longer_messages = messages != 1;
+        options.deaths = {{.rank = dead, .after_messages = messages}};
+        sim::Job its(ranks, options, config());
+        Performance performance(model(), shape);
+        const auto outcomes = its.run(its.world(), [&](core::Communicator& communicator) -> core::Run& {
+          return performance.start_under_lock(communicator);
+        });
+        for (const sim::Outcome& outcome : outcomes) {
+          if (outcome.rank == dead) continue;
+          ASSERT_TRUE(outcome.ended) << "rank " << outcome.rank << ": " << outcome.status.message;
+          if (outcome.ok()) {
+            performance.check(outcome.rank);
+            continue;
+          }
+          ++failed;
+          EXPECT_EQ(outcome.status.errc(), Errc::unreachable);
+          EXPECT_THAT(outcome.status.message, testing::HasSubstr("rank " + std::to_string(dead)))
+              << "rank " << outcome.rank;
+        }
+      }
+  }
+  EXPECT_GT(failed, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Algorithms,

@@ -162,8 +162,13 @@ INSTANTIATE_TEST_SUITE_P(Blocks, OneSidedGraphs, testing::Bool(),
 
 /// Two ranks; messages go from rank 0 to rank 1, and back if `both_ways`.
 struct Two {
-  Two(std::size_t sent, std::size_t expected, bool both_ways, double timeout_s)
+  using Prepare = std::function<void(InProcessJob&)>;
+
+  Two(
+      std::size_t sent, std::size_t expected, bool both_ways, double timeout_s,
+      const Prepare& prepare = [](InProcessJob&) {})
       : job(2, caller_only(timeout_s), kWrites) {
+    prepare(job);
     const auto topology = [&](Rank rank) -> std::optional<Topology> {
       const std::vector<int> other{1 - rank};
       const std::vector<int> none;
@@ -267,6 +272,26 @@ TEST(OneSided, AReceiverThatGaveUpIsNotWrittenTo) {
   const Status again = two.sides[1].wait();
   EXPECT_EQ(again.errc(), Errc::timed_out);
   EXPECT_THAT(again.message, HasSubstr("make a new exchange"));
+}
+
+TEST(OneSided, BothEndsHearThatMemoryCannotBeRegistered) {
+  for (const std::size_t bytes : {100, 100'000}) {
+    for (const Rank refusing : {0, 1}) {
+      Two two(bytes, bytes, true, 5, [refusing](InProcessJob& job) {
+        // What every exchange of the rank needs is there already.
+        for (Rank rank = 0; rank < job.size(); ++rank) static_cast<void>(job.context(rank).arrivals());
+        job.network().refuse_registrations(refusing, 1);
+      });
+      for (Side& side : two.sides) side.start();
+      two.poll_both();
+      for (Side& side : two.sides) {
+        ASSERT_TRUE(side.done());
+        const Status status = side.end();
+        EXPECT_EQ(status.errc(), Errc::no_resources) << status.message;
+        EXPECT_TRUE(side.untouched());
+      }
+    }
+  }
 }
 
 TEST(OneSided, MayEndBeforeThePeersAnswer) {
