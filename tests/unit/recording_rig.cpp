@@ -42,6 +42,17 @@ Schedule exchange_with(const std::vector<Rank>& peers, std::size_t bytes, std::u
   return builder.commit();
 }
 
+bool in_use(const Buffers& buffers, const std::vector<Post>& posts) {
+  const auto holds = [](const std::vector<std::byte>& buffer, const iovec& piece) {
+    return piece.iov_base >= buffer.data() && piece.iov_base < buffer.data() + buffer.size();
+  };
+  return std::ranges::any_of(posts, [&](const Post& post) {
+    return std::ranges::any_of(post.pieces, [&](const iovec& piece) {
+      return piece.iov_len > 0 && (holds(buffers.send, piece) || holds(buffers.recv, piece));
+    });
+  });
+}
+
 std::vector<std::byte> bytes_of(std::size_t count, unsigned value) {
   return std::vector<std::byte>(count, static_cast<std::byte>(value));
 }

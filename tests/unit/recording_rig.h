@@ -26,6 +26,9 @@ struct Buffers {
   std::vector<std::byte> recv;
 };
 
+/// Whether one of the posts reads from or writes to them.
+[[nodiscard]] bool in_use(const Buffers& buffers, const std::vector<Post>& posts);
+
 [[nodiscard]] std::vector<std::byte> bytes_of(std::size_t count, unsigned value);
 
 class RecordingRig {

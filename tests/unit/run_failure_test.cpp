@@ -128,6 +128,7 @@ TEST_P(RunFailure, InsideAPost) {
   }
 }
 
+// But whoever waits for one of its messages is told.
 TEST_P(RunFailure, NoRoundFollows) {
   ScheduleBuilder builder("test", 3);
   builder.recv(1, 0, {BufferId::recv, 0, Layout::contiguous(8)});
@@ -138,7 +139,28 @@ TEST_P(RunFailure, NoRoundFollows) {
   poll();
   EXPECT_TRUE(run.done());
   EXPECT_EQ(run.status().errc(), Errc::unreachable);
-  EXPECT_EQ(provider().count(kSend), 0u);
+  ASSERT_EQ(provider().count(kSend), 1u);
+  const Post told = provider().posts()[provider().find(kSend, 2)];
+  ASSERT_EQ(told.message.size(), core::FrameHead::kBytes);
+  const auto notice = core::find_notice(core::read_frame_head(told.message.data()));
+  ASSERT_TRUE(notice.has_value());
+  EXPECT_EQ(notice->culprit, 1);
+  EXPECT_EQ(notice->code, Errc::unreachable);
+  provider().complete_send(provider().find(kSend, 2));
+  poll();
+  rig_.let_go(run);
+}
+
+TEST_P(RunFailure, TellsOfWhatItHears) {
+  core::Run& run = start(exchange_with({1}, 8));
+  std::vector<std::byte> told(core::FrameHead::kBytes);
+  core::write_notice({.culprit = 3, .code = Errc::unreachable}, told.data());
+  provider().deliver(provider().find(kRecv, 1), told, rig_.context().tags().framed());
+  provider().complete_send(provider().find(kSend, 1));
+  poll();
+  ASSERT_TRUE(run.done());
+  EXPECT_EQ(run.status().errc(), Errc::unreachable);
+  EXPECT_THAT(run.status().message, AllOf(HasSubstr("receive from rank 1"), HasSubstr("with rank 3 of the job")));
   rig_.let_go(run);
 }
 
