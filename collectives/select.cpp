@@ -73,11 +73,13 @@ constexpr Rule kRules[] = {
     {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "ring"},
     {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "pairwise"},
 
+    {Collective::scan, kAnyBytes, 4, "linear"},
     {Collective::scan, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::scan, kAnyBytes, 16, "linear"},
     {Collective::scan, 512 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::scan, kAnyBytes, kAnyRanks, "linear"},
 
+    {Collective::exscan, kAnyBytes, 4, "linear"},
     {Collective::exscan, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::exscan, kAnyBytes, 16, "linear"},
     {Collective::exscan, 512 << 10, kAnyRanks, "recursive_doubling"},
