@@ -49,7 +49,7 @@ Schedule build_for(const core::Communicator& communicator, const CollectiveCall&
   const CollectiveCall call = made_on(communicator, started);
   const Config& config = communicator.context().config();
   const Algorithm& algorithm = select(call, config);
-  return build(algorithm, call, commit_options(algorithm, config));
+  return build(algorithm, call, commit_options(algorithm, call, config));
 }
 
 }  // namespace
