@@ -82,6 +82,14 @@ void Engine::doze(std::int64_t ns) {
   thread_state_.store(ThreadState::dozing, std::memory_order_relaxed);
   const timespec time{0, ns};
   ::ppoll(&thread_fd_, 1, &time, nullptr);
+  static_cast<void>(take_call());  // one that a sleep missed would end every doze at once
+}
+
+bool Engine::take_call() {
+  if ((thread_fd_.revents & POLLIN) == 0) return false;
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto bytes = ::read(thread_fd_.fd, &count, sizeof(count));
+  return true;
 }
 
 bool Engine::sleep_until_called() {
@@ -91,10 +99,7 @@ bool Engine::sleep_until_called() {
   } else {
     sleep(kThreadSafetyTimeoutMs, &thread_fd_);
   }
-  if ((thread_fd_.revents & POLLIN) == 0) return false;
-  std::uint64_t count = 0;
-  [[maybe_unused]] const auto bytes = ::read(thread_fd_.fd, &count, sizeof(count));
-  return true;
+  return take_call();
 }
 
 // Whether the callers compute while their requests are in flight, or wait for them at once, shows by what the thread
