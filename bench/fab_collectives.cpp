@@ -68,7 +68,7 @@ class Benchmark {
     if (rank_ == 0) bench::write_rows(options_.json, rows_);  // a file that cannot be written is found before the work
     for (const Collective collective : options_.collectives) {
       for (const std::size_t bytes : sizes(collective)) {
-        CollectiveCase one(collective, bytes, options_.memory);
+        CollectiveCase one(collective, bytes, options_.memory, bench::Roots::in_turns);
         const auto results = time(one);
         if (rank_ == 0) show(one, results);
       }

@@ -60,12 +60,11 @@ class Contestant {
     constexpr int kTrials = 5;
     std::vector<double> trials_us(kTrials);
     for (double& trial_us : trials_us) trial_us = time_pure();
-    bench::average_over_ranks(trials_us);
     pure_us_ = median(trials_us);
   }
 
   const bench::NonblockingCall& call() const { return call_; }
-  double pure_us() const { return pure_us_; }
+  double pure_us() const { return pure_us_; }  // of this rank: a root's differs from the others'
   void set_computation(double microseconds) {
     compute_us_ = microseconds;
     rounds_ = computation_.rounds_for(microseconds);

@@ -80,7 +80,7 @@ class Point:
 
 
 def predict(sim, case, network, most_ranks):
-    counts = [1 << i for i in range(1, min(most_ranks, case.most_ranks).bit_length())]
+    counts = [1 << i for i in range(2, min(most_ranks, case.most_ranks).bit_length(), 2)]
     command = [sim, case.collective, "-a", case.algorithm, "-n", ",".join(map(str, counts)), "-b", str(case.size), "--network",
                network, "--json"]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["rows"]
@@ -89,7 +89,7 @@ def predict(sim, case, network, most_ranks):
 
 def draw(found, file):
     script = plots.Script(file, 1080, 560)
-    script.add("set logscale y", "set xlabel 'ranks'", "set ylabel 'us'", "set key outside right vertical",
+    script.add("set logscale y", "set xlabel 'ranks'", "set ylabel 'us'", "set key outside right vertical noenhanced",
                "set title 'predictions (points) and formulas (lines)'", "set format x '2^{%L}'", "set xtics 4 norotate",
                "set encoding utf8")
     colours = [plots.COLOURS[name] for name in ("fab", "native", "Open MPI", "MPICH", "MPICH by hand", "limit")]
@@ -105,7 +105,7 @@ def draw(found, file):
 def main(arguments):
     parser = argparse.ArgumentParser(
         prog="bench/predict",
-        description="Predicts the time of collectives on 2 to a million ranks of a LogGP network with fab_sim, prints it beside "
+        description="Predicts the time of collectives on 4 to a million ranks of a LogGP network with fab_sim, prints it beside "
         "the formula of each algorithm, and draws both (predictions.svg). Fails when one differs from the other by more than "
         f"{TOLERANCE:.0%}. Installs what is missing and builds first, unless --build DIR names a build of the tree.")
     parser.add_argument("--most", metavar="RANKS", type=int, default=MOST_RANKS, help="largest number of ranks (2^20)")

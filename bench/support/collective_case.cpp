@@ -60,13 +60,14 @@ const std::vector<Collective>& all_collectives() {
   return all;
 }
 
-CollectiveCase::CollectiveCase(Collective collective, std::size_t bytes, MemoryKind memory)
+CollectiveCase::CollectiveCase(Collective collective, std::size_t bytes, MemoryKind memory, Roots roots)
     : collective_(collective), bytes_(bytes), send_(allocate(memory, 1)), receive_(allocate(memory, 1)) {
   if (bytes % sizeof(double) != 0)
     throw std::runtime_error(
         fmt::format("{} of {} bytes: sizes are multiples of {}", name_of(collective), bytes, sizeof(double)));
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks_), "MPI_Comm_size");
+  if (roots == Roots::in_turns) roots_ = ranks_;
   shares_clock_ = collective == Collective::barrier && all_on_one_node(ranks_);
   send_ = allocate(memory, std::max<std::size_t>(1, sent_blocks() * bytes));
   receive_ = allocate(memory, std::max<std::size_t>(1, received_blocks() * bytes));

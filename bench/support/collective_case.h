@@ -26,12 +26,16 @@ enum class Collective {
 [[nodiscard]] const char* name_of(Collective collective);
 [[nodiscard]] const std::vector<Collective>& all_collectives();
 
+/// In turns: no call can be over before the one before it has arrived everywhere, so the mean of many in a row is the
+/// time of one. First: rank 0, always.
+enum class Roots { in_turns, first };
+
 /// Doubles, added up where they are combined. Sizes are those of the vector, or, where ranks have blocks of their own,
 /// of the block of one rank, as MPI counts them.
 class CollectiveCase {
  public:
   /// Collective over all ranks. Throws std::runtime_error for bytes that hold no whole number of doubles.
-  CollectiveCase(Collective collective, std::size_t bytes, MemoryKind memory);
+  CollectiveCase(Collective collective, std::size_t bytes, MemoryKind memory, Roots roots);
 
   [[nodiscard]] Collective collective() const { return collective_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -41,11 +45,10 @@ class CollectiveCase {
   /// A bcast's buffer, too.
   [[nodiscard]] std::byte* receive() { return receive_.get(); }
 
-  /// The root of the next call: ranks take turns, so that no call can be over before the one before it has arrived.
-  /// All ranks call this as often.
+  /// The root of the next call. All ranks call this as often.
   int take_root() {
     const int root = next_root_;
-    if (++next_root_ == ranks_) next_root_ = 0;
+    if (++next_root_ >= roots_) next_root_ = 0;
     return root;
   }
 
@@ -69,6 +72,7 @@ class CollectiveCase {
   std::size_t bytes_;
   int rank_ = 0;
   int ranks_ = 1;
+  int roots_ = 1;
   bool shares_clock_ = false;
   int next_root_ = 0;
   Memory send_;

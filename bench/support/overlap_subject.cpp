@@ -59,7 +59,7 @@ class CollectiveSubject final : public OverlapSubject {
   std::optional<FabPath> path() const override { return fab_.path(); }
   nlohmann::json fields() const override { return {{"collective", name_of(collective_)}}; }
   std::vector<NonblockingCall> calls(std::size_t bytes) override {
-    case_.emplace(collective_, bytes, memory_);
+    case_.emplace(collective_, bytes, memory_, Roots::first);
     std::vector<NonblockingCall> all;
     if (auto fab = fab_.nonblocking(*case_)) all.push_back(*std::move(fab));
     all.push_back(mpi_nonblocking(*case_));
