@@ -204,7 +204,6 @@ class Benchmark {
 int main(int argc, char** argv) {
   Options options;
   options.max_bytes = std::size_t{1} << 20;
-  options.factor = 8;
   options.plan = {.batches = 15, .batch_ms = 3};
   options.collectives = bench::all_collectives();
   options.forms = {kForms.begin(), kForms.end()};
