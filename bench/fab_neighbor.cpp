@@ -151,6 +151,7 @@ class Benchmark {
 
   nlohmann::json row(std::size_t bytes, const Result& result) const {
     nlohmann::json row = bench::common_fields("fab_neighbor", options_, ranks_, fab_.path());
+    row["pattern"] = bench::name_of(options_.pattern);
     row["library"] = result.library;
     row["form"] = bench::name_of(result.form);
     row["timed"] = result.call;

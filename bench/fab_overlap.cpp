@@ -1,5 +1,5 @@
-// How much of a non-blocking neighbour exchange hides behind a computation that never asks about it: fab against the
-// MPI library, in turns inside one job (the MPI library alone when built as mpich_overlap). Columns, formula and
+// How much of a non-blocking exchange or collective hides behind a computation that never asks about it: fab against
+// the MPI library, in turns inside one job (the MPI library alone when built as mpich_overlap). Columns, formula and
 // computation are those of the OSU micro-benchmarks (osu_ialltoall): it computes for as long as the exchange alone
 // takes, by the clock. With --fixed-work it does a fixed amount of work instead, timed alone beside each batch: then
 // the processor time that a library's own threads, and the kernel on their behalf, take from the computation counts
@@ -9,35 +9,32 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
-#include <functional>
 #include <optional>
-#include <stdexcept>
 
 #include "apps/mpi_call.h"
 #include "support/batches.h"
 #include "support/computation.h"
 #include "support/exchange_options.h"
-#include "support/fab_forms.h"
-#include "support/mpi_forms.h"
 #include "support/mpi_program.h"
+#include "support/overlap_subject.h"
 #include "support/table.h"
 
 namespace {
 
 using apps::check_mpi;
-using bench::Exchange;
 using bench::Spread;
 
 struct Options : bench::ExchangeOptions {
+  std::vector<bench::Collective> collectives;  ///< in place of exchanges between neighbours
   bool same_computation = false;
   bool fixed_work = false;
 };
 
 // Microseconds per call, one value for each batch.
 struct Times {
-  std::vector<double> pure;     // exchange and wait, nothing between
+  std::vector<double> pure;     // start and wait, nothing between
   std::vector<double> compute;  // the computation alone
-  std::vector<double> overall;  // exchange, computation, wait
+  std::vector<double> overall;  // start, computation, wait
   std::vector<double> start;    // parts of overall
   std::vector<double> wait;
 };
@@ -52,27 +49,22 @@ std::vector<double> overlap_percent(const Times& times) {
 
 double median(const std::vector<double>& sample) { return bench::spread_of(sample).median; }
 
-// One library's exchange of one size.
+// One library's call of one size.
 class Contestant {
  public:
-  Contestant(std::string library, std::function<MPI_Request()> start, bench::Computation& computation,
-             const Options& options)
-      : library_(std::move(library)),
-        start_(std::move(start)),
-        computation_(computation),
-        fixed_work_(options.fixed_work) {
+  Contestant(bench::NonblockingCall call, bench::Computation& computation, const Options& options)
+      : call_(std::move(call)), computation_(computation), fixed_work_(options.fixed_work) {
     calls_ = bench::calls_per_batch(options.plan, [this](int count) {
-      for (int i = 0; i < count; ++i) exchange();
+      for (int i = 0; i < count; ++i) make_call();
     });
     constexpr int kTrials = 5;
     std::vector<double> trials_us(kTrials);
     for (double& trial_us : trials_us) trial_us = time_pure();
-    bench::average_over_ranks(trials_us);
     pure_us_ = median(trials_us);
   }
 
-  const std::string& library() const { return library_; }
-  double pure_us() const { return pure_us_; }
+  const bench::NonblockingCall& call() const { return call_; }
+  double pure_us() const { return pure_us_; }  // of this rank: a root's differs from the others'
   void set_computation(double microseconds) {
     compute_us_ = microseconds;
     rounds_ = computation_.rounds_for(microseconds);
@@ -85,11 +77,11 @@ class Contestant {
     double wait_s = 0;
     times_.overall.push_back(mean_us([&] {
       const double begin = MPI_Wtime();
-      MPI_Request request = start_();
+      call_.start();
       const double started = MPI_Wtime();
       compute();
       const double computed = MPI_Wtime();
-      bench::wait(request);
+      call_.wait();
       start_s += started - begin;
       wait_s += MPI_Wtime() - computed;
     }));
@@ -126,17 +118,16 @@ class Contestant {
     return 1e6 * seconds / calls_;
   }
 
-  void exchange() const {
-    MPI_Request request = start_();
-    bench::wait(request);
+  void make_call() const {
+    call_.start();
+    call_.wait();
   }
 
   double time_pure() const {
-    return mean_us([this] { exchange(); });
+    return mean_us([this] { make_call(); });
   }
 
-  std::string library_;
-  std::function<MPI_Request()> start_;
+  bench::NonblockingCall call_;
   bench::Computation& computation_;
   bool fixed_work_;
   int calls_ = 1;
@@ -149,71 +140,59 @@ class Contestant {
 /// One library's part of one size.
 struct Result {
   std::string library;
+  std::string call;
   Times times;
 };
 
 class Benchmark {
  public:
-  Benchmark(const Options& options, int rank, int ranks)
-      : options_(options), rank_(rank), ranks_(ranks), neighbors_(options.pattern), fab_(neighbors_) {
-    if (options.pattern == bench::Pattern::faces)
-      throw std::runtime_error("--pattern faces: blocks of one shape only are measured here");
-  }
+  Benchmark(const Options& options, int rank, int ranks) : options_(options), rank_(rank), ranks_(ranks) {}
 
   void run() {
-    nlohmann::json rows = nlohmann::json::array();
-    if (rank_ == 0) bench::write_rows(options_.json, rows);  // a file that cannot be written is found before the work
-    std::optional<bench::Table> table;
-    if (rank_ == 0) table.emplace(start_table());
-    for (const std::size_t bytes : bench::sizes(options_)) {
-      const auto results = time(bytes);
-      if (!table) continue;
-      for (const Result& result : results) {
-        table->print(cells(bytes, result));
-        rows.push_back(row(bytes, result));
-      }
+    if (rank_ == 0) bench::write_rows(options_.json, rows_);  // a file that cannot be written is found before the work
+    if (options_.collectives.empty()) measure(*bench::neighbor_subject(options_.pattern, options_.memory));
+    if (!options_.collectives.empty()) {
+      bench::FabCollectives fab;
+      for (const bench::Collective collective : options_.collectives)
+        measure(*bench::collective_subject(collective, options_.memory, fab));
     }
-    if (rank_ == 0) bench::write_rows(options_.json, rows);
+    if (rank_ == 0) bench::write_rows(options_.json, rows_);
   }
 
  private:
-  bench::Table start_table() const {
-    const auto path = fab_.path();
-    fmt::print("\n# fab_overlap, {}: {} ranks; {}MPI: {}\n", bench::name_of(options_.pattern), ranks_,
+  void measure(bench::OverlapSubject& subject) {
+    std::optional<bench::Table> table;
+    for (const std::size_t bytes : bench::sizes(options_)) {
+      const auto results = time(subject, bytes);
+      if (rank_ != 0) continue;
+      if (!table) table.emplace(start_table(subject, results));
+      for (const Result& result : results) {
+        table->print(cells(bytes, result));
+        rows_.push_back(row(subject, bytes, result));
+      }
+    }
+  }
+
+  bench::Table start_table(const bench::OverlapSubject& subject, const std::vector<Result>& results) const {
+    const auto path = subject.path();
+    const nlohmann::json fields = subject.fields();
+    const std::string name = fields.value("collective", fields.value("pattern", ""));
+    fmt::print("\n# fab_overlap, {}: {} ranks; {}MPI: {}\n", name, ranks_,
                path ? fmt::format("on {} node(s); fab: {}; ", path->nodes, path->name) : "", bench::mpi_library());
-    fmt::print(
-        "# fab: MPI_Ineighbor_xchg, MPI: MPI_Ineighbor_alltoall, cached calls, no calls to MPI_Test while computing\n");
-    fmt::print(
-        "# bytes per neighbour; us per call: mean over ranks, median of {} batches in turns; the computation {} "
-        "{}\n",
-        options_.plan.batches, options_.fixed_work ? "is a fixed amount of work for" : "takes",
-        options_.same_computation ? "the longest of the pure times" : "the pure time");
+    fmt::print("# ");
+    for (const Result& result : results) fmt::print("{}: {}, ", result.library, result.call);
+    fmt::print("cached calls, no calls to MPI_Test while computing\n");
+    fmt::print("# {}; us per call: mean over ranks, median of {} batches in turns; the computation {} {}\n",
+               subject.unit(), options_.plan.batches, options_.fixed_work ? "is a fixed amount of work for" : "takes",
+               options_.same_computation ? "the longest of the pure times" : "the pure time");
     fmt::print("# overlap % = max(0, 100 - 100 (overall - compute) / pure): median (quartiles)\n");
     return bench::Table(
         {"bytes", "library", "overall us", "compute us", "start us", "wait us", "pure us", "         overlap %"});
   }
 
-  // Deque: a contestant is not moved.
-  std::deque<Contestant> contestants(Exchange& exchange) {
-    std::deque<Contestant> all;
-    if (fab_.path()) add(all, exchange, "fab", fab_.start(exchange), bench::Order::fab, bench::Placement::exact);
-    add(all, exchange, "MPI", bench::mpi_start(exchange), bench::Order::mpi, bench::kCollectivePlacement);
-    return all;
-  }
-
-  void add(std::deque<Contestant>& all, Exchange& exchange, const char* library, std::function<MPI_Request()> start,
-           bench::Order order, bench::Placement placement) {
-    exchange.fill();
-    bench::meet();
-    MPI_Request request = start();
-    bench::wait(request);
-    exchange.check(order, placement, library);
-    all.emplace_back(library, std::move(start), computation_, options_);
-  }
-
-  std::vector<Result> time(std::size_t bytes) {
-    Exchange exchange(neighbors_, bytes, options_.memory);
-    auto all = contestants(exchange);
+  std::vector<Result> time(bench::OverlapSubject& subject, std::size_t bytes) {
+    std::deque<Contestant> all;  // which are not moved
+    for (bench::NonblockingCall& call : subject.calls(bytes)) all.emplace_back(std::move(call), computation_, options_);
     double longest_us = 0;
     for (const Contestant& one : all) longest_us = std::max(longest_us, one.pure_us());
     for (Contestant& one : all) one.set_computation(options_.same_computation ? longest_us : one.pure_us());
@@ -222,7 +201,7 @@ class Benchmark {
     }
     std::vector<Result> results;
     results.reserve(all.size());
-    for (const Contestant& one : all) results.push_back({one.library(), one.times()});
+    for (const Contestant& one : all) results.push_back({one.call().library, one.call().call, one.times()});
     return results;
   }
 
@@ -236,14 +215,14 @@ class Benchmark {
     return cells;
   }
 
-  nlohmann::json row(std::size_t bytes, const Result& result) const {
-    nlohmann::json row = bench::common_fields("fab_overlap", options_, ranks_, fab_.path());
+  nlohmann::json row(const bench::OverlapSubject& subject, std::size_t bytes, const Result& result) const {
+    nlohmann::json row = bench::common_fields("fab_overlap", options_, ranks_, subject.path());
+    row.update(subject.fields());
     row["library"] = result.library;
     row["form"] = "nonblocking";
     row["timed"] = "cached call, overall with computation";
     row["same_computation"] = options_.same_computation;
     row["fixed_work"] = options_.fixed_work;
-    row["neighbors"] = neighbors_.count();
     row["bytes"] = bytes;
     bench::add_times(row, "overlap_percent", overlap_percent(result.times));
     bench::add_times(row, "overall_us", result.times.overall);
@@ -257,9 +236,8 @@ class Benchmark {
   const Options& options_;
   int rank_;
   int ranks_;
-  bench::Neighbors neighbors_;
-  bench::FabForms fab_;
   bench::Computation computation_;
+  nlohmann::json rows_ = nlohmann::json::array();
 };
 
 }  // namespace
@@ -269,9 +247,13 @@ int main(int argc, char** argv) {
   options.min_bytes = std::size_t{4} << 10;
   options.plan = {.batches = 15, .batch_ms = 10};
   CLI::App app(
-      "How much of a non-blocking neighbour exchange hides behind a computation, by fab and by the MPI library.",
+      "How much of a non-blocking neighbour exchange, or collective, hides behind a computation, by fab and by the "
+      "MPI\n"
+      "library.",
       "fab_overlap");
   bench::add_exchange_options(app, options);
+  bench::add_choices(app, "--collective", options.collectives, bench::all_collectives(),
+                     "These, with commas between, instead of exchanges between neighbours");
   app.add_flag("--same-computation", options.same_computation,
                "Both libraries hide behind the same computation, as long as the slower exchange, so that their overall "
                "times can be compared; otherwise each behind one as long as its own exchange, as OSU does");

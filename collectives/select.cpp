@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "fab/error.h"
@@ -13,12 +14,26 @@ namespace {
 constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max();
 constexpr int kAnyRanks = std::numeric_limits<int>::max();
 
+/// Segments within a node: what travels through the memory of a ring, without the kernel.
+constexpr std::size_t kNodeSegmentBytes = 16 << 10;
+
+enum class Where : std::uint8_t {
+  anywhere,
+  node,  ///< all ranks share memory
+};
+
 /// An algorithm for calls of up to so many bytes on up to so many ranks.
 struct Rule {
   Collective collective;
   std::size_t most_bytes;
   int most_ranks;
   const char* algorithm;
+  Where where = Where::anywhere;
+
+  [[nodiscard]] bool covers(const CollectiveCall& call) const {
+    return collective == call.collective && call.bytes <= most_bytes && call.ranks <= most_ranks &&
+           (where == Where::anywhere || call.one_node);
+  }
 };
 
 /// The first one that covers a call, and whose algorithm can do it, counts.
@@ -27,15 +42,23 @@ constexpr Rule kRules[] = {
 
     {Collective::bcast, kAnyBytes, 2, "linear"},
     {Collective::bcast, 16 << 10, kAnyRanks, "binomial"},
+    {Collective::bcast, kAnyBytes, 8, "chain", Where::node},
+    {Collective::bcast, 256 << 10, 4, "binomial"},
     {Collective::bcast, kAnyBytes, 8, "chain"},
     {Collective::bcast, 512 << 10, kAnyRanks, "binary"},
     {Collective::bcast, kAnyBytes, kAnyRanks, "scatter_allgather"},
 
+    {Collective::reduce, kAnyBytes, 2, "linear"},
+    {Collective::reduce, 32 << 10, 4, "linear"},
     {Collective::reduce, 16 << 10, kAnyRanks, "binomial"},
+    {Collective::reduce, kAnyBytes, 4, "chain", Where::node},
+    {Collective::reduce, 256 << 10, 4, "binomial"},
     {Collective::reduce, kAnyBytes, 4, "chain"},
     {Collective::reduce, kAnyBytes, kAnyRanks, "rabenseifner"},
     {Collective::reduce, kAnyBytes, kAnyRanks, "chain"},
 
+    {Collective::allreduce, kAnyBytes, 2, "recursive_doubling"},
+    {Collective::allreduce, 32 << 10, 4, "recursive_doubling"},
     {Collective::allreduce, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::allreduce, 512 << 10, kAnyRanks, "rabenseifner"},
     {Collective::allreduce, kAnyBytes, 64, "ring"},
@@ -50,6 +73,7 @@ constexpr Rule kRules[] = {
     {Collective::scatter, kAnyBytes, kAnyRanks, "linear"},
 
     {Collective::allgather, kAnyBytes, 2, "linear"},
+    {Collective::allgather, kAnyBytes, 4, "neighbor_exchange"},
     {Collective::allgather, 4 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::allgather, 4 << 10, kAnyRanks, "bruck"},
     {Collective::allgather, 64 << 10, kAnyRanks, "neighbor_exchange"},
@@ -60,6 +84,7 @@ constexpr Rule kRules[] = {
     {Collective::allgatherv, 64 << 10, kAnyRanks, "bruck"},
     {Collective::allgatherv, kAnyBytes, kAnyRanks, "ring"},
 
+    {Collective::alltoall, kAnyBytes, 4, "linear"},
     {Collective::alltoall, 256, 8, "linear"},
     {Collective::alltoall, 256, kAnyRanks, "bruck"},
     {Collective::alltoall, 32 << 10, kAnyRanks, "linear"},
@@ -67,17 +92,20 @@ constexpr Rule kRules[] = {
 
     {Collective::alltoallv, kAnyBytes, kAnyRanks, "linear"},
 
+    {Collective::reduce_scatter, kAnyBytes, 2, "recursive_halving"},
     {Collective::reduce_scatter, 64 << 10, kAnyRanks, "recursive_halving"},
     {Collective::reduce_scatter, 16 << 10, kAnyRanks, "reduce_then_scatter"},
     {Collective::reduce_scatter, kAnyBytes, 16, "pairwise"},
     {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "ring"},
     {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "pairwise"},
 
+    {Collective::scan, kAnyBytes, 4, "linear"},
     {Collective::scan, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::scan, kAnyBytes, 16, "linear"},
     {Collective::scan, 512 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::scan, kAnyBytes, kAnyRanks, "linear"},
 
+    {Collective::exscan, kAnyBytes, 4, "linear"},
     {Collective::exscan, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::exscan, kAnyBytes, 16, "linear"},
     {Collective::exscan, 512 << 10, kAnyRanks, "recursive_doubling"},
@@ -108,15 +136,16 @@ const Algorithm& select(const CollectiveCall& call, const Config& config) {
   const Algorithm* wanted = chosen(call.collective, config);
   if (wanted != nullptr && wanted->restriction.allows(call)) return *wanted;
   for (const Rule& rule : kRules) {
-    if (rule.collective != call.collective || call.bytes > rule.most_bytes || call.ranks > rule.most_ranks) continue;
+    if (!rule.covers(call)) continue;
     const Algorithm* algorithm = find_algorithm(rule.collective, rule.algorithm);
     if (algorithm != nullptr && algorithm->restriction.allows(call)) return *algorithm;
   }
   return algorithms(call.collective).front();
 }
 
-CommitOptions commit_options(const Algorithm& algorithm, const Config& config) {
-  return {.segment_bytes = algorithm.segmentable ? config.segment_bytes : 0};
+CommitOptions commit_options(const Algorithm& algorithm, const CollectiveCall& call, const Config& config) {
+  if (!algorithm.segmentable) return {};
+  return {.segment_bytes = call.one_node ? std::min(config.segment_bytes, kNodeSegmentBytes) : config.segment_bytes};
 }
 
 }  // namespace fab::collectives

@@ -37,17 +37,26 @@ core::CallShape& describe(core::Communicator& communicator, const CollectiveCall
   return shape;
 }
 
-Schedule build_for(const core::Communicator& communicator, CollectiveCall call) {
+CollectiveCall made_on(const core::Communicator& communicator, CollectiveCall call) {
   call.rank = communicator.rank();
   call.ranks = communicator.size();
   call.one_node = communicator.is_on_one_node();
+  call.checked = communicator.context().config().check;
+  return call;
+}
+
+Schedule build_for(const core::Communicator& communicator, const CollectiveCall& started) {
+  const CollectiveCall call = made_on(communicator, started);
   const Config& config = communicator.context().config();
-  call.checked = config.check;
   const Algorithm& algorithm = select(call, config);
-  return build(algorithm, call, commit_options(algorithm, config));
+  return build(algorithm, call, commit_options(algorithm, call, config));
 }
 
 }  // namespace
+
+const Algorithm& algorithm_for(const core::Communicator& communicator, const CollectiveCall& call) {
+  return select(made_on(communicator, call), communicator.context().config());
+}
 
 core::Run& start(core::Communicator& communicator, const void* send, void* recv, const CollectiveCall& call) {
   check(communicator, call);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "collectives/call.h"
+#include "collectives/registry.h"
 #include "core/communicator.h"
 #include "core/persistent.h"
 
@@ -17,6 +18,9 @@ core::Run& start(core::Communicator& communicator, const void* send, void* recv,
 /// Makes a persistent one, which throws when it is made what the start throws.
 [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& communicator, const void* send,
                                     void* recv, const CollectiveCall& call);
+
+/// Which algorithm start() takes for a call of this collective, root, bytes and operation.
+[[nodiscard]] const Algorithm& algorithm_for(const core::Communicator& communicator, const CollectiveCall& call);
 
 /// The calls with one vector, `block` describing each rank's. Null for `send` buffers are in place.
 [[nodiscard]] CollectiveCall barrier_call();

@@ -62,7 +62,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// calls.
   template <class Build>
   Run& start(std::span<std::byte* const> bases, Build&& build, const UserReduction& user = {}) {
-    if (Plan* plan = plans_.find_latest(shape_)) return start(*plan, bases, user);
+    if (Plan* plan = plans_.find_expected(shape_)) return start(*plan, bases, user);
     const std::uint64_t hash = shape_.hash();
     if (Plan* plan = plans_.find(shape_, hash)) return start(*plan, bases, user);
     auto plan = std::make_unique<Plan>(*this, build());

@@ -172,9 +172,8 @@ constexpr std::array<ConfigRow, 14> kOtherRows = {{
      [](std::string_view text, Config& config) { return parse_bytes(text, config.combine_bytes); },
      [](const Config& config) { return std::to_string(config.combine_bytes); }, true},
     {"FAB_SEGMENT_BYTES", "65536",
-     "Collectives that pipeline cut their vectors into segments of so many bytes: 0 or more, suffixes k and m; 0: "
-     "never; "
-     "the same on all ranks.",
+     "Collectives that pipeline cut their vectors into segments of so many bytes, within a node of 16k at most: 0 or "
+     "more, suffixes k and m; 0: never; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_bytes(text, config.segment_bytes); },
      [](const Config& config) { return std::to_string(config.segment_bytes); }, true},
     {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 or more.",

@@ -159,6 +159,8 @@ class Engine {
   void doze(std::int64_t ns);
   /// Sleeps as the turn has decided; returns whether somebody called.
   bool sleep_until_called();
+  /// Whether poll() saw a call on thread_fd_, which it was woken by or not; the descriptor is reset.
+  [[nodiscard]] bool take_call();
   void call_thread() noexcept;
   [[nodiscard]] bool thread_wanted() const noexcept { return active() > 0 && drivers() == 0; }
   [[nodiscard]] int drivers() const noexcept { return drivers_.load(std::memory_order_relaxed); }

@@ -5,20 +5,20 @@
 namespace fab::core {
 
 Plan* PlanCache::find(const CallShape& shape, std::uint64_t hash) noexcept {
-  for (Entry& entry : entries_) {
-    if (entry.hash != hash || !(entry.shape == shape)) continue;
-    entry.last_use = ++uses_;
-    latest_ = static_cast<std::size_t>(&entry - entries_.data());
-    return entry.plan.get();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].hash != hash || !(entries_[i].shape == shape)) continue;
+    expect(i);
+    return &use(i);
   }
   return nullptr;
 }
 
 Plan& PlanCache::store(const CallShape& shape, std::uint64_t hash, std::unique_ptr<Plan> plan) {
   if (entries_.size() == capacity_) displace_one();
-  latest_ = entries_.size();
-  entries_.push_back({hash, ++uses_, StoredShape(shape), std::move(plan)});
-  return *entries_.back().plan;
+  const std::size_t index = entries_.size();
+  entries_.push_back({hash, 0, StoredShape(shape), std::move(plan), index});
+  expect(index);
+  return use(index);
 }
 
 void PlanCache::displace_one() {

@@ -14,9 +14,12 @@ class PlanCache {
  public:
   explicit PlanCache(std::size_t capacity) : capacity_(capacity) {}
 
-  /// The plan that was found or stored last, if it has this shape: programs mostly repeat themselves.
-  [[nodiscard]] Plan* find_latest(const CallShape& shape) noexcept {
-    return latest_ < entries_.size() && entries_[latest_].shape == shape ? entries_[latest_].plan.get() : nullptr;
+  /// The plan that came after the latest one the last time, if it has this shape: programs mostly repeat themselves.
+  [[nodiscard]] Plan* find_expected(const CallShape& shape) noexcept {
+    if (latest_ >= entries_.size()) return nullptr;
+    const std::size_t expected = entries_[latest_].next;
+    if (expected >= entries_.size() || !(entries_[expected].shape == shape)) return nullptr;
+    return &use(expected);
   }
   /// Null when there is none.
   [[nodiscard]] Plan* find(const CallShape& shape, std::uint64_t hash) noexcept;
@@ -35,8 +38,18 @@ class PlanCache {
     std::uint64_t last_use;
     StoredShape shape;
     std::unique_ptr<Plan> plan;
+    std::size_t next;  ///< entry that was used after this one the last time; a guess, once entries have gone
   };
 
+  Plan& use(std::size_t index) noexcept {
+    entries_[index].last_use = ++uses_;
+    latest_ = index;
+    return *entries_[index].plan;
+  }
+  /// Now this one comes after the latest one.
+  void expect(std::size_t index) noexcept {
+    if (latest_ < entries_.size()) entries_[latest_].next = index;
+  }
   void displace_one();
 
   std::size_t capacity_;

@@ -82,6 +82,14 @@ void Engine::doze(std::int64_t ns) {
   thread_state_.store(ThreadState::dozing, std::memory_order_relaxed);
   const timespec time{0, ns};
   ::ppoll(&thread_fd_, 1, &time, nullptr);
+  static_cast<void>(take_call());  // one that a sleep missed would end every doze at once
+}
+
+bool Engine::take_call() {
+  if ((thread_fd_.revents & POLLIN) == 0) return false;
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto bytes = ::read(thread_fd_.fd, &count, sizeof(count));
+  return true;
 }
 
 bool Engine::sleep_until_called() {
@@ -91,16 +99,15 @@ bool Engine::sleep_until_called() {
   } else {
     sleep(kThreadSafetyTimeoutMs, &thread_fd_);
   }
-  if ((thread_fd_.revents & POLLIN) == 0) return false;
-  std::uint64_t count = 0;
-  [[maybe_unused]] const auto bytes = ::read(thread_fd_.fd, &count, sizeof(count));
-  return true;
+  return take_call();
 }
 
 // Whether the callers compute while their requests are in flight, or wait for them at once, shows by what the thread
-// got to do between two calls.
+// got to do between two calls. What happens between calls that follow each other sooner than the thread would look by
+// itself says nothing: on a processor that both share the call alone keeps the caller from waiting.
 void Engine::thread_main() {
   auto last_event = std::chrono::steady_clock::now();
+  auto last_call = last_event;
   std::uint32_t seen_calls = 0;
   bool worked = true;
   bool needed = true;
@@ -125,7 +132,10 @@ void Engine::thread_main() {
     } else if (turn == Turn::unwanted || thread_state_.load() != ThreadState::awake) {
       const bool spins =
           turn == Turn::idle && options_.thread_may_spin && std::chrono::steady_clock::now() - last_event < kThreadSpin;
-      if (!spins && sleep_until_called()) needed = std::exchange(worked, false);
+      if (spins || !sleep_until_called()) continue;
+      const auto called = std::chrono::steady_clock::now();
+      needed = std::exchange(worked, false) && called - last_call > std::chrono::nanoseconds(kFirstDozeNs);
+      last_call = called;
     }
   }
 }

@@ -14,7 +14,7 @@ import runner
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="bench/compare",
-        description="Neighbour exchanges of fab against Open MPI, MPICH and the machine's limits. Installs what is "
+        description="Neighbour exchanges and collectives of fab against Open MPI, MPICH and the machine's limits. Installs what is "
         "missing, builds, measures, and writes tables (report.txt, report.md), rows (report.json) and plots on one page "
         "(index.html). A part that this machine does not permit is left out, with the reason in the report.",
     )

@@ -6,7 +6,8 @@ import pathlib
 import shlex
 import shutil
 
-PARTS = ["node", "tcp", "wire", "overlap"]
+PARTS = ["node", "tcp", "wire", "overlap", "collectives"]
+OVERLAPPED = "bcast,allreduce,alltoall"
 WIRE_RATE = "1gbit"
 # The memories that buffers are taken from, by part; elsewhere the user's own.
 MEMORIES = {"node": ["user", "fab"]}
@@ -87,18 +88,25 @@ def value_of(options, name):
     return options[options.index(name) + 1]
 
 
+def subject_of(options):
+    for name in ("--pattern", "--collective"):
+        if name in options:
+            return value_of(options, name)
+    return "all"
+
+
 def memory_of(options):
     return value_of(options, "--memory") if "--memory" in options else "user"
 
 
 def exchange_job(tools, effort, implementation, program, transport, ranks, options):
-    """`options` are the program's; pattern and memory, where they are named there, are in the rows as well."""
+    """`options` are the program's; what they name is in the rows as well."""
     command, environment = launch(tools, implementation, transport, ranks)
     if memory_of(options) == "fab":
         environment = {**environment, "FAB_LOCAL_LONG": "map"}
     binary = tools.build / f"{'mpich' if implementation == 'MPICH' else 'fab'}_{program}"
     who = "MPICH" if implementation == "MPICH" else "fab and Open MPI"
-    what = f"{value_of(options, '--pattern')}, {memory_of(options)} memory"
+    what = f"{subject_of(options)}, {memory_of(options)} memory"
     return Job(
         title=f"{program}, {transport}, {what}, {ranks} ranks, {who}",
         fields={"implementation": implementation, "transport": transport},  # of MPI, not of a row's own library
@@ -127,7 +135,12 @@ def scenes(part, effort):
     faces = ["--pattern", "faces", *effort.sizes(512, 128 << 10, factor=4)]  # edges of 8 to 128, doubling
     if part == "overlap":
         sizes = effort.sizes(4 << 10, 4 << 20)
-        return [("overlap", transport, 2, ["--pattern", "ring", *sizes]) for transport in ("node", "tcp", "wire")]
+        long = ["--collective", OVERLAPPED, *effort.sizes(64 << 10, 1 << 20, factor=4)]
+        return [("overlap", transport, 2, ["--pattern", "ring", *sizes]) for transport in ("node", "tcp", "wire")] + [
+            ("overlap", "wire", 2, long)]
+    if part == "collectives":
+        return [("collectives", transport, ranks, effort.sizes(8, 1 << 20)) for transport in ("node", "tcp")
+                for ranks in (2, 4)]
     found = []
     for memory in MEMORIES.get(part, ["user"]):
         found.append(("neighbor", part, 2, ["--pattern", "ring", "--memory", memory, *everything]))

@@ -19,7 +19,8 @@ thead th { position: sticky; top: 0; background: #f4f4f4; }
 p { margin: .3em 0; } nav a { margin-right: 1em; }
 """
 
-PARTS = [("neighbor", "node"), ("neighbor", "tcp"), ("neighbor", "wire"), ("overlap", None)]
+PARTS = [("neighbor", "node"), ("neighbor", "tcp"), ("neighbor", "wire"), ("collectives", "node"), ("collectives", "tcp"),
+         ("overlap", None)]
 
 
 def render(data, verdicts, shown, drawn, told):
@@ -29,6 +30,8 @@ def render(data, verdicts, shown, drawn, told):
         if not keys:
             continue
         title = "Overlap with computation" if bench == "overlap" else texts.TRANSPORTS[transport]
+        if bench == "collectives":
+            title = f"collectives, {title}"
         sections.append(f"<h2>{escape(title[0].upper() + title[1:])}</h2>")
         sections += [section(key, shown[key], drawn.get(key)) for key in keys]
     sections.append(commands(data))

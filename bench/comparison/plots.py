@@ -17,7 +17,7 @@ class Script:
     def __init__(self, file, width, height):
         self.lines = [f"set terminal svg size {width},{height} dynamic font 'sans-serif,12' background rgb 'white'",
                       f"set output '{quoted(file)}'", "set grid back lt 1 lw 0.5 lc rgb '#cccccc'", "set key outside bottom center "
-                      "horizontal samplen 2", "set logscale x 2", "set xlabel 'bytes per neighbour'",
+                      "horizontal samplen 2", "set logscale x 2", "set xlabel 'bytes'",
                       "set xtics rotate by -35 font ',10'"]
         self.blocks = 0
 
@@ -25,15 +25,16 @@ class Script:
         self.lines.extend(lines)
 
     def plot(self, lines):
-        """`lines`: (title, points, style). Points without a value are left out; so are lines without points."""
+        """`lines`: (title, points, style), or with what gnuplot draws (linespoints). Points without a value are left out;
+        so are lines without points."""
         drawn = []
-        for title, points, style in lines:
+        for title, points, style, *kind in lines:
             points = [(size, value) for size, value in points if value is not None]
             if not points:
                 continue
             self.blocks += 1
             self.add(f"$block{self.blocks} << EOD", *(f"{size} {value!r}" for size, value in points), "EOD")
-            drawn.append(f"$block{self.blocks} using 1:2 with linespoints {style} title '{title}'")
+            drawn.append(f"$block{self.blocks} using 1:2 with {kind[0] if kind else 'linespoints'} {style} title '{title}'")
         if drawn:
             self.add("plot " + ", \\\n  ".join(drawn))
 
@@ -59,7 +60,7 @@ def latency(scene, file):
     """A panel for each form: time over size, with the limit; and one for fab's lead."""
     script = Script(file, 1080, 800)
     script.sizes(scene.sizes)
-    script.add("set multiplot layout 2,2", "set logscale y", "set ylabel 'us per exchange'")
+    script.add("set multiplot layout 2,2", "set logscale y", "set ylabel 'us per call'")
     limit = [(size, (scene.limit(size) or [None])[0]) for size in scene.sizes]
     for form in scene.forms:
         script.add(f"set title '{form}'")
@@ -92,7 +93,7 @@ def draw(scenes, folder):
         return {}, "gnuplot was not found: no plots"
     drawn = {}
     for scene in scenes:
-        if not scene.contestants(rows.CONTESTANTS):
+        if not scene.contestants(rows.CONTESTANTS) or scene.sizes == [0]:
             continue
         file = folder / f"{texts.slug(scene.key)}.svg"
         (overlap if scene.key.bench == "overlap" else latency)(scene, file)

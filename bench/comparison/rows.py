@@ -5,6 +5,8 @@ import statistics
 
 FORMS = ["blocking", "nonblocking", "persistent"]
 PEERS = ["Open MPI", "MPICH"]
+PATTERNS = ["ring", "pair", "faces", "barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
+            "reduce_scatter_block", "scan"]
 # In the order of tables and plots. "by hand": Isend and Irecv, or the same as persistent requests.
 CONTESTANTS = ["fab", "native", "Open MPI", "Open MPI by hand", "MPICH", "MPICH by hand"]
 NETWORK_LIMITS = ["TCP", "libfabric"]
@@ -47,9 +49,9 @@ def form(row):
 class SceneKey:
     """What is compared with each other: everything else is equal."""
 
-    bench: str  # "neighbor" or "overlap"
+    bench: str  # "neighbor", "overlap" or "collectives"
     transport: str
-    pattern: str
+    pattern: str  # of neighbours, or a collective
     ranks: int
     memory: str
 
@@ -61,9 +63,12 @@ class Scene:
         self.key = key
         self.samples = {}  # (bytes, contestant, form) -> round -> row
         self.misplaced = set()  # calls that put blocks into each other's places
+        self.algorithms = {}  # fab's, by size
 
     def add(self, row):
         self.samples.setdefault((row["bytes"], contestant(row), form(row)), {})[row["round"]] = row
+        if row["library"] == "fab" and "algorithm" in row:
+            self.algorithms[row["bytes"]] = row["algorithm"]
         if not row.get("in_place", True):
             self.misplaced.add(f"{row['mpi'].partition(',')[0]}: {row['timed'].partition(' ')[0]}")
 
@@ -127,8 +132,9 @@ def scenes(rows):
     """All scenes of the rows, in order. MPICH has no row in memory of fab's: its rows in the user's stand there, too."""
     found = {}
     for row in rows:
-        bench = "overlap" if row["bench"] == "fab_overlap" else "neighbor"
-        key = SceneKey(bench, row["transport"], row["pattern"], row["ranks"], row["memory"])
+        bench = {"fab_overlap": "overlap", "fab_collectives": "collectives"}.get(row["bench"], "neighbor")
+        pattern = row["collective"] if "collective" in row else row["pattern"]
+        key = SceneKey(bench, row["transport"], pattern, row["ranks"], row["memory"])
         found.setdefault(key, Scene(key)).add(row)
     for key, scene in found.items():
         user = found.get(dataclasses.replace(key, memory="user"))
@@ -139,5 +145,5 @@ def scenes(rows):
                 scene.samples.setdefault((size, name, kind), samples)
     order = ["node", "tcp", "wire"]
     return sorted(found.values(), key=lambda scene: (
-        scene.key.bench, order.index(scene.key.transport), scene.key.ranks, ["ring", "pair", "faces"].index(scene.key.pattern),
+        scene.key.bench, order.index(scene.key.transport), scene.key.ranks, PATTERNS.index(scene.key.pattern),
         scene.key.memory != "user"))

@@ -53,7 +53,7 @@ def latency(scene):
     limits = scene.contestants(rows.LIMITS)
     apis = [name for name in ("fab", "native") if name in names]
     heads = ["bytes", "form", *heads_of(names), *(["limit us"] if limits else []), "fastest other",
-             *(f"other/{api}" for api in apis), ""]
+             *(f"other/{api}" for api in apis), *(["algorithm"] if scene.algorithms else []), ""]
     lines, losses = [], set()
     for size in scene.sizes:
         for form in scene.forms:
@@ -68,12 +68,14 @@ def latency(scene):
                 if api in slower:
                     losses.add((len(lines), len(cells)))
                 cells.append(texts.spread(lead[0] if lead else None))
+            if scene.algorithms:
+                cells.append(scene.algorithms.get(size, "-"))
             lines.append([*cells, "fab slower" if apis[:1] == slower[:1] else f"{slower[0]} slower" if slower else ""])
     return Table(texts.title(scene.key), notes(scene, limits), heads, lines, losses)
 
 
 def notes(scene, limits):
-    told = ["Microseconds per exchange: mean over ranks, median over all batches of all rounds. Ratios: batches that ran "
+    told = ["Microseconds per call: mean over ranks, median over all batches of all rounds. Ratios: batches that ran "
             "next to each other, median (quartiles); above 1 fab is faster."]
     if limits:
         told.append("limit: the least that the machine takes, one copy or one message of all blocks, without a library.")

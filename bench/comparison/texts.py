@@ -37,7 +37,7 @@ def size(count):
 
 def title(key):
     """Of a scene."""
-    parts = [TRANSPORTS[key.transport], f"{key.ranks} ranks", PATTERNS[key.pattern]]
+    parts = [TRANSPORTS[key.transport], f"{key.ranks} ranks", PATTERNS.get(key.pattern, key.pattern)]
     if key.memory != "user":
         parts.append(f"{key.memory}'s memory, mapped from 512 bytes on")
     text = ", ".join(parts)

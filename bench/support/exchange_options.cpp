@@ -1,7 +1,5 @@
 #include "support/exchange_options.h"
 
-#include <map>
-
 #include "support/mpi_program.h"
 
 namespace bench {
@@ -9,21 +7,16 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // a count of bytes must fit into an int
 
-template <class Value>
-void add_choice(CLI::App& app, const char* name, Value& value, const std::vector<Value>& values, const char* help) {
-  std::map<std::string, Value> named;
-  for (const Value choice : values) named.emplace(name_of(choice), choice);
-  std::string names;
-  for (const auto& [text, choice] : named) names += (names.empty() ? "{" : ",") + text;
-  app.add_option(name, value, help)->transform(CLI::CheckedTransformer(named).description(names + "}"));
-}
-
 }  // namespace
 
 void add_exchange_options(CLI::App& app, ExchangeOptions& options) {
   add_choice(app, "--pattern", options.pattern, {Pattern::ring, Pattern::pair, Pattern::faces},
              "ring: two neighbours, periodic (with two ranks two blocks for one peer; the default);\n"
              "pair: one neighbour; faces: the six faces of a cube of doubles in a periodic grid of ranks");
+  add_run_options(app, options);
+}
+
+void add_run_options(CLI::App& app, RunOptions& options) {
   add_choice(app, "--memory", options.memory, {MemoryKind::user, MemoryKind::fab},
              "Where the buffers lie: user: in memory of the program's own (the default); fab: from fab::alloc");
   const auto add_size = [&app](const char* name, std::size_t& bytes, const char* help) {
@@ -32,7 +25,7 @@ void add_exchange_options(CLI::App& app, ExchangeOptions& options) {
         ->check(CLI::Range(std::size_t{1}, kMostBytes).description("1..1GiB"))
         ->capture_default_str();
   };
-  add_size("--min", options.min_bytes, "Smallest size in bytes per neighbour; 64KiB and the like are understood");
+  add_size("--min", options.min_bytes, "Smallest size in bytes; 64KiB and the like are understood");
   add_size("--max", options.max_bytes, "Largest size");
   app.add_option("--factor", options.factor, "From one size to the next")
       ->check(CLI::Range(std::size_t{2}, std::size_t{1024}))
@@ -47,17 +40,16 @@ void add_exchange_options(CLI::App& app, ExchangeOptions& options) {
   app.add_option("--json", options.json, "Writes the rows to this file too")->type_name("FILE");
 }
 
-std::vector<std::size_t> sizes(const ExchangeOptions& options) {
+std::vector<std::size_t> sizes(const RunOptions& options) {
   std::vector<std::size_t> result;
   for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= options.factor)
     result.push_back(bytes);
   return result;
 }
 
-nlohmann::json common_fields(const char* bench, const ExchangeOptions& options, int ranks,
+nlohmann::json common_fields(const char* bench, const RunOptions& options, int ranks,
                              const std::optional<FabPath>& fab) {
   nlohmann::json row = {{"bench", bench},
-                        {"pattern", name_of(options.pattern)},
                         {"memory", name_of(options.memory)},
                         {"ranks", ranks},
                         {"mpi", mpi_library()},

@@ -181,13 +181,7 @@ struct FabForms::Parts {
 FabForms::FabForms(const Neighbors& neighbors) : parts_(std::make_unique<Parts>(neighbors)) {}
 FabForms::~FabForms() = default;
 
-std::optional<FabPath> FabForms::path() const {
-  const FabTransport& transport = parts_->transport;
-  return FabPath{.name = transport.name(),
-                 .provider = transport.provider(),
-                 .domain = transport.uses_network() ? transport.network().domain : "",
-                 .nodes = transport.nodes()};
-}
+std::optional<FabPath> FabForms::path() const { return parts_->transport.path(); }
 
 std::vector<Contestant> FabForms::contestants(Exchange& exchange) {
   std::vector<Contestant> all;
@@ -210,8 +204,10 @@ std::vector<Contestant> FabForms::contestants(Exchange& exchange) {
   return all;
 }
 
-std::function<MPI_Request()> FabForms::start(Exchange& exchange) {
-  return [binding = std::make_shared<BindingExchange>(exchange)] { return binding->start(); };
+std::optional<NonblockingCall> FabForms::nonblocking(Exchange& exchange) {
+  return in_halves(
+      "fab", "MPI_Ineighbor_xchg", [binding = std::make_shared<BindingExchange>(exchange)] { return binding->start(); },
+      [](MPI_Request& request) { wait(request); });
 }
 
 }  // namespace bench

@@ -2,25 +2,16 @@
 // that fab was not built with has neither: no_fab_forms.cpp.
 #pragma once
 
-#include <mpi.h>
-
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "support/contestant.h"
+#include "support/fab_path.h"
+#include "support/nonblocking_call.h"
 
 namespace bench {
-
-/// How fab reaches the others in this job.
-struct FabPath {
-  std::string name;      ///< for people
-  std::string provider;  ///< "local", "net" or "local+net"
-  std::string domain;    ///< libfabric's, if it is used
-  int nodes = 1;
-};
 
 class FabForms {
  public:
@@ -35,8 +26,8 @@ class FabForms {
   /// Libraries "fab" (the MPI binding; not for faces, whose shapes differ more than its calls can say) and "native",
   /// and, where all blocks go to one peer through the network, all in one message, "libfabric" and "TCP". Collective.
   [[nodiscard]] std::vector<Contestant> contestants(Exchange& exchange);
-  /// Starts MPI_Ineighbor_xchg; the caller waits. Empty in a build without fab.
-  [[nodiscard]] std::function<MPI_Request()> start(Exchange& exchange);
+  /// MPI_Ineighbor_xchg. None in a build without fab.
+  [[nodiscard]] std::optional<NonblockingCall> nonblocking(Exchange& exchange);
 
  private:
   struct Parts;

@@ -20,4 +20,11 @@ std::string FabTransport::name() const {
   return network().domain.empty() ? provider() : fmt::format("{} on {}", provider(), network().domain);
 }
 
+FabPath FabTransport::path() const {
+  return {.name = name(),
+          .provider = provider(),
+          .domain = uses_network() ? network().domain : "",
+          .nodes = job_.node_count};
+}
+
 }  // namespace bench

@@ -7,6 +7,7 @@
 #include "core/config.h"
 #include "core/transports.h"
 #include "providers/ofi/survey.h"
+#include "support/fab_path.h"
 
 namespace bench {
 
@@ -18,13 +19,12 @@ class FabTransport {
   /// What libfabric would be used for; also where fab does not use it.
   [[nodiscard]] const fab::ofi::Candidate& network() const { return survey_.best(); }
   [[nodiscard]] bool uses_network() const { return choice_.network; }
-  /// "local", "net" or "local+net"
-  [[nodiscard]] std::string provider() const;
-  /// "net on lo"
-  [[nodiscard]] std::string name() const;
-  [[nodiscard]] int nodes() const { return job_.node_count; }
+  [[nodiscard]] FabPath path() const;
 
  private:
+  [[nodiscard]] std::string provider() const;
+  [[nodiscard]] std::string name() const;
+
   fab::Config config_;
   fab::JobInfo job_;
   fab::TransportChoice choice_;

@@ -199,8 +199,11 @@ std::vector<Contestant> mpi_forms(Exchange& exchange) {
            .order = Order::mpi}};
 }
 
-std::function<MPI_Request()> mpi_start(Exchange& exchange) {
-  return [mpi = std::make_shared<MpiExchange>(exchange)] { return mpi->start_collective(); };
+NonblockingCall mpi_nonblocking(Exchange& exchange) {
+  return in_halves(
+      "MPI", "MPI_Ineighbor_alltoall",
+      [mpi = std::make_shared<MpiExchange>(exchange)] { return mpi->start_collective(); },
+      [](MPI_Request& request) { wait(request); });
 }
 
 void wait(MPI_Request& request) {

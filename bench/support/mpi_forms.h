@@ -3,10 +3,10 @@
 
 #include <mpi.h>
 
-#include <functional>
 #include <vector>
 
 #include "support/contestant.h"
+#include "support/nonblocking_call.h"
 
 namespace bench {
 
@@ -18,8 +18,8 @@ inline constexpr Placement kCollectivePlacement = Placement::either;
 /// made once as persistent requests. Collective.
 [[nodiscard]] std::vector<Contestant> mpi_forms(Exchange& exchange);
 
-/// Starts the non-blocking neighbour collective; the caller waits.
-[[nodiscard]] std::function<MPI_Request()> mpi_start(Exchange& exchange);
+/// The non-blocking neighbour collective.
+[[nodiscard]] NonblockingCall mpi_nonblocking(Exchange& exchange);
 
 /// Waits as MPI_Wait does, with its return code looked at.
 void wait(MPI_Request& request);

@@ -1,5 +1,6 @@
 #include <stdexcept>
 
+#include "support/fab_collectives.h"
 #include "support/fab_forms.h"
 
 namespace bench {
@@ -13,6 +14,16 @@ FabForms::~FabForms() = default;
 
 std::optional<FabPath> FabForms::path() const { return std::nullopt; }
 std::vector<Contestant> FabForms::contestants(Exchange&) { return {}; }
-std::function<MPI_Request()> FabForms::start(Exchange&) { return {}; }
+std::optional<NonblockingCall> FabForms::nonblocking(Exchange&) { return std::nullopt; }
+
+struct FabCollectives::Parts {};
+
+FabCollectives::FabCollectives() {}
+FabCollectives::~FabCollectives() = default;
+
+std::optional<FabPath> FabCollectives::path() const { return std::nullopt; }
+std::string FabCollectives::algorithm(const CollectiveCase&) const { return {}; }
+std::vector<Contestant> FabCollectives::contestants(CollectiveCase&) { return {}; }
+std::optional<NonblockingCall> FabCollectives::nonblocking(CollectiveCase&) { return std::nullopt; }
 
 }  // namespace bench

@@ -86,8 +86,8 @@ Pattern pattern_of(const collectives::Algorithm& algorithm) {
   const auto build = [&algorithm](Rank self, const PatternCall& pattern) {
     static const Config config = read_config([](const std::string&) { return std::nullopt; });
     const Layout block = Layout::contiguous(pattern.bytes);
-    return collectives::build(algorithm, call_of(algorithm.collective, block, pattern, self),
-                              collectives::commit_options(algorithm, config));
+    const CollectiveCall call = call_of(algorithm.collective, block, pattern, self);
+    return collectives::build(algorithm, call, collectives::commit_options(algorithm, call, config));
   };
   return {std::string(to_string(algorithm.collective)),
           algorithm.name,

@@ -78,6 +78,21 @@ TEST_F(PlanCaching, TheLongestUnusedGoesFirst) {
   EXPECT_EQ(rig_->world()->cached_plans(), 2u);
 }
 
+TEST_F(PlanCaching, CallsThatTakeTurnsFindTheirOwnPlans) {
+  make_rig(3);
+  const auto plan_of = [this](std::uint64_t call) {
+    core::Run& run = start(call);
+    const core::Plan* const plan = &run.plan();
+    end(run);
+    return plan;
+  };
+  end(start(9));  // which has gone when the others take turns
+  const std::array plans = {plan_of(1), plan_of(2), plan_of(3)};
+  for (const std::uint64_t call : {1, 2, 3, 1, 2, 3, 3, 1, 1, 2, 1, 3, 2, 1, 3, 2})
+    EXPECT_EQ(plan_of(call), plans[call - 1]) << call;
+  EXPECT_EQ(builds_, 4);
+}
+
 TEST_F(PlanCaching, APlanThatGoesWhileItRunsIsKeptUntilTheRunIsDone) {
   make_rig(1);
   core::Run& first = start(1);

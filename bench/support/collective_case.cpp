@@ -1,0 +1,174 @@
+#include "support/collective_case.h"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <stdexcept>
+#include <thread>
+
+#include "apps/mpi_call.h"
+#include "support/batches.h"
+
+namespace bench {
+namespace {
+
+using apps::check_mpi;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::array kNames = {
+    "barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall", "reduce_scatter_block",
+    "scan"};
+constexpr double kSpoiled = -1;
+constexpr std::chrono::milliseconds kLate{2};
+
+// Of each rank and place another, and so small that sums over all ranks are exact.
+double content(int rank, std::size_t place) {
+  constexpr double kPlaces = 1 << 28;
+  return (rank + 1) * kPlaces + static_cast<double>(place);
+}
+
+double sum(int ranks, std::size_t place) {
+  double total = 0;
+  for (int rank = 0; rank < ranks; ++rank) total += content(rank, place);
+  return total;
+}
+
+bool all_on_one_node(int ranks) {
+  MPI_Comm node = MPI_COMM_NULL;
+  int near = 0;
+  check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_size(node, &near), "MPI_Comm_size");
+  check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
+  return near == ranks;
+}
+
+std::span<double> doubles(std::byte* memory, std::size_t count) { return {reinterpret_cast<double*>(memory), count}; }
+
+}  // namespace
+
+const char* name_of(Collective collective) { return kNames[static_cast<std::size_t>(collective)]; }
+
+const std::vector<Collective>& all_collectives() {
+  static const std::vector<Collective> all = [] {
+    std::vector<Collective> list;
+    for (std::size_t i = 0; i < kNames.size(); ++i) list.push_back(static_cast<Collective>(i));
+    return list;
+  }();
+  return all;
+}
+
+CollectiveCase::CollectiveCase(Collective collective, std::size_t bytes, MemoryKind memory, Roots roots)
+    : collective_(collective), bytes_(bytes), send_(allocate(memory, 1)), receive_(allocate(memory, 1)) {
+  if (bytes % sizeof(double) != 0)
+    throw std::runtime_error(
+        fmt::format("{} of {} bytes: sizes are multiples of {}", name_of(collective), bytes, sizeof(double)));
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks_), "MPI_Comm_size");
+  if (roots == Roots::in_turns) roots_ = ranks_;
+  shares_clock_ = collective == Collective::barrier && all_on_one_node(ranks_);
+  send_ = allocate(memory, std::max<std::size_t>(1, sent_blocks() * bytes));
+  receive_ = allocate(memory, std::max<std::size_t>(1, received_blocks() * bytes));
+}
+
+std::size_t CollectiveCase::sent_blocks() const {
+  switch (collective_) {
+    case Collective::scatter:
+    case Collective::alltoall:
+    case Collective::reduce_scatter_block:
+      return static_cast<std::size_t>(ranks_);
+    default:
+      return 1;
+  }
+}
+
+std::size_t CollectiveCase::received_blocks() const {
+  switch (collective_) {
+    case Collective::gather:
+    case Collective::allgather:
+    case Collective::alltoall:
+      return static_cast<std::size_t>(ranks_);
+    default:
+      return 1;
+  }
+}
+
+void CollectiveCase::fill() {
+  const auto per_block = static_cast<std::size_t>(count());
+  const std::span sent = doubles(send_.get(), sent_blocks() * per_block);
+  for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = content(rank_, i);
+  const std::span received = doubles(receive(), received_blocks() * per_block);
+  std::ranges::fill(received, kSpoiled);
+  if (collective_ == Collective::bcast) std::ranges::copy(sent, received.begin());
+}
+
+bool CollectiveCase::receives(int root) const {
+  const bool only_root = collective_ == Collective::reduce || collective_ == Collective::gather;
+  return rank_ == root || !only_root;
+}
+
+double CollectiveCase::expected(int root, std::size_t place) const {
+  const auto per_block = static_cast<std::size_t>(count());
+  const auto from = static_cast<int>(place / per_block);
+  const std::size_t own = static_cast<std::size_t>(rank_) * per_block + place % per_block;
+  switch (collective_) {
+    case Collective::barrier:
+      return kSpoiled;
+    case Collective::bcast:
+      return content(root, place);
+    case Collective::reduce:
+    case Collective::allreduce:
+      return sum(ranks_, place);
+    case Collective::gather:
+    case Collective::allgather:
+      return content(from, place % per_block);
+    case Collective::scatter:
+      return content(root, own);
+    case Collective::alltoall:
+      return content(from, own);
+    case Collective::reduce_scatter_block:
+      return sum(ranks_, own);
+    case Collective::scan:
+      return sum(rank_ + 1, place);
+  }
+  return kSpoiled;
+}
+
+void CollectiveCase::check(int root, const std::string& what) {
+  if (!receives(root)) return;
+  const std::span received = doubles(receive(), received_blocks() * static_cast<std::size_t>(count()));
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    if (received[i] != expected(root, i))
+      throw std::runtime_error(fmt::format("{} of {} bytes, root {}: element {} is {} and not {}", what, bytes_, root,
+                                           i, received[i], expected(root, i)));
+  }
+}
+
+void CollectiveCase::check_barrier(Time entered, Time left, const std::string& what) const {
+  const auto count_of = [](Time time) { return static_cast<long long>(time.time_since_epoch().count()); };
+  long long last_entry = count_of(entered);
+  long long first_exit = count_of(left);
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &last_entry, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD), "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &first_exit, 1, MPI_LONG_LONG, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
+  if (first_exit < last_entry)
+    throw std::runtime_error(fmt::format("{}: a rank left it before another one came", what));
+}
+
+void CollectiveCase::try_out(const std::function<void()>& call, const std::string& what) {
+  for (int turn = 0; turn < ranks_; ++turn) {
+    const int root = next_root_;
+    fill();
+    meet();
+    if (shares_clock_ && rank_ == root) std::this_thread::sleep_for(kLate);
+    const Time entered = Clock::now();
+    call();
+    const Time left = Clock::now();
+    check(root, what);
+    if (shares_clock_) check_barrier(entered, left, what);
+    meet();
+  }
+}
+
+}  // namespace bench

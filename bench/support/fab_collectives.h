@@ -1,0 +1,37 @@
+// Collectives of fab. A program built with an MPI library that fab was not built with has none: no_fab_forms.cpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/collective_case.h"
+#include "support/contestant.h"
+#include "support/fab_forms.h"
+#include "support/nonblocking_call.h"
+
+namespace bench {
+
+class FabCollectives {
+ public:
+  /// Collective.
+  FabCollectives();
+  ~FabCollectives();
+  FabCollectives(const FabCollectives&) = delete;
+  FabCollectives& operator=(const FabCollectives&) = delete;
+
+  /// None in a build without fab.
+  [[nodiscard]] std::optional<FabPath> path() const;
+  /// Which one fab itself takes for it.
+  [[nodiscard]] std::string algorithm(const CollectiveCase& one) const;
+  /// Library "fab", the native API: blocking and non-blocking. None in a build without fab, as below.
+  [[nodiscard]] std::vector<Contestant> contestants(CollectiveCase& one);
+  [[nodiscard]] std::optional<NonblockingCall> nonblocking(CollectiveCase& one);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace bench

@@ -1,0 +1,41 @@
+// What fab_overlap hides behind a computation: exchanges between neighbours, or a collective.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/collective_case.h"
+#include "support/fab_collectives.h"
+#include "support/fab_path.h"
+#include "support/nonblocking_call.h"
+
+namespace bench {
+
+class OverlapSubject {
+ public:
+  OverlapSubject() = default;
+  virtual ~OverlapSubject() = default;
+  OverlapSubject(const OverlapSubject&) = delete;
+  OverlapSubject& operator=(const OverlapSubject&) = delete;
+
+  /// What sizes are counted in: "bytes per neighbour".
+  [[nodiscard]] virtual std::string unit() const = 0;
+  /// None in a build without fab.
+  [[nodiscard]] virtual std::optional<FabPath> path() const = 0;
+  /// Of the rows: what the subject is.
+  [[nodiscard]] virtual nlohmann::json fields() const = 0;
+  /// Of each library one, which has moved checked data once. They go before the next calls() and the subject.
+  /// Collective.
+  [[nodiscard]] virtual std::vector<NonblockingCall> calls(std::size_t bytes) = 0;
+};
+
+/// Throws std::runtime_error for blocks of different shapes.
+[[nodiscard]] std::unique_ptr<OverlapSubject> neighbor_subject(Pattern pattern, MemoryKind memory);
+/// `fab` stays with the caller.
+[[nodiscard]] std::unique_ptr<OverlapSubject> collective_subject(Collective collective, MemoryKind memory,
+                                                                 FabCollectives& fab);
+
+}  // namespace bench
