@@ -76,6 +76,15 @@ void hold(NBC_Handle& handle, Instance&& instance) noexcept {
   handle.fab_active = 1;
 }
 
+void move_handle(NBC_Handle& from, NBC_Handle& to) noexcept {
+  Instance* const instance = instance_of(from);
+  if (instance == nullptr) return;
+  hold(to, std::move(*instance));
+  to.tmpbuf = from.tmpbuf;
+  std::destroy_at(instance);
+  make_complete(from);
+}
+
 int finish(NBC_Handle& handle) {
   Instance* const instance = instance_of(handle);
   if (instance == nullptr) return NBC_OK;

@@ -53,6 +53,8 @@ class Instance {
 void make_complete(NBC_Handle& handle) noexcept;
 /// Precondition: it holds nothing. tmpbuf stays as it is.
 void hold(NBC_Handle& handle, Instance&& instance) noexcept;
+/// `to`, which holds nothing, gets what `from` holds.
+void move_handle(NBC_Handle& from, NBC_Handle& to) noexcept;
 /// Ends the operation, waiting if need be; returns its code. Frees what the handle holds.
 [[nodiscard]] int finish(NBC_Handle& handle);
 /// The same without waiting; what is in flight goes on.
