@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -78,7 +79,7 @@ void check_reach(const core::Communicator& communicator) {
 }
 
 /// Translates ranks one by one when plans are built, so nothing grows with the communicator.
-std::shared_ptr<core::Communicator> make_core(MPI_Comm comm, MPI_Group group, Topology topology) {
+std::shared_ptr<core::Communicator> make_core(MPI_Comm comm, MPI_Group group, std::optional<Topology> topology) {
   int rank = 0;
   int size = 0;
   require(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
@@ -87,7 +88,7 @@ std::shared_ptr<core::Communicator> make_core(MPI_Comm comm, MPI_Group group, To
   auto translate = [group, world](Rank of_comm) { return to_world(group, world, of_comm); };
   auto core = std::make_shared<core::Communicator>(
       Process::instance().context(), core::Group::computed(size, std::move(translate)), rank, std::nullopt);
-  core->set_topology(std::move(topology));
+  if (topology) core->set_topology(*std::move(topology));
   check_reach(*core);
   return core;
 }
@@ -97,9 +98,17 @@ void enter(const std::shared_ptr<Attachment>& attachment) {
   registry().attachments.emplace(attachment.get(), attachment);
 }
 
-Attachment& attach(MPI_Comm comm) {
-  check_communicator(comm);
-  Topology topology = read_topology(comm);
+std::optional<Topology> usable_topology(MPI_Comm comm) try {
+  return read_topology(comm);
+} catch (const Failure& failure) {
+  if (failure.error_class() != MPI_ERR_TOPOLOGY) throw;
+  return std::nullopt;
+} catch (const Error& error) {
+  if (error.errc() != Errc::invalid_topology) throw;
+  return std::nullopt;  // a graph with one-sided edges
+}
+
+Attachment& attach(MPI_Comm comm, std::optional<Topology> topology) {
   const auto attachment = std::make_shared<Attachment>();
   attachment->comm.store(comm);
   require(PMPI_Comm_group(comm, &attachment->group), "MPI_Comm_group");
@@ -116,6 +125,22 @@ Attachment& attach(MPI_Comm comm) {
   return *attachment;
 }
 
+Attachment& remember(MPI_Comm comm, Attachment& attachment) {
+  latest = {comm, &attachment, registry().deletions.load()};
+  return attachment;
+}
+
+/// Null where none was made yet.
+Attachment* find_attachment(MPI_Comm comm) {
+  Process::instance().open();
+  if (comm == MPI_COMM_NULL) throw Failure(MPI_ERR_COMM, "comm is MPI_COMM_NULL");
+  if (latest.comm == comm && latest.deletions == registry().deletions.load()) return latest.attachment;
+  void* value = nullptr;
+  int found = 0;
+  require(PMPI_Comm_get_attr(comm, registry().keyval, &value, &found), "MPI_Comm_get_attr");
+  return found == 0 ? nullptr : &remember(comm, *static_cast<Attachment*>(value));
+}
+
 }  // namespace
 
 void check_communicator(MPI_Comm comm) {
@@ -126,15 +151,16 @@ void check_communicator(MPI_Comm comm) {
 }
 
 Attachment& attachment_of(MPI_Comm comm) {
-  Process::instance().open();
-  if (comm == MPI_COMM_NULL) throw Failure(MPI_ERR_COMM, "comm is MPI_COMM_NULL");
-  const std::uint64_t deletions = registry().deletions.load();
-  if (latest.comm == comm && latest.deletions == deletions) return *latest.attachment;
-  void* value = nullptr;
-  int found = 0;
-  require(PMPI_Comm_get_attr(comm, registry().keyval, &value, &found), "MPI_Comm_get_attr");
-  latest = {comm, found == 0 ? &attach(comm) : static_cast<Attachment*>(value), deletions};
-  return *latest.attachment;
+  if (Attachment* attachment = find_attachment(comm)) return *attachment;
+  check_communicator(comm);
+  return remember(comm, attach(comm, usable_topology(comm)));
+}
+
+Attachment& attachment_with_topology(MPI_Comm comm) {
+  if (Attachment* attachment = find_attachment(comm); attachment != nullptr && attachment->core->topology() != nullptr)
+    return *attachment;
+  check_communicator(comm);
+  return remember(comm, attach(comm, read_topology(comm)));
 }
 
 void open_attachments() {

@@ -17,10 +17,12 @@ struct Attachment : std::enable_shared_from_this<Attachment> {
   MPI_Group group = MPI_GROUP_NULL;          ///< of comm; freed with it
 };
 
-/// The attachment of `comm`, made if there is none: collective in that case. Opens fab. Throws Failure: MPI_ERR_COMM
-/// for MPI_COMM_NULL, an inter-communicator, or one with processes of other MPI_COMM_WORLDs; MPI_ERR_TOPOLOGY;
-/// MPI_ERR_OTHER.
+/// The attachment of `comm`, made if there is none: collective in that case. Opens fab. A topology that fab cannot use
+/// counts as none. Throws Failure: MPI_ERR_COMM for MPI_COMM_NULL, an inter-communicator, or one with processes of
+/// other MPI_COMM_WORLDs; MPI_ERR_OTHER.
 [[nodiscard]] Attachment& attachment_of(MPI_Comm comm);
+/// The same for calls along a topology. Makes no attachment where there is none; throws Failure(MPI_ERR_TOPOLOGY) then.
+[[nodiscard]] Attachment& attachment_with_topology(MPI_Comm comm);
 
 /// Throws Failure(MPI_ERR_COMM) for MPI_COMM_NULL and inter-communicators.
 void check_communicator(MPI_Comm comm);

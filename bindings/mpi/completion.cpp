@@ -33,11 +33,6 @@ bool fab_needs_driving() noexcept {
   return naming_is_pending() || (engine.active() > 0 && !engine.has_thread());
 }
 
-void progress_once() {
-  advance_naming();
-  Process::instance().engine().poll_once();
-}
-
 /// Reports a failed exchange as the result of a call that gives one status.
 int raise(const Outcome& outcome) noexcept {
   return outcome.attachment == nullptr ? outcome.code : call_error_handler(outcome.attachment->comm, outcome.code);

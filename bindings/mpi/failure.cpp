@@ -27,9 +27,9 @@ int world_rank() noexcept {
   return rank;
 }
 
-int report(const char* call, MPI_Comm comm, int error_class, std::string_view message) noexcept {
+int logged(const char* call, int error_class, std::string_view message) noexcept {
   log_error(call, message);
-  return call_error_handler(comm, error_class);
+  return error_class;
 }
 
 bool is_fatal(MPI_Comm comm) noexcept {
@@ -109,20 +109,22 @@ int call_error_handler(MPI_Comm comm, int code) noexcept {
   return code;
 }
 
-int report_exception(const char* call, MPI_Comm comm) noexcept {
+int log_exception(const char* call) noexcept {
   try {
     throw;
   } catch (const Failure& failure) {
-    return report(call, comm, failure.error_class(), failure.what());
+    return logged(call, failure.error_class(), failure.what());
   } catch (const Error& error) {
-    return report(call, comm, error_class_of(error.errc()), error.what());
+    return logged(call, error_class_of(error.errc()), error.what());
   } catch (const std::bad_alloc&) {
-    return report(call, comm, MPI_ERR_NO_MEM, "out of memory");
+    return logged(call, MPI_ERR_NO_MEM, "out of memory");
   } catch (const std::exception& error) {
-    return report(call, comm, MPI_ERR_OTHER, error.what());
+    return logged(call, MPI_ERR_OTHER, error.what());
   } catch (...) {
-    return report(call, comm, MPI_ERR_OTHER, "unknown exception");
+    return logged(call, MPI_ERR_OTHER, "unknown exception");
   }
 }
+
+int report_exception(const char* call, MPI_Comm comm) noexcept { return call_error_handler(comm, log_exception(call)); }
 
 }  // namespace fab::mpi

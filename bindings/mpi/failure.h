@@ -34,7 +34,9 @@ void require(int code, const char* call);
 void log_error(const char* call, std::string_view message) noexcept;
 /// Calls the error handler of `comm` (MPI_COMM_NULL: of MPI_COMM_WORLD) and returns the code if that returns.
 int call_error_handler(MPI_Comm comm, int code) noexcept;
-/// Logs the exception that is being handled and calls the error handler; returns the error class.
+/// Logs the exception that is being handled; returns its error class.
+int log_exception(const char* call) noexcept;
+/// The same, and calls the error handler.
 int report_exception(const char* call, MPI_Comm comm) noexcept;
 
 /// Runs the body of a call and makes its exceptions MPI errors.

@@ -42,6 +42,14 @@ void progress_mpi() noexcept {
       PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, Process::instance().private_comm(), &flag, MPI_STATUS_IGNORE));
 }
 
+void progress_once() {
+  advance_naming();
+  Process::instance().engine().poll_once();
+  if (Clock::now() < next_turn) return;
+  progress_mpi();
+  next_turn = Clock::now() + kBetweenTurns;
+}
+
 core::IdleHook next_idle_hook() noexcept {
   waiting_began = true;
   return idle;

@@ -8,6 +8,9 @@ namespace fab::mpi {
 /// Gives MPI's own progress a turn.
 void progress_mpi() noexcept;
 
+/// What a call that tests does: a turn for fab, and every few microseconds one for MPI's own progress.
+void progress_once();
+
 /// The hook for a wait that begins now: gives MPI's own progress a turn every few microseconds (a peer may be in the
 /// middle of an MPI call that needs this rank), and finishes the naming of communicators. It is called by the waiting
 /// thread only, so it is as legal as the call that waits.

@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string_view>
-
+#include "bindings/mpi/arguments.h"
 #include "bindings/mpi/attachment.h"
-#include "bindings/mpi/datatype.h"
 #include "bindings/mpi/exchange.h"
 #include "bindings/mpi/failure.h"
 #include "bindings/mpi/idle.h"
@@ -21,63 +18,6 @@ namespace fab::mpi {
 namespace {
 
 using collectives::BlockList;
-
-/// One side of a call: what the user gave. `name` is "send" or "recv", as in the names of the arguments.
-struct Side {
-  std::string_view name;
-  const void* buffer;
-  MPI_Datatype type;
-  int count = 0;                ///< equal blocks
-  const int* counts = nullptr;  ///< a block per neighbor
-  const int* displacements = nullptr;
-};
-
-void check_count(const Side& side, int count) {
-  if (count < 0) throw Failure(MPI_ERR_COUNT, fmt::format("{}count is {}; valid is 0 or more", side.name, count));
-}
-
-void check_counts(const Side& side, std::size_t blocks) {
-  if (blocks == 0) return;  // MPI allows null arrays then
-  if (side.counts == nullptr) throw Failure(MPI_ERR_ARG, fmt::format("{}counts is a null pointer", side.name));
-  if (side.displacements == nullptr)
-    throw Failure(MPI_ERR_ARG, fmt::format("{}displs is a null pointer", side.name.substr(0, 1)));
-  for (std::size_t i = 0; i < blocks; ++i)
-    if (side.counts[i] < 0)
-      throw Failure(MPI_ERR_COUNT, fmt::format("{}counts[{}] is {}; valid is 0 or more", side.name, i, side.counts[i]));
-}
-
-// A null address is MPI_BOTTOM in some libraries, so it is wrong only where the type has no absolute addresses.
-void check_buffer(const Side& side, const Layout& element, bool any_elements) {
-  if (side.buffer == MPI_IN_PLACE)
-    throw Failure(MPI_ERR_BUFFER, fmt::format("{}buf is MPI_IN_PLACE; only sendbuf may be", side.name));
-  if (side.buffer == nullptr && any_elements && element.size() > 0 && element.true_lower_bound() == 0)
-    throw Failure(MPI_ERR_BUFFER, fmt::format("{}buf is a null pointer", side.name));
-}
-
-BlockList equal_blocks(const Side& side, std::size_t blocks) {
-  check_count(side, side.count);
-  const Layout& element = layout_of(side.type);
-  check_buffer(side, element, side.count > 0 && blocks > 0);
-  return BlockList::regular(element, static_cast<std::size_t>(side.count), blocks);
-}
-
-BlockList varied_blocks(const Side& side, std::size_t blocks) {
-  check_counts(side, blocks);
-  const Layout& element = layout_of(side.type);
-  const std::span<const int> counts(side.counts, blocks);
-  const bool any = std::any_of(counts.begin(), counts.end(), [](int count) { return count > 0; });
-  check_buffer(side, element, any);
-  return BlockList::irregular(element, counts, {side.displacements, blocks});
-}
-
-collectives::BlockView single_block(const Side& side) {
-  check_count(side, side.count);
-  const Layout& element = layout_of(side.type);
-  check_buffer(side, element, side.count > 0);
-  return {0, static_cast<std::size_t>(side.count), &element};
-}
-
-bool is_in_place(const Side& send) noexcept { return send.buffer == MPI_IN_PLACE; }
 
 /// What is done with a call once its arguments are understood: it is started, under the engine's lock.
 struct Start {
@@ -118,16 +58,6 @@ auto xchg(const Side& send, const Side& recv, Blocks&& blocks) {
   };
 }
 
-void check_direction(const core::Communicator& core, int direction) {
-  const auto* grid = std::get_if<Cartesian>(core.topology());
-  if (grid == nullptr)
-    throw Failure(MPI_ERR_TOPOLOGY,
-                  fmt::format("comm has a {}; a Cartesian topology is needed", to_string(*core.topology())));
-  if (direction < 0 || direction >= grid->dimensions())
-    throw Failure(MPI_ERR_DIMS, fmt::format("direction is {}; the communicator has {} dimension(s), counted from 0",
-                                            direction, grid->dimensions()));
-}
-
 auto shift(const Side& send, const Side& recv, int direction, int displacement) {
   return [&send, &recv, direction, displacement](const core::Communicator& core, const auto& then) -> decltype(auto) {
     check_direction(core, direction);
@@ -150,7 +80,7 @@ auto shift(const Side& send, const Side& recv, int direction, int displacement) 
 template <class Call>
 int blocking(const char* name, MPI_Comm comm, Call&& call) noexcept {
   return guarded(name, comm, [&] {
-    core::Communicator& core = *attachment_of(comm).core;
+    core::Communicator& core = *attachment_with_topology(comm).core;
     core::Run& run = call(core, Start{core});
     if (const Status status = core::complete(run, next_idle_hook()); !status.ok()) raise(status);
   });
@@ -164,7 +94,7 @@ template <class Call>
 int non_blocking(const char* name, MPI_Comm comm, MPI_Request* request, Call&& call) noexcept {
   return guarded(name, comm, [&] {
     check_request(request);
-    Attachment& attachment = attachment_of(comm);
+    Attachment& attachment = attachment_with_topology(comm);
     core::Run& run = call(*attachment.core, Start{*attachment.core});
     attachment.core->engine().leave();
     *request = make_request(name, attachment, run);
@@ -175,7 +105,7 @@ template <class Call>
 int persistent(const char* name, MPI_Comm comm, MPI_Request* request, Call&& call) noexcept {
   return guarded(name, comm, [&] {
     check_request(request);
-    Attachment& attachment = attachment_of(comm);
+    Attachment& attachment = attachment_with_topology(comm);
     *request = make_request(name, attachment, call(*attachment.core, Make{attachment.core}));
   });
 }

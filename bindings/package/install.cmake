@@ -8,8 +8,8 @@ file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_
 set_target_properties(fab fab_mpi PROPERTIES INSTALL_RPATH "$ORIGIN")
 set_target_properties(fab_info fab_sim PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
 
-foreach(include_dir core/include bindings/native/include bindings/mpi/include)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${include_dir}/fab DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(include_dir core/include bindings/native/include bindings/mpi/include bindings/nbc/include)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${include_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
 install(TARGETS fab_info fab_sim)
 

@@ -1,0 +1,43 @@
+// What users give for one side of a call, checked and made what fab's calls take.
+#pragma once
+
+#include <mpi.h>
+
+#include <string_view>
+
+#include "collectives/block_list.h"
+#include "core/communicator.h"
+
+namespace fab::mpi {
+
+/// `name` is "send" or "recv", as in the names of the arguments, or empty.
+struct Side {
+  std::string_view name;
+  const void* buffer;
+  MPI_Datatype type;
+  int count = 0;                ///< equal blocks
+  const int* counts = nullptr;  ///< of different blocks
+  const int* displacements = nullptr;
+};
+
+[[nodiscard]] inline bool is_in_place(const Side& side) noexcept { return side.buffer == MPI_IN_PLACE; }
+
+/// Fab's calls take what they send and what they receive alike.
+[[nodiscard]] inline void* memory_of(const Side& side) noexcept { return const_cast<void*>(side.buffer); }
+
+// All throw Failure: MPI_ERR_COUNT, MPI_ERR_ARG for null arrays, MPI_ERR_TYPE, and MPI_ERR_BUFFER for null where data
+// is and for MPI_IN_PLACE: where that may be, callers ask first. What they return refers to the user's type and arrays.
+[[nodiscard]] collectives::BlockList equal_blocks(const Side& side, std::size_t blocks);
+[[nodiscard]] collectives::BlockList varied_blocks(const Side& side, std::size_t blocks);
+[[nodiscard]] collectives::BlockView single_block(const Side& side);
+
+void check_count(std::string_view name, int count);
+/// Counts and displacements of `blocks` blocks.
+void check_counts(const Side& side, std::size_t blocks);
+/// A null address is MPI_BOTTOM in some libraries, so it is wrong only where the type has no absolute addresses.
+void check_buffer(const Side& side, const Layout& element, bool any_elements);
+
+/// Throws Failure: MPI_ERR_TOPOLOGY unless the communicator is Cartesian, MPI_ERR_DIMS.
+void check_direction(const core::Communicator& core, int direction);
+
+}  // namespace fab::mpi

@@ -1,0 +1,58 @@
+// Handles of Fortran programs: numbers, for handles that fab keeps.
+#pragma once
+
+#include <mpi.h>
+
+#include <deque>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "bindings/nbc/instance.h"
+
+namespace fab::nbc {
+
+constexpr MPI_Fint kNoHandle = -1;  ///< NBC_REQUEST_NULL
+
+class FortranHandles {
+ public:
+  /// Never destroyed: operations may be in flight until MPI_Finalize.
+  static FortranHandles& all() {
+    static FortranHandles& handles = *new FortranHandles;
+    return handles;
+  }
+
+  /// A complete handle, in use until give_back().
+  [[nodiscard]] MPI_Fint take();
+  void give_back(MPI_Fint number);
+  /// Null for kNoHandle. Throws Failure(MPI_ERR_ARG) for a number that is in nobody's use.
+  [[nodiscard]] NBC_Handle* find(MPI_Fint number);
+
+ private:
+  struct Entry {
+    NBC_Handle handle{};
+    bool used = false;
+  };
+
+  std::mutex mutex_;
+  std::deque<Entry> entries_;
+  std::vector<MPI_Fint> free_;
+};
+
+/// The handles of a call that takes many, in a row for as long as it lives. Those that are complete afterwards become
+/// kNoHandle.
+class HandleRow {
+ public:
+  explicit HandleRow(std::span<MPI_Fint> numbers);
+  ~HandleRow();
+  HandleRow(const HandleRow&) = delete;
+  HandleRow& operator=(const HandleRow&) = delete;
+
+  [[nodiscard]] NBC_Handle* data() noexcept { return row_.data(); }
+
+ private:
+  std::span<MPI_Fint> numbers_;
+  std::vector<NBC_Handle> row_;
+};
+
+}  // namespace fab::nbc

@@ -1,0 +1,2 @@
+/* The name under which LibNBC installs this header. */
+#include <fab/nbc.h>

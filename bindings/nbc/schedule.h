@@ -1,0 +1,59 @@
+// Schedules that users build: what NBC_Schedule points to.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "bindings/mpi/user_operation.h"
+#include "bindings/nbc/combine.h"
+
+namespace fab::nbc {
+
+/// The operations of one rank. Which rank, of how many, is known when it starts.
+class UserSchedule {
+ public:
+  void send(Rank to, Block block);
+  void recv(Rank from, Block block);
+  /// Throws Failure(MPI_ERR_COUNT) for different sizes.
+  void copy(Block from, Block to);
+  void combine(Combination combination);
+  void barrier();
+  void commit();
+  [[nodiscard]] bool committed() const noexcept { return committed_; }
+
+  /// For a run whose buffers begin at address 0. Throws Error(invalid_schedule) for ranks outside the communicator, too
+  /// many messages of a round to one peer, and messages to oneself that are not sent before they are received.
+  [[nodiscard]] Schedule build(Rank self, int ranks) const;
+
+  /// The operations of the user that build() makes reductions of, in the order in which a run does them.
+  [[nodiscard]] const std::vector<std::shared_ptr<mpi::UserOperation>>& user_operations() const noexcept {
+    return user_operations_;
+  }
+  /// Held by whoever uses one of them: each serves one reduction at a time.
+  [[nodiscard]] std::mutex& operations_mutex() noexcept { return operations_mutex_; }
+
+ private:
+  struct Operation {
+    OperationKind kind;
+    Rank peer = MPI_PROC_NULL;
+    Block from{};
+    Block to{};
+    std::shared_ptr<const Combination> combination{};  ///< of a reduce
+  };
+  friend class ScheduleWriter;
+
+  void check_open() const;
+  void add(Operation operation);
+
+  std::vector<std::vector<Operation>> rounds_{1};
+  std::vector<std::shared_ptr<mpi::UserOperation>> user_operations_;
+  bool committed_ = false;
+  std::mutex operations_mutex_;
+};
+
+}  // namespace fab::nbc
+
+struct fab_nbc_schedule : fab::nbc::UserSchedule {
+  int handles = 0;  ///< that own it; see start.cpp
+};
