@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "bindings/sim/job.h"
+#include "collectives/start.h"
 #include "unit/patterns.h"
 
 namespace fab::sim {
@@ -200,6 +201,29 @@ TEST(SimulatedJob, PersistentExchangesWriteIntoTheirPeers) {
   EXPECT_EQ(job.network().messages(), 8u) << "what neighbours tell each other beforehand";
   EXPECT_GE(job.network().sent(0).writes, 6u);
 }
+
+/// Barriers on all ranks, one after the other and two at a time, until all sequence numbers have been used `wraps`
+/// times and a thousand more.
+void use_up_sequence_numbers(std::uint64_t tag_mask, std::uint64_t wraps) {
+  Options options;
+  options.capabilities.tag_mask = tag_mask;
+  Job job(3, options);
+  const Job::Start barrier = [](core::Communicator& communicator) -> core::Run& {
+    return collectives::start(communicator, nullptr, nullptr, collectives::barrier_call());
+  };
+  const std::uint64_t barriers = wraps * job.context(0).tags().sequences() + 1000;
+  for (std::uint64_t i = 0; i < barriers; i += 2) {
+    for (int k = 0; k < 2; ++k)
+      for (const auto& communicator : job.world()) job.start(communicator, barrier);
+    ASSERT_EQ(failures(job.finish()), "") << "barrier " << i;
+  }
+  EXPECT_EQ(job.network().left_over(), 0u);
+}
+
+TEST(SimulatedJob, BarriersGoOnBeyondTheLastSequenceNumber) { use_up_sequence_numbers((1ull << 32) - 1, 3); }
+
+// Takes minutes: --gtest_also_run_disabled_tests.
+TEST(SimulatedJob, DISABLED_BarriersGoOnBeyondTheLastOfWideTags) { use_up_sequence_numbers(~0ull, 1); }
 
 TEST(SimulatedJob, ALostMessageIsMissed) {
   Options options = uniform();
