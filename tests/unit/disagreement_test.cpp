@@ -174,11 +174,11 @@ TEST_P(Disagreement, AboutSettings) {
     set(other);
     make_job(other, caller_config());
     const auto statuses = exchange({{8}, {8}});
-    const auto expect = [&](const Status& status, Rank peer, const char* here, const char* there) {
+    const auto expect = [variable = name](const Status& status, Rank peer, const char* here, const char* there) {
       EXPECT_EQ(status.errc(), Errc::mismatch);
       EXPECT_THAT(status.message, HasSubstr(fmt::format("neighbor_xchg: rank {}: {} is {} here and {} there; all ranks "
                                                         "need the same",
-                                                        peer, name, here, there)));
+                                                        peer, variable, here, there)));
     };
     expect(statuses[0], 1, value, other_value);
     expect(statuses[1], 0, other_value, value);

@@ -88,7 +88,7 @@ int depth(const std::vector<Schedule>& schedules, OperationKind upstream) {
 
 TEST(GatherAndScatter, AlongATreeAreLogarithmicallyDeep) {
   for (const int ranks : {2, 3, 8, 17, 64, 100}) {
-    const int doublings = std::bit_width(static_cast<unsigned>(ranks) - 1);
+    const auto doublings = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks) - 1));
     EXPECT_LE(depth(schedules(Collective::gather, "binomial", ranks, 8), OperationKind::send), doublings);
     EXPECT_LE(depth(schedules(Collective::scatter, "binomial", ranks, 8), OperationKind::recv), doublings);
     EXPECT_EQ(depth(schedules(Collective::gather, "linear", ranks, 8), OperationKind::send), 1);

@@ -275,7 +275,7 @@ TEST(OneSided, AReceiverThatGaveUpIsNotWrittenTo) {
 }
 
 TEST(OneSided, BothEndsHearThatMemoryCannotBeRegistered) {
-  for (const std::size_t bytes : {100, 100'000}) {
+  for (const std::size_t bytes : {100u, 100'000u}) {
     for (const Rank refusing : {0, 1}) {
       Two two(bytes, bytes, true, 5, [refusing](InProcessJob& job) {
         // What every exchange of the rank needs is there already.

@@ -88,7 +88,7 @@ TEST_F(PlanCaching, CallsThatTakeTurnsFindTheirOwnPlans) {
   };
   end(start(9));  // which has gone when the others take turns
   const std::array plans = {plan_of(1), plan_of(2), plan_of(3)};
-  for (const std::uint64_t call : {1, 2, 3, 1, 2, 3, 3, 1, 1, 2, 1, 3, 2, 1, 3, 2})
+  for (const std::uint64_t call : {1u, 2u, 3u, 1u, 2u, 3u, 3u, 1u, 1u, 2u, 1u, 3u, 2u, 1u, 3u, 2u})
     EXPECT_EQ(plan_of(call), plans[call - 1]) << call;
   EXPECT_EQ(builds_, 4);
 }

@@ -220,7 +220,7 @@ void use_up_sequence_numbers(std::uint64_t tag_mask, std::uint64_t wraps) {
   EXPECT_EQ(job.network().left_over(), 0u);
 }
 
-TEST(SimulatedJob, BarriersGoOnBeyondTheLastSequenceNumber) { use_up_sequence_numbers((1ull << 32) - 1, 3); }
+TEST(SimulatedJob, BarriersGoOnBeyondTheLastSequenceNumber) { use_up_sequence_numbers((1ull << 34) - 1, 3); }
 
 // Takes minutes: --gtest_also_run_disabled_tests.
 TEST(SimulatedJob, DISABLED_BarriersGoOnBeyondTheLastOfWideTags) { use_up_sequence_numbers(~0ull, 1); }
