@@ -5,9 +5,9 @@
 #include <list>
 #include <memory>
 
+#include "core/engine.h"
 #include "core/frame.h"
 #include "core/match_tag.h"
-#include "core/engine.h"
 #include "core/peers.h"
 
 namespace fab::core {
