@@ -13,9 +13,6 @@
 namespace fab::test {
 namespace {
 
-constexpr auto kSend = OperationKind::send;
-constexpr auto kRecv = OperationKind::recv;
-
 /// A run of a schedule that is under way.
 class Arrival : public testing::Test {
  protected:

@@ -20,7 +20,7 @@ namespace {
 
 using collectives::BlockList;
 
-constexpr int kRankCounts[] = {1, 2, 3, 4, 5, 7, 8, 16};
+constexpr int kGridRanks[] = {1, 2, 3, 4, 5, 7, 8, 16};
 
 /// Starts a call on every rank and finishes all; returns how each ended.
 template <class Start>
@@ -170,7 +170,7 @@ class Shifts : public testing::TestWithParam<bool> {};
 TEST_P(Shifts, AnyDisplacement) {
   const bool in_place = GetParam();
   const Layout block = Layout::contiguous(2 * sizeof(int));
-  for (const int ranks : kRankCounts) {
+  for (const int ranks : kGridRanks) {
     InProcessJob job(ranks, caller_config(), {});
     for (const bool periodic : {false, true}) {
       const auto communicators = ring_of(job, periodic);

@@ -11,9 +11,9 @@ namespace fab::test {
 namespace {
 
 #if defined(__SANITIZE_THREAD__)  // twenty times slower, with nothing to find: one thread drives all ranks
-constexpr int kRankCounts[] = {1, 2, 5};
+constexpr int kJobSizes[] = {1, 2, 5};
 #else
-constexpr int kRankCounts[] = {1, 2, 3, 4, 5, 7, 8, 16};
+constexpr int kJobSizes[] = {1, 2, 3, 4, 5, 7, 8, 16};
 #endif
 
 /// What a job is made of besides its ranks.
@@ -64,7 +64,7 @@ class Exchanges : public testing::TestWithParam<Setting> {
 };
 
 TEST_P(Exchanges, OnGraphs) {
-  for (const int ranks : kRankCounts) {
+  for (const int ranks : kJobSizes) {
     InProcessJob its = job(ranks, 10);
     exchange(
         its, [&](Rank) { return random_graph(ranks, 5); }, 20, true);
@@ -72,7 +72,7 @@ TEST_P(Exchanges, OnGraphs) {
 }
 
 TEST_P(Exchanges, OnDistributedGraphs) {
-  for (const int ranks : kRankCounts) {
+  for (const int ranks : kJobSizes) {
     InProcessJob its = job(ranks, 30);
     const auto parts = random_distributed_graph(ranks, 7);
     exchange(
@@ -81,7 +81,7 @@ TEST_P(Exchanges, OnDistributedGraphs) {
 }
 
 TEST_P(Exchanges, OnGrids) {
-  for (const int ranks : kRankCounts) {
+  for (const int ranks : kJobSizes) {
     InProcessJob its = job(ranks, 50);
     for (int dimensions = 1; dimensions <= 3; ++dimensions) {
       const std::vector<int> dims = grid_dims(ranks, dimensions);

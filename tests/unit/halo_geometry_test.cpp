@@ -105,13 +105,13 @@ TEST(HaloGeometry, RefusesWhatIsNoSide) {
 
 // Every message that a rank sends is one that its receiver expects from it, with the same slot and size.
 TEST(HaloXchg, BothEndsOfEveryMessageAgree) {
-  using Message = std::tuple<Rank, Rank, std::uint32_t, std::uint64_t>;
+  using Sent = std::tuple<Rank, Rank, std::uint32_t, std::uint64_t>;
   for (const std::vector<int>& dims : {std::vector<int>{1, 1, 1}, {1, 2, 3}, {2, 2, 1}, {4, 1, 2}})
     for (const bool corners : {false, true}) {
       const Cartesian grid(dims, {true, false, true});
       const HaloGeometry block({.interior = {3, 4, 5}, .width = {1, 2, 1}, .corners = corners});
-      std::multiset<Message> sent;
-      std::multiset<Message> expected;
+      std::multiset<Sent> sent;
+      std::multiset<Sent> expected;
       for (Rank self = 0; self < grid.size(); ++self) {
         const Schedule schedule = collectives::build_halo_xchg(grid, self, block, {});
         for (const OperationRecord& operation : schedule.operations()) {

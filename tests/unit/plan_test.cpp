@@ -13,8 +13,6 @@
 namespace fab::test {
 namespace {
 
-constexpr auto kSend = OperationKind::send;
-constexpr auto kRecv = OperationKind::recv;
 constexpr std::size_t kHead = core::kHeadBytes;
 
 /// `pieces` pieces of `bytes` bytes, twice as far apart.

@@ -18,9 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kSend = OperationKind::send;
-constexpr auto kRecv = OperationKind::recv;
-
 RecordingRig::Options with_thread(bool wait_fd = true) {
   RecordingRig::Options options;
   options.config.progress = ProgressMode::thread;

@@ -15,6 +15,9 @@
 
 namespace fab::test {
 
+inline constexpr auto kSend = OperationKind::send;
+inline constexpr auto kRecv = OperationKind::recv;
+
 /// What an accepted post asked for.
 struct Post {
   OperationKind kind = OperationKind::send;

@@ -10,9 +10,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr auto kSend = OperationKind::send;
-constexpr auto kRecv = OperationKind::recv;
-
 class RunFailure : public testing::TestWithParam<Cancelling> {
  protected:
   RunFailure() { rig_.provider().set_cancelling(GetParam()); }

@@ -13,9 +13,6 @@
 namespace fab::test {
 namespace {
 
-constexpr auto kSend = OperationKind::send;
-constexpr auto kRecv = OperationKind::recv;
-
 TEST(RunLifetime, NothingStartsInAClosedContext) {
   InProcessJob job(1, caller_config(), {});
   Exchange exchange(job.communicators([](Rank) { return Cartesian({1}, {true}); }), {});

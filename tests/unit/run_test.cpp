@@ -13,9 +13,6 @@
 namespace fab::test {
 namespace {
 
-constexpr auto kSend = OperationKind::send;
-constexpr auto kRecv = OperationKind::recv;
-
 TEST(Run, PostsEveryOperationOnce) {
   RecordingRig rig;
   Buffers buffers(24);

@@ -6,17 +6,14 @@
 
 #include "fab/schedule.h"
 #include "unit/expect_error.h"
+#include "unit/schedule_blocks.h"
 
 namespace fab {
 namespace {
 
 using test::expect_error;
-
-Block bytes_of(BufferId buffer, std::ptrdiff_t offset, std::size_t bytes) {
-  return {buffer, offset, Layout::contiguous(bytes)};
-}
-Block out(std::ptrdiff_t offset, std::size_t bytes) { return bytes_of(BufferId::send, offset, bytes); }
-Block in(std::ptrdiff_t offset, std::size_t bytes) { return bytes_of(BufferId::recv, offset, bytes); }
+using test::in;
+using test::out;
 
 std::vector<const OperationRecord*> operations_of(const Schedule& schedule, OperationKind kind) {
   std::vector<const OperationRecord*> found;
@@ -88,10 +85,10 @@ TEST(Commit, ScratchIsAlwaysChecked) {
   EXPECT_EQ(first % 64, 0);
   EXPECT_EQ(second % 64, 0);
   EXPECT_GE(second, first + 10);
-  builder.copy(out(0, 10), bytes_of(BufferId::scratch, first, 10));
-  builder.copy(out(10, 64), bytes_of(BufferId::scratch, second, 64));
+  builder.copy(out(0, 10), test::block(BufferId::scratch, first, 10));
+  builder.copy(out(10, 64), test::block(BufferId::scratch, second, 64));
   EXPECT_EQ(builder.commit().scratch_bytes(), 128u);
-  builder.copy(out(10, 65), bytes_of(BufferId::scratch, second, 65));
+  builder.copy(out(10, 65), test::block(BufferId::scratch, second, 65));
   expect_error(Errc::invalid_schedule, {"round 0, operation 2 (copy)", "buffer 'scratch' of 128 bytes"},
                [&] { (void)builder.commit(); });
 }
@@ -233,7 +230,7 @@ TEST(Commit, BufferCountCoversEveryBuffer) {
   ScheduleBuilder builder("test", 1);
   builder.copy(out(0, 1), in(0, 1));
   EXPECT_EQ(builder.commit().buffer_count(), 3u);
-  builder.copy(bytes_of(user_buffer(2), 0, 1), in(1, 1));
+  builder.copy(test::block(user_buffer(2), 0, 1), in(1, 1));
   EXPECT_EQ(builder.commit().buffer_count(), 6u);
 }
 

@@ -6,21 +6,18 @@
 
 #include "fab/schedule.h"
 #include "unit/expect_error.h"
+#include "unit/schedule_blocks.h"
 
 namespace fab {
 namespace {
 
 using test::expect_error;
+using test::in;
+using test::out;
 using testing::HasSubstr;
 
 constexpr Reduction kSum{ReduceOp::sum, ElementType::int32};
 constexpr Reduction kUser{ReduceOp::user, ElementType::byte};
-
-Block bytes_of(BufferId buffer, std::ptrdiff_t offset, std::size_t bytes) {
-  return {buffer, offset, Layout::contiguous(bytes)};
-}
-Block in(std::ptrdiff_t offset, std::size_t bytes) { return bytes_of(BufferId::recv, offset, bytes); }
-Block out(std::ptrdiff_t offset, std::size_t bytes) { return bytes_of(BufferId::send, offset, bytes); }
 
 void expect_refused(const char* fault, const std::function<void(ScheduleBuilder&)>& add) {
   SCOPED_TRACE(fault);

@@ -13,8 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kSend = OperationKind::send;
-constexpr auto kRecv = OperationKind::recv;
 constexpr std::size_t kBytes = 8;
 
 Block block_of(BufferId buffer) { return {buffer, 0, Layout::contiguous(kBytes)}; }

@@ -14,9 +14,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr auto kSend = OperationKind::send;
-constexpr auto kRecv = OperationKind::recv;
-
 RecordingRig::Options with_timeout(double seconds, bool known = true) {
   RecordingRig::Options options;
   options.config.wait_timeout_s = seconds;
