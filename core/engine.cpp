@@ -69,7 +69,7 @@ std::size_t Engine::progress() {
   const bool poll_all = ++turns_ % kTurnsPerIdlePoll == 0 || providers_.size() == 1;
   for (Provider* provider : providers_)
     if (poll_all || provider->busy()) events += provider->poll();
-  if (refused_head_ != nullptr) events += retry_refused();
+  if (!refused_.empty() || !refused_sends_.empty()) events += retry_refused();
   if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks();
   if (!deferred_.empty()) events += begin_deferred();
   for (Inbox* inbox : inboxes_) inbox->polled(events == 0);
@@ -113,20 +113,16 @@ void Engine::deactivated() noexcept {
   notify_followers();
 }
 
-void Engine::retry_later(Post& post) noexcept {
-  post.next_refused = nullptr;
-  (refused_head_ == nullptr ? refused_head_ : refused_tail_->next_refused) = &post;
-  refused_tail_ = &post;
+void Engine::retry_later(Post& send, RefusedPosts& to_peer) {
+  if (&send == repeated_)
+    to_peer.push_front(send);
+  else
+    to_peer.push_back(send);
+  if (!std::exchange(to_peer.listed, true)) refused_sends_.push_back(&to_peer);
 }
 
 void Engine::forget(Post& post) noexcept {
-  Post* previous = nullptr;
-  for (Post* p = refused_head_; p != nullptr; previous = p, p = p->next_refused) {
-    if (p != &post) continue;
-    (previous == nullptr ? refused_head_ : previous->next_refused) = p->next_refused;
-    if (refused_tail_ == p) refused_tail_ = previous;
-    return;
-  }
+  if (post.refused_in != nullptr) post.refused_in->erase(post);
 }
 
 void Engine::forget(Run& run) noexcept {
@@ -156,16 +152,35 @@ bool Engine::run_parked() {
   return true;
 }
 
-// Each post that was refused when the pass began is tried once: one peer's full queue does not hold up the others,
-// and what is refused again goes back to the end.
+// Each post that was refused when the pass began is tried once, but of the sends to one peer only as many as it takes.
 std::size_t Engine::retry_refused() {
-  std::size_t tries = 0;
-  for (const Post* post = refused_head_; post != nullptr; post = post->next_refused) ++tries;
   std::size_t accepted = 0;
-  for (; tries > 0 && refused_head_ != nullptr; --tries) {
-    Post& post = *refused_head_;
-    refused_head_ = post.next_refused;
+  for (std::size_t tries = refused_.size(); tries > 0 && !refused_.empty(); --tries) {
+    Post& post = refused_.pop_front();
     if (post.attempt(post)) ++accepted;
+  }
+  for (std::size_t i = 0; i < refused_sends_.size();) {
+    RefusedPosts& to_peer = *refused_sends_[i];
+    accepted += retry_sends(to_peer);
+    if (!to_peer.empty()) {
+      ++i;
+      continue;
+    }
+    to_peer.listed = false;
+    refused_sends_[i] = refused_sends_.back();
+    refused_sends_.pop_back();
+  }
+  return accepted;
+}
+
+std::size_t Engine::retry_sends(RefusedPosts& to_peer) {
+  std::size_t accepted = 0;
+  for (bool takes = true; takes && !to_peer.empty();) {
+    Post& send = to_peer.pop_front();
+    repeated_ = &send;
+    takes = send.attempt(send);
+    repeated_ = nullptr;
+    if (takes) ++accepted;
   }
   return accepted;
 }

@@ -16,24 +16,13 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/mutex.h"
+#include "core/post.h"
 #include "core/provider.h"
 
 namespace fab::core {
 
 class Inbox;
 class Run;
-
-/// Something that a provider may refuse for now. The engine repeats it.
-struct Post : Completion {
-  /// Posts it; returns whether it was accepted.
-  using Attempt = bool (*)(Post& self);
-
-  Post(DoneHandler on_done, ErrorHandler on_error, Attempt its_attempt) noexcept
-      : Completion(on_done, on_error), attempt(its_attempt) {}
-
-  Attempt attempt;
-  Post* next_refused = nullptr;  ///< the engine's list
-};
 
 /// One per context. Its lock guards the providers and everything that plans, runs, peers and communicators of the
 /// context change after construction: whoever calls into those holds it.
@@ -98,7 +87,10 @@ class Engine {
   }
 
   /// A post was refused: repeat it after the next progress.
-  void retry_later(Post& post) noexcept FAB_REQUIRES(mutex);
+  void retry_later(Post& post) noexcept FAB_REQUIRES(mutex) { refused_.push_back(post); }
+  /// A send was refused, and so will those be that wait for the same peer: they leave in the order of their posts, which
+  /// is the one in which the peer looks for them.
+  void retry_later(Post& send, RefusedPosts& to_peer) FAB_REQUIRES(mutex);
   /// Forgets a refused post.
   void forget(Post& post) noexcept FAB_REQUIRES(mutex);
   /// A run waits for its peers' addresses: begin it when its plan is ready.
@@ -132,6 +124,7 @@ class Engine {
 
   void yield() FAB_REQUIRES(mutex);
   std::size_t retry_refused() FAB_REQUIRES(mutex);
+  std::size_t retry_sends(RefusedPosts& to_peer) FAB_REQUIRES(mutex);
   std::size_t run_tasks() FAB_REQUIRES(mutex);
   std::size_t begin_deferred() FAB_REQUIRES(mutex);
   /// Takes one parked run on; returns whether there was one.
@@ -189,8 +182,9 @@ class Engine {
   std::atomic<int> drivers_{0};
   bool led_ FAB_GUARDED_BY(mutex) = false;   ///< one waiting caller polls; the others follow
   int attentive_ FAB_GUARDED_BY(mutex) = 0;  ///< drivers that wait for less than the end of a run
-  Post* refused_head_ FAB_GUARDED_BY(mutex) = nullptr;
-  Post* refused_tail_ FAB_GUARDED_BY(mutex) = nullptr;
+  RefusedPosts refused_ FAB_GUARDED_BY(mutex);
+  std::vector<RefusedPosts*> refused_sends_ FAB_GUARDED_BY(mutex);  ///< of each peer that has some
+  const Post* repeated_ FAB_GUARDED_BY(mutex) = nullptr;            ///< the send that is being repeated
   std::vector<Run*> deferred_ FAB_GUARDED_BY(mutex);
   std::vector<Run*> parked_ FAB_GUARDED_BY(mutex);
   bool driver_sleeps_ FAB_GUARDED_BY(mutex) = false;  ///< the one that leads, until it makes progress again

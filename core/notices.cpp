@@ -27,7 +27,7 @@ bool Notices::post(Notice& notice) {
   const PostResult result = notice.peer.provider->post_send(notice.peer.handle, memory, notice.tag, notice);
   if (result == PostResult::done) forget(notice);
   if (result != PostResult::again) return true;
-  engine_.retry_later(notice);
+  engine_.retry_later(notice, notice.peer.refused_sends);
   return false;
 }
 

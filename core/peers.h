@@ -26,6 +26,7 @@ struct Peer {
   Inbox* inbox = nullptr;                 ///< where the provider needs one
   PeerHandle handle = 0;                  ///< once ready
   Status failure{};                       ///< once failed
+  mutable RefusedPosts refused_sends{};   ///< that the engine repeats
   std::function<void()> look_up_ended{};  ///< is called then, if there is one
 
   /// Long messages travel in two parts (kHeadBytes), which spares the provider messages longer than their receives.

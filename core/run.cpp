@@ -210,7 +210,11 @@ bool Run::repost(Transfer& transfer) {
   if (result != PostResult::again) return true;
   transfer.state = Transfer::State::refused;
   engine_.mutex.assert_held();
-  engine_.retry_later(transfer);
+  const PlannedOperation& operation = *transfer.operation;
+  if (operation.receives() || operation.channel != PlannedOperation::kNoChannel)
+    engine_.retry_later(transfer);
+  else
+    engine_.retry_later(transfer, operation.peer->refused_sends);
   return false;
 }
 

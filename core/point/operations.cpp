@@ -167,7 +167,7 @@ bool SendOperation::post_payload() {
       break;
   }
   owner_.engine().mutex.assert_held();
-  owner_.engine().retry_later(payload_);
+  owner_.engine().retry_later(payload_, peer.refused_sends);
   return false;
 }
 

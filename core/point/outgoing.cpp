@@ -114,7 +114,7 @@ bool PointToPoint::post(OutgoingEnvelope& out) {
       break;
   }
   engine().mutex.assert_held();
-  engine().retry_later(out);
+  engine().retry_later(out, to.peer->refused_sends);
   return false;
 }
 

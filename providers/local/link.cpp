@@ -124,7 +124,7 @@ PostResult Link::post_recv(std::span<const iovec> pieces, std::uint64_t tag, std
   receive.missing = 0;
   receive.pieces.assign(pieces);
   receive.state = State::waiting;
-  waiting_.push_back(receive.number);
+  waiting_.splice(waiting_.end(), receive.aside);
   ++pending_;
   return PostResult::pending;
 }
@@ -148,11 +148,10 @@ bool Link::take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uin
 }
 
 bool Link::cancel(Completion& completion) {
-  for (const std::uint32_t number : waiting_) {
-    Receive& receive = receives_[number];
-    if (receive.completion != &completion) continue;
-    stop_waiting(receive);
-    end(receives_, receive).fail({make_error_code(Errc::cancelled), "the receive was taken back"});
+  for (Receive* receive : waiting_) {
+    if (receive->completion != &completion) continue;
+    stop_waiting(*receive);
+    end(receives_, *receive).fail({make_error_code(Errc::cancelled), "the receive was taken back"});
     return true;
   }
   return false;
@@ -422,13 +421,13 @@ bool Link::write_chunk(Send& send) {
 }
 
 Link::Receive* Link::find_receive(std::uint64_t tag) noexcept {
-  for (const std::uint32_t number : waiting_)
-    if (Receive& receive = receives_[number]; matches(tag, receive.tag, receive.ignore)) return &receive;
-  return nullptr;
+  const auto found = std::ranges::find_if(
+      waiting_, [tag](const Receive* receive) { return matches(tag, receive->tag, receive->ignore); });
+  return found == waiting_.end() ? nullptr : *found;
 }
 
-void Link::stop_waiting(const Receive& receive) noexcept {
-  waiting_.erase(std::ranges::find(waiting_, receive.number));
+void Link::stop_waiting(Receive& receive) noexcept {
+  receive.aside.splice(receive.aside.end(), waiting_, receive.place);
 }
 
 template <class Record>
@@ -452,7 +451,7 @@ void Link::peer_ended(const std::string& reason) { end_ = reason; }
 
 void Link::fail_all() {
   const Status status{make_error_code(Errc::unreachable), end_};
-  waiting_.clear();
+  while (!waiting_.empty()) stop_waiting(*waiting_.front());
   outgoing_.clear();
   for (const Answer& unsent : std::exchange(answers_, {}))
     if (unsent.kind == CellKind::taken) finish_taken(unsent);

@@ -74,6 +74,8 @@ class Link {
     std::uint64_t missing = 0;  ///< bytes, once the message was cleared
     Pieces pieces;
     State state = State::unused;
+    std::list<Receive*> aside{this};  ///< its place in waiting_, while it is not there
+    std::list<Receive*>::iterator place = aside.begin();
   };
   /// A long message.
   struct Send {
@@ -132,7 +134,7 @@ class Link {
   [[nodiscard]] bool write_chunk(Send& send);
 
   [[nodiscard]] Receive* find_receive(std::uint64_t tag) noexcept;
-  void stop_waiting(const Receive& receive) noexcept;
+  void stop_waiting(Receive& receive) noexcept;
   [[nodiscard]] bool take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
                                 Completion& completion);
   template <class Record>
@@ -154,7 +156,7 @@ class Link {
   std::size_t pending_ = 0;  ///< receives and long sends
   Slots<Receive> receives_;
   Slots<Send> sends_;
-  std::vector<std::uint32_t> waiting_;  ///< receives without a message, in the order of their posts
+  std::list<Receive*> waiting_;         ///< receives without a message, in the order of their posts
   std::list<Early> early_;              ///< in the order of their arrival
   std::vector<Reading> readings_;
   std::deque<Answer> answers_;           ///< that found no room
