@@ -21,18 +21,18 @@ using Clock = std::chrono::steady_clock;
 constexpr std::array kNames = {
     "barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall", "reduce_scatter_block",
     "scan"};
-constexpr double kSpoiled = -1;
+constexpr double kSpoiledValue = -1;
 constexpr std::chrono::milliseconds kLate{2};
 
 // Of each rank and place another, and so small that sums over all ranks are exact.
-double content(int rank, std::size_t place) {
+double value_at(int rank, std::size_t place) {
   constexpr double kPlaces = 1 << 28;
   return (rank + 1) * kPlaces + static_cast<double>(place);
 }
 
 double sum(int ranks, std::size_t place) {
   double total = 0;
-  for (int rank = 0; rank < ranks; ++rank) total += content(rank, place);
+  for (int rank = 0; rank < ranks; ++rank) total += value_at(rank, place);
   return total;
 }
 
@@ -98,9 +98,9 @@ std::size_t CollectiveCase::received_blocks() const {
 void CollectiveCase::fill() {
   const auto per_block = static_cast<std::size_t>(count());
   const std::span sent = doubles(send_.get(), sent_blocks() * per_block);
-  for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = content(rank_, i);
+  for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = value_at(rank_, i);
   const std::span received = doubles(receive(), received_blocks() * per_block);
-  std::ranges::fill(received, kSpoiled);
+  std::ranges::fill(received, kSpoiledValue);
   if (collective_ == Collective::bcast) std::ranges::copy(sent, received.begin());
 }
 
@@ -115,25 +115,25 @@ double CollectiveCase::expected(int root, std::size_t place) const {
   const std::size_t own = static_cast<std::size_t>(rank_) * per_block + place % per_block;
   switch (collective_) {
     case Collective::barrier:
-      return kSpoiled;
+      return kSpoiledValue;
     case Collective::bcast:
-      return content(root, place);
+      return value_at(root, place);
     case Collective::reduce:
     case Collective::allreduce:
       return sum(ranks_, place);
     case Collective::gather:
     case Collective::allgather:
-      return content(from, place % per_block);
+      return value_at(from, place % per_block);
     case Collective::scatter:
-      return content(root, own);
+      return value_at(root, own);
     case Collective::alltoall:
-      return content(from, own);
+      return value_at(from, own);
     case Collective::reduce_scatter_block:
       return sum(ranks_, own);
     case Collective::scan:
       return sum(rank_ + 1, place);
   }
-  return kSpoiled;
+  return kSpoiledValue;
 }
 
 void CollectiveCase::check(int root, const std::string& what) {

@@ -8,7 +8,7 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kSide = 24;
-constexpr int kTrials = 9;
+constexpr int kMeasurements = 9;
 constexpr long kTrialRounds = 2000;
 constexpr double kClockPeriodUs = 1;  ///< how often the clock is looked at
 
@@ -20,7 +20,7 @@ Computation::Computation() : matrix_(kSide * kSide), x_(kSide, 1.0F), y_(kSide) 
   // Rows add up to less than one, so that no value grows without bound or fades to a denormal number.
   for (std::size_t i = 0; i < matrix_.size(); ++i) matrix_[i] = static_cast<float>(i % kSide + 1) / (kSide * kSide);
   std::vector<double> trials_us;
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (int trial = 0; trial < kMeasurements; ++trial) {
     const Clock::time_point begin = Clock::now();
     run(kTrialRounds);
     trials_us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());

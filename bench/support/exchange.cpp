@@ -9,10 +9,10 @@
 namespace bench {
 namespace {
 
-constexpr std::byte kSpoiled{0xdb};
+constexpr std::byte kSpoiledByte{0xdb};
 
 // Scattered, so that neither a block nor a shifted one can pass for another.
-std::byte content(int rank, std::size_t place) {
+std::byte byte_at(int rank, std::size_t place) {
   std::uint64_t word = (static_cast<std::uint64_t>(rank) << 40) + place + 1;
   word *= 0x9e3779b97f4a7c15u;
   return static_cast<std::byte>(word >> 56);
@@ -38,10 +38,10 @@ Exchange::Exchange(const Neighbors& neighbors, std::size_t bytes_per_neighbor, M
 
 void Exchange::fill() {
   for (std::size_t place = 0; place < boxes_.array_bytes(); ++place)
-    send_.get()[place] = content(neighbors_.rank(), place);
+    send_.get()[place] = byte_at(neighbors_.rank(), place);
   for (int block = 0; block < neighbors_.count(); ++block) {
     for (const std::size_t place : bytes_of(boxes_.received(block, Order::fab), boxes_.element_bytes()))
-      receive()[place] = kSpoiled;
+      receive()[place] = kSpoiledByte;
   }
 }
 
@@ -65,7 +65,7 @@ bool Exchange::holds(int block, int sent_block, Order order) {
   const auto sent = bytes_of(boxes_.sent(sent_block, order), boxes_.element_bytes());
   const auto received = bytes_of(boxes_.received(block, order), boxes_.element_bytes());
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    if (receive()[received[i]] != content(sender, sent[i])) return false;
+    if (receive()[received[i]] != byte_at(sender, sent[i])) return false;
   }
   return true;
 }

@@ -81,7 +81,7 @@ MPI_Request begin(CollectiveCase& one) {
 }
 
 // The PMPI_ function is what programs call that do not use fab: its binding stands in for the other.
-void wait(MPI_Request& request) { check_mpi(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait"); }
+void wait_in_mpi(MPI_Request& request) { check_mpi(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait"); }
 
 std::string mpi_name(const char* prefix, const std::string& rest) { return fmt::format("MPI_{}{}", prefix, rest); }
 
@@ -90,7 +90,7 @@ std::string mpi_name(const char* prefix, const std::string& rest) { return fmt::
 NonblockingCall mpi_nonblocking(CollectiveCase& one) {
   return in_halves(
       "MPI", mpi_name("I", name_of(one.collective())), [&one] { return begin(one); },
-      [](MPI_Request& request) { wait(request); });
+      [](MPI_Request& request) { wait_in_mpi(request); });
 }
 
 std::vector<Contestant> mpi_collectives(CollectiveCase& one) {
@@ -103,7 +103,7 @@ std::vector<Contestant> mpi_collectives(CollectiveCase& one) {
                                                                                  })},
           {.library = "MPI", .form = Form::nonblocking, .call = nonblocking, .calls = repeat([&one] {
                                                                                MPI_Request request = begin(one);
-                                                                               wait(request);
+                                                                               wait_in_mpi(request);
                                                                              })}};
 }
 

@@ -8,6 +8,7 @@
 #include "collectives/registry.h"
 #include "collectives/start.h"
 #include "unit/collective_model.h"
+#include "unit/fill.h"
 #include "unit/in_process_job.h"
 #include "unit/recording_rig.h"
 
@@ -21,14 +22,6 @@ constexpr int kRankCounts[] = {1, 2, 3, 4, 5, 7, 8, 13, 16};
 #else
 constexpr int kRankCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 31, 32, 33, 64};
 #endif
-
-constexpr std::byte kUntouched{0xee};
-
-std::uint64_t hash(std::uint64_t value) {
-  value = (value ^ (value >> 31)) * 0x7fb5d329728ea185ull;
-  value = (value ^ (value >> 27)) * 0x81dadef4bc2dd44dull;
-  return value ^ (value >> 33);
-}
 
 /// The buffers of all ranks of one call, before and after it.
 class Performance {

@@ -5,20 +5,9 @@
 #include <algorithm>
 
 #include "collectives/neighbor/neighbor_xchg.h"
+#include "unit/fill.h"
 
 namespace fab::test {
-
-namespace {
-
-constexpr std::byte kUntouched{0xee};
-
-std::uint64_t hash(std::uint64_t value) {
-  value = (value ^ (value >> 31)) * 0x7fb5d329728ea185ull;
-  value = (value ^ (value >> 27)) * 0x81dadef4bc2dd44dull;
-  return value ^ (value >> 33);
-}
-
-}  // namespace
 
 Exchange::Exchange(InProcessJob::Communicators communicators, const ExchangeOptions& options)
     : communicators_(std::move(communicators)), options_(options) {

@@ -17,7 +17,7 @@ constexpr int kJobSizes[] = {1, 2, 3, 4, 5, 7, 8, 16};
 #endif
 
 /// What a job is made of besides its ranks.
-struct Setting {
+struct ExchangeSetting {
   bool directed_receive;
   std::size_t iov_limit;
   std::size_t inject_bytes;
@@ -25,12 +25,12 @@ struct Setting {
   bool check;
 };
 
-void PrintTo(const Setting& setting, std::ostream* out) {
+void PrintTo(const ExchangeSetting& setting, std::ostream* out) {
   *out << "directed receive " << setting.directed_receive << ", iov limit " << setting.iov_limit << ", inject "
        << setting.inject_bytes << " B, combine " << setting.combine_bytes << " B, check " << setting.check;
 }
 
-class Exchanges : public testing::TestWithParam<Setting> {
+class Exchanges : public testing::TestWithParam<ExchangeSetting> {
  protected:
   [[nodiscard]] InProcessJob job(int ranks, std::uint32_t seed) const {
     Config config = caller_config();
@@ -93,11 +93,12 @@ TEST_P(Exchanges, OnGrids) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Settings, Exchanges,
-                         testing::Values(Setting{true, 4, 64, 16384, false}, Setting{false, 4, 64, 16384, false},
-                                         Setting{true, 1, 0, 16384, false}, Setting{false, 1, 0, 0, true},
-                                         Setting{true, 2, 4096, 0, false}, Setting{false, 2, 4096, 16384, true},
-                                         Setting{true, 64, 0, 1 << 20, true}));
+INSTANTIATE_TEST_SUITE_P(
+    Settings, Exchanges,
+    testing::Values(ExchangeSetting{true, 4, 64, 16384, false}, ExchangeSetting{false, 4, 64, 16384, false},
+                    ExchangeSetting{true, 1, 0, 16384, false}, ExchangeSetting{false, 1, 0, 0, true},
+                    ExchangeSetting{true, 2, 4096, 0, false}, ExchangeSetting{false, 2, 4096, 16384, true},
+                    ExchangeSetting{true, 64, 0, 1 << 20, true}));
 
 }  // namespace
 }  // namespace fab::test

@@ -15,16 +15,16 @@ namespace {
 
 constexpr std::size_t kExchanges = 4;  ///< each on a communicator of its own
 
-struct Setting {
+struct EarlyMessage {
   std::size_t longest_bytes;
   std::size_t iov_limit;
 };
 
-void PrintTo(const Setting& setting, std::ostream* out) {
+void PrintTo(const EarlyMessage& setting, std::ostream* out) {
   *out << "blocks up to " << setting.longest_bytes << " B, iov limit " << setting.iov_limit;
 }
 
-class EarlyMessages : public testing::TestWithParam<Setting> {
+class EarlyMessages : public testing::TestWithParam<EarlyMessage> {
  protected:
   using Order = std::deque<std::size_t>;
 
@@ -82,7 +82,8 @@ TEST_P(EarlyMessages, DoNotHoldUpOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, EarlyMessages,
-                         testing::Values(Setting{100, 4}, Setting{9000, 1}, Setting{70'000, 4}, Setting{140'000, 2}));
+                         testing::Values(EarlyMessage{100, 4}, EarlyMessage{9000, 1}, EarlyMessage{70'000, 4},
+                                         EarlyMessage{140'000, 2}));
 
 }  // namespace
 }  // namespace fab::test

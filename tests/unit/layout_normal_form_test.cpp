@@ -14,29 +14,29 @@ using Sizes = std::vector<std::size_t>;
 using Displacements = std::vector<std::ptrdiff_t>;
 
 /// A box inside an array.
-struct Box {
+struct Part {
   Sizes sizes, subsizes, starts;
 };
 
-Layout by_subarray(const Box& box, const Layout& element) {
+Layout by_subarray(const Part& box, const Layout& element) {
   return Layout::subarray(box.sizes, box.subsizes, box.starts, element);
 }
 
 /// Bytes between elements that are neighbours in each dimension.
-Displacements strides(const Box& box, std::ptrdiff_t extent) {
+Displacements strides(const Part& box, std::ptrdiff_t extent) {
   Displacements result(box.sizes.size());
   for (std::size_t d = result.size(); d-- > 0; extent *= static_cast<std::ptrdiff_t>(box.sizes[d])) result[d] = extent;
   return result;
 }
 
-std::ptrdiff_t corner(const Box& box, const Displacements& stride) {
+std::ptrdiff_t corner(const Part& box, const Displacements& stride) {
   std::ptrdiff_t offset = 0;
   for (std::size_t d = 0; d < stride.size(); ++d) offset += static_cast<std::ptrdiff_t>(box.starts[d]) * stride[d];
   return offset;
 }
 
 /// A vector of vectors, innermost dimension first, the way MPI codes without MPI_Type_create_subarray do it.
-Layout by_vectors(const Box& box, const Layout& element) {
+Layout by_vectors(const Part& box, const Layout& element) {
   const Displacements stride = strides(box, element.extent());
   Layout layout = element;
   for (std::size_t d = stride.size(); d-- > 0;) layout = Layout::vector(box.subsizes[d], 1, stride[d], layout);
@@ -44,7 +44,7 @@ Layout by_vectors(const Box& box, const Layout& element) {
 }
 
 /// Where the elements of the box begin, in C order.
-Displacements elements(const Box& box, std::ptrdiff_t extent) {
+Displacements elements(const Part& box, std::ptrdiff_t extent) {
   const Displacements stride = strides(box, extent);
   Displacements places{corner(box, stride)};
   for (std::size_t d = 0; d < stride.size(); ++d) {
@@ -59,19 +59,19 @@ Displacements elements(const Box& box, std::ptrdiff_t extent) {
   return places;
 }
 
-Layout by_elements(const Box& box, const Layout& element) {
+Layout by_elements(const Part& box, const Layout& element) {
   const Displacements places = elements(box, element.extent());
   return Layout::indexed(Sizes(places.size(), 1), places, element);
 }
 
-Layout by_rows(const Box& box, const Layout& element) {
-  Box first = box;
+Layout by_rows(const Part& box, const Layout& element) {
+  Part first = box;
   first.subsizes.back() = std::min<std::size_t>(1, box.subsizes.back());
   const Displacements places = elements(first, element.extent());
   return Layout::indexed(Sizes(places.size(), box.subsizes.back()), places, element);
 }
 
-Layout by_fields(const Box& box, const Layout& element) {
+Layout by_fields(const Part& box, const Layout& element) {
   std::vector<Layout::Field> fields;
   for (const std::ptrdiff_t place : elements(box, element.extent())) {
     fields.push_back({.displacement = place, .element = element});
@@ -79,11 +79,11 @@ Layout by_fields(const Box& box, const Layout& element) {
   return Layout::structure(fields);
 }
 
-Box random_box(std::mt19937& random) {
+Part random_part(std::mt19937& random) {
   const auto pick = [&random](std::size_t low, std::size_t high) {
     return std::uniform_int_distribution<std::size_t>(low, high)(random);
   };
-  Box box;
+  Part box;
   for (std::size_t d = pick(1, 4); d > 0; --d) {
     box.sizes.push_back(pick(1, 6));
     box.subsizes.push_back(pick(1, box.sizes.back()));
@@ -92,7 +92,7 @@ Box random_box(std::mt19937& random) {
   return box;
 }
 
-void expect_one_form(const Box& box, const Layout& element) {
+void expect_one_form(const Part& box, const Layout& element) {
   const Layout expected = by_subarray(box, element);
   for (const auto& form : {by_vectors, by_elements, by_rows, by_fields}) {
     const Layout layout = form(box, element).resized(0, expected.extent());
@@ -103,12 +103,12 @@ void expect_one_form(const Box& box, const Layout& element) {
 
 TEST(LayoutNormalFormTest, BoxesOfDoubles) {
   std::mt19937 random(7);
-  for (int i = 0; i < 1000; ++i) expect_one_form(random_box(random), Layout::contiguous(8));
+  for (int i = 0; i < 1000; ++i) expect_one_form(random_part(random), Layout::contiguous(8));
 }
 
 TEST(LayoutNormalFormTest, BoxesOfPaddedElements) {
   std::mt19937 random(8);
-  for (int i = 0; i < 1000; ++i) expect_one_form(random_box(random), Layout::contiguous(12).resized(0, 16));
+  for (int i = 0; i < 1000; ++i) expect_one_form(random_part(random), Layout::contiguous(12).resized(0, 16));
 }
 
 TEST(LayoutNormalFormTest, BoxesOfStructures) {
@@ -116,7 +116,7 @@ TEST(LayoutNormalFormTest, BoxesOfStructures) {
                                           {.displacement = 8, .element = Layout::contiguous(8)}};
   const Layout element = Layout::structure(fields).resized(0, 24);
   std::mt19937 random(9);
-  for (int i = 0; i < 1000; ++i) expect_one_form(random_box(random), element);
+  for (int i = 0; i < 1000; ++i) expect_one_form(random_part(random), element);
 }
 
 TEST(LayoutNormalFormTest, LoopsThatGoOnBecomeOne) {

@@ -17,28 +17,12 @@
 #include "core/wait.h"
 #include "unit/exchange.h"
 #include "unit/forbidden_calls.h"
+#include "unit/outcome.h"
 #include "unit/random_topologies.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {
 namespace {
-
-struct Outcome : Completion {
-  Outcome()
-      : Completion(
-            [](Completion& self, std::uint64_t arrived, std::uint64_t) noexcept {
-              static_cast<Outcome&>(self).ended = true;
-              static_cast<Outcome&>(self).bytes = arrived;
-            },
-            [](Completion& self, const Status& its_status) noexcept {
-              static_cast<Outcome&>(self).ended = true;
-              static_cast<Outcome&>(self).status = its_status;
-            }) {}
-
-  bool ended = false;
-  std::uint64_t bytes = 0;
-  Status status;
-};
 
 std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
   std::vector<std::byte> result(bytes);

@@ -10,6 +10,7 @@
 #include "collectives/neighbor/neighbor_xchg.h"
 #include "core/wait.h"
 #include "unit/expect_error.h"
+#include "unit/fill.h"
 #include "unit/in_process_job.h"
 #include "unit/random_topologies.h"
 
@@ -27,7 +28,6 @@ Config caller_only(double wait_timeout_s = 0) {
 }
 
 constexpr NetworkOptions kWrites{.refused_percent = 20, .writes = true};
-constexpr std::byte kUntouched{0xee};
 
 /// A block of `bytes`; scattered ones leave a gap behind each byte.
 Layout block_layout(std::size_t bytes, bool scattered) {
@@ -114,8 +114,8 @@ class Side {
 
 /// Sizes on both sides of where two slots end, none at all included.
 std::size_t random_bytes(std::uint32_t seed, Rank from, Rank to) {
-  static constexpr std::size_t kSizes[] = {0, 1, 40, 5000, 32'768, 32'769, 70'000};
-  return kSizes[std::mt19937(seed * 977 + static_cast<std::uint32_t>(from * 31 + to))() % std::size(kSizes)];
+  static constexpr std::size_t kLengths[] = {0, 1, 40, 5000, 32'768, 32'769, 70'000};
+  return kLengths[std::mt19937(seed * 977 + static_cast<std::uint32_t>(from * 31 + to))() % std::size(kLengths)];
 }
 
 class OneSidedGraphs : public testing::TestWithParam<bool> {};

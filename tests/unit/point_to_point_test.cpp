@@ -61,19 +61,19 @@ std::vector<std::byte> data(std::uint32_t seed, std::size_t bytes) {
   return result;
 }
 
-struct Setting {
+struct Matching {
   NetworkOptions network;
   const char* name;
 };
 
-void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
+void PrintTo(const Matching& setting, std::ostream* out) { *out << setting.name; }
 
-const Setting kDirected{{}, "directed receives"};
-const Setting kUndirected{{.directed_receive = false, .iov_limit = 1, .tag_mask = (1ull << 48) - 1},
-                          "no directed receives, 48 bits of tag"};
-const Setting kBlocking{{.directed_receive = false, .early_messages_block = true}, "early messages block"};
+const Matching kDirected{{}, "directed receives"};
+const Matching kUndirected{{.directed_receive = false, .iov_limit = 1, .tag_mask = (1ull << 48) - 1},
+                           "no directed receives, 48 bits of tag"};
+const Matching kBlocking{{.directed_receive = false, .early_messages_block = true}, "early messages block"};
 
-class PointToPoint : public testing::TestWithParam<Setting> {
+class PointToPoint : public testing::TestWithParam<Matching> {
  protected:
   static NetworkOptions options(std::uint32_t seed) {
     NetworkOptions result = GetParam().network;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/wait.h"
+#include "unit/comes_true.h"
 #include "unit/exchange.h"
 #include "unit/random_topologies.h"
 #include "unit/recording_rig.h"
@@ -23,17 +24,6 @@ RecordingRig::Options with_thread(bool wait_fd = true) {
   options.config.progress = ProgressMode::thread;
   options.capabilities.wait_fd = wait_fd;
   return options;
-}
-
-/// Waits without a call into fab; false after ten seconds.
-template <class Condition>
-[[nodiscard]] bool comes_true(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + 10s;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(200us);
-  }
-  return true;
 }
 
 Schedule two_rounds() {

@@ -9,43 +9,23 @@
 #include "core/log.h"
 #include "providers/local/local_provider.h"
 #include "providers/ofi/ofi_provider.h"
+#include "unit/outcome.h"
 
 namespace fab::test {
 namespace {
 
 using testing::HasSubstr;
 
-struct Setting {
+struct ProviderSetting {
   const char* provider;
   bool registered = false;  ///< memory is registered for each message, as FI_MR_LOCAL demands
 };
 
-void PrintTo(const Setting& setting, std::ostream* out) {
+void PrintTo(const ProviderSetting& setting, std::ostream* out) {
   *out << setting.provider << (setting.registered ? " with registered memory" : "");
 }
 
-struct Outcome : Completion {
-  Outcome()
-      : Completion(
-            [](Completion& self, std::uint64_t arrived_bytes, std::uint64_t arrived_tag) noexcept {
-              auto& outcome = static_cast<Outcome&>(self);
-              outcome.bytes = arrived_bytes;
-              outcome.tag = arrived_tag;
-              outcome.ended = true;
-            },
-            [](Completion& self, const Status& its_status) noexcept {
-              auto& outcome = static_cast<Outcome&>(self);
-              outcome.status = its_status;
-              outcome.ended = true;
-            }) {}
-
-  bool ended = false;
-  std::uint64_t bytes = 0;
-  std::uint64_t tag = 0;
-  Status status;
-};
-
-class ProviderTest : public testing::TestWithParam<Setting> {
+class ProviderTest : public testing::TestWithParam<ProviderSetting> {
  protected:
   ProviderTest() : left_(make(0)), right_(make(1)) {
     to_right_ = left_->connect(right_->address());
@@ -222,11 +202,12 @@ TEST_P(NetworkProviderTest, KeysAreNotGuessed) {
 }
 
 const auto networks =
-    testing::Values(Setting{"net"}, Setting{"net", true}, Setting{"tcp;ofi_rxm"}, Setting{"tcp;ofi_rxm", true},
-                    Setting{"sockets"}, Setting{"sockets", true}, Setting{"shm"}, Setting{"shm", true});
+    testing::Values(ProviderSetting{"net"}, ProviderSetting{"net", true}, ProviderSetting{"tcp;ofi_rxm"},
+                    ProviderSetting{"tcp;ofi_rxm", true}, ProviderSetting{"sockets"}, ProviderSetting{"sockets", true},
+                    ProviderSetting{"shm"}, ProviderSetting{"shm", true});
 
 INSTANTIATE_TEST_SUITE_P(Networks, ProviderTest, networks);
-INSTANTIATE_TEST_SUITE_P(Node, ProviderTest, testing::Values(Setting{"local"}));
+INSTANTIATE_TEST_SUITE_P(Node, ProviderTest, testing::Values(ProviderSetting{"local"}));
 INSTANTIATE_TEST_SUITE_P(Networks, NetworkProviderTest, networks);
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/wait.h"
+#include "unit/comes_true.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {
@@ -34,17 +35,6 @@ Schedule only_reduce() {
   ScheduleBuilder builder("test", 3);
   builder.reduce({ReduceOp::user, ElementType::byte}, 4, block_of(BufferId::send), block_of(BufferId::recv));
   return builder.commit();
-}
-
-/// Waits without a call into fab; false after ten seconds.
-template <class Condition>
-[[nodiscard]] bool comes_true(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + 10s;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(200us);
-  }
-  return true;
 }
 
 /// Adds bytes, and keeps who called, when how many elements.

@@ -1,0 +1,20 @@
+// Waiting for what another thread does.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+namespace fab::test {
+
+/// Waits without a call into fab; false after ten seconds.
+template <class Condition>
+[[nodiscard]] bool comes_true(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  return true;
+}
+
+}  // namespace fab::test
