@@ -87,6 +87,37 @@ TEST(Run, OnePeersRefusalsHoldUpNobodyElse) {
   rig.let_go(run);
 }
 
+// Some are taken back while they wait: the first, one in the middle and the last.
+TEST(Run, RefusedSendsToOnePeerLeaveInTheOrderOfTheirStarts) {
+  constexpr std::size_t kRuns = 20;
+  RecordingRig rig;
+  std::vector<Buffers> buffers(kRuns, Buffers(8));
+  std::vector<core::Run*> runs;
+  rig.provider().refuse_peer(1, kSend, true);
+  for (Buffers& its : buffers) runs.push_back(&rig.start(exchange_with({1}, 8), its));
+  const std::size_t before = rig.provider().refusals();
+  rig.poll();
+  EXPECT_EQ(rig.provider().refusals(), before + 1) << "who waits behind a refused one is not tried";
+  const std::set<std::size_t> failing{0, 7, kRuns - 1};
+  for (const std::size_t i : failing) rig.provider().fail(rig.provider().find(kRecv, 1, i), Errc::transport, "x");
+  rig.poll();
+  rig.provider().refuse_peer(1, kSend, false);
+  rig.poll();
+  ASSERT_EQ(rig.provider().count(kSend), kRuns - failing.size());
+  for (std::size_t i = 0, sent = 0; i < kRuns; ++i) {
+    if (failing.contains(i)) continue;
+    const std::vector<Post> posts = rig.provider().posts();
+    EXPECT_EQ(posts[rig.provider().find(kSend, 1, sent++)].tag, posts[rig.provider().find(kRecv, 1, i)].tag);
+  }
+  rig.provider().settle_all(8);
+  rig.poll();
+  for (std::size_t i = 0; i < kRuns; ++i) {
+    EXPECT_TRUE(runs[i]->done());
+    EXPECT_EQ(runs[i]->status().ok(), !failing.contains(i));
+    rig.let_go(*runs[i]);
+  }
+}
+
 TEST(Run, OrderOfCompletionsDoesNotMatter) {
   RecordingRig rig;
   const auto plan = rig.plan(exchange_with({1, 2, 3}, 8));
