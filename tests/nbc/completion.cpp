@@ -117,7 +117,7 @@ TEST_F(CompletionTest, WaitsomeAndTestsome) {
   EXPECT_EQ(count, MPI_UNDEFINED);
 }
 
-/// LibNBC's tags end at 32767. Some are waited for at once, to keep the ranks together.
+/// LibNBC's tags end at 32767.
 TEST_F(CompletionTest, FortyThousandBarriersAtATime) {
   std::vector<NBC_Handle> handles(40000);
   for (NBC_Handle& handle : handles) ASSERT_EQ(NBC_Ibarrier(MPI_COMM_WORLD, &handle), NBC_OK);

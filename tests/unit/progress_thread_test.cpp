@@ -119,6 +119,11 @@ TEST_P(ProgressThread, DoesNothingWhileNothingIsActive) {
 
 TEST_P(ProgressThread, MeetsNoBlockingCall) {
   const auto plan = rig_.plan(exchange_with({1}, 8));
+  core::Run& first = rig_.start(*plan, buffers_);  // for the thread, which may be slow to come
+  rig_.engine().leave();
+  provider().settle_all(8);
+  ASSERT_TRUE(comes_true([&] { return first.done(); }));
+  rig_.let_go(first);
   std::this_thread::sleep_for(50ms);
   const std::size_t before = provider().background_polls();
   for (int i = 0; i < 200; ++i) {
