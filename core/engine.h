@@ -88,8 +88,8 @@ class Engine {
 
   /// A post was refused: repeat it after the next progress.
   void retry_later(Post& post) noexcept FAB_REQUIRES(mutex) { refused_.push_back(post); }
-  /// A send was refused, and so will those be that wait for the same peer: they leave in the order of their posts, which
-  /// is the one in which the peer looks for them.
+  /// A send was refused, and so will those be that wait for the same peer: they leave in the order of their posts,
+  /// which is the one in which the peer looks for them.
   void retry_later(Post& send, RefusedPosts& to_peer) FAB_REQUIRES(mutex);
   /// Forgets a refused post.
   void forget(Post& post) noexcept FAB_REQUIRES(mutex);

@@ -156,8 +156,8 @@ class Link {
   std::size_t pending_ = 0;  ///< receives and long sends
   Slots<Receive> receives_;
   Slots<Send> sends_;
-  std::list<Receive*> waiting_;         ///< receives without a message, in the order of their posts
-  std::list<Early> early_;              ///< in the order of their arrival
+  std::list<Receive*> waiting_;  ///< receives without a message, in the order of their posts
+  std::list<Early> early_;       ///< in the order of their arrival
   std::vector<Reading> readings_;
   std::deque<Answer> answers_;           ///< that found no room
   std::vector<std::uint32_t> outgoing_;  ///< cleared sends
