@@ -12,6 +12,8 @@ namespace {
 
 #if defined(__SANITIZE_THREAD__)  // twenty times slower, with nothing to find: one thread drives all ranks
 constexpr int kJobSizes[] = {1, 2, 5};
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr int kJobSizes[] = {1, 2, 3, 5, 8};
 #else
 constexpr int kJobSizes[] = {1, 2, 3, 4, 5, 7, 8, 16};
 #endif
