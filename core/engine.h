@@ -115,7 +115,7 @@ class Engine {
   static constexpr int kThreadSafetyTimeoutMs = 1000;  ///< of the progress thread
   // Of the progress thread while callers wait for themselves.
   static constexpr std::int64_t kFirstDozeNs = 50'000;
-  static constexpr std::int64_t kLongestDozeNs = 4'000'000;
+  static constexpr std::int64_t kLongestDozeNs = 1'000'000;
   static constexpr int kDozesWhileDriven = 4;  ///< that long an exchange may take, and the next start is still cheap
   static constexpr int kLeftAloneMs = 10;      ///< without a poll: the thread looks after what is held back
   // Of sleeps, where there are inboxes.

@@ -122,6 +122,7 @@ void Engine::thread_main() {
       doze_ns = std::min(2 * doze_ns, kLongestDozeNs);
       continue;
     }
+    doze_ns = kFirstDozeNs;
     const Turn turn = thread_turn();
     if (turn == Turn::worked) {
       worked = true;
@@ -135,7 +136,6 @@ void Engine::thread_main() {
       const auto called = std::chrono::steady_clock::now();
       needed = std::exchange(worked, false) && called - last_call > std::chrono::nanoseconds(kFirstDozeNs);
       last_call = called;
-      if (needed) doze_ns = kFirstDozeNs;
     }
   }
 }
