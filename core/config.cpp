@@ -123,7 +123,10 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
 }
 
 constexpr std::array<ConfigRow, 14> kOtherRows = {{
-    {"FAB_PROVIDER", "", "libfabric provider by name, as fab_info lists them; empty: the best one is chosen.",
+    {"FAB_PROVIDER", "",
+     "What carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another of libfabric's "
+     "names, "
+     "as fab_info lists them; empty or auto: the best one is chosen.",
      [](std::string_view text, Config& config) { return parse_text(text, config.provider); },
      [](const Config& config) { return config.provider; }},
     {"FAB_IFACE", "", "Network interface or libfabric domain by name; empty: one that reaches the other nodes.",

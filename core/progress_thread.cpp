@@ -57,7 +57,12 @@ Engine::Turn Engine::thread_turn() {
     return Turn::unwanted;
   }
   if (progress() > 0) return Turn::worked;
-  if (all_have_wait_fd_ && may_sleep()) thread_state_.store(ThreadState::waiting, std::memory_order_relaxed);
+  if (all_have_wait_fd_ && may_sleep()) {
+    // Who drives before the thread sleeps makes it deaf; then it sleeps on these.
+    deaf_fds_.assign(1, thread_fd_);
+    deaf_ms_ = kThreadSafetyTimeoutMs;
+    thread_state_.store(ThreadState::waiting, std::memory_order_relaxed);
+  }
   return Turn::idle;
 }
 

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "bindings/tools/map_report.h"
 #include "collectives/registry.h"
@@ -15,6 +17,7 @@
 #include "core/config.h"
 #include "core/transports.h"
 #include "fab/error.h"
+#include "providers/ofi/features.h"
 #include "providers/ofi/survey.h"
 
 namespace {
@@ -48,6 +51,13 @@ ordered_json describe_transports(const fab::Config& config, const fab::JobInfo& 
           {"network_reason", network ? "for all other ranks" : "not opened: nobody to reach"}};
 }
 
+ordered_json describe_features(const fab::ofi::Candidate& candidate) {
+  ordered_json rows = ordered_json::array();
+  for (const fab::ofi::Feature& feature : fab::ofi::features_of(candidate))
+    rows.push_back({{"name", feature.name}, {"used", feature.used}, {"detail", feature.detail}});
+  return rows;
+}
+
 ordered_json describe_providers(const fab::Config& config, const fab::JobInfo& job) {
   const fab::ofi::Survey survey(config, job);
   ordered_json rows = ordered_json::array();
@@ -60,7 +70,8 @@ ordered_json describe_providers(const fab::Config& config, const fab::JobInfo& j
                     {"chosen", candidate.usable && &candidate == &survey.candidates().front()},
                     {"reason", candidate.reason},
                     {"persistent", candidate.writes ? "writes" : "messages"},
-                    {"persistent_reason", candidate.writes_reason}});
+                    {"persistent_reason", candidate.writes_reason},
+                    {"features", describe_features(candidate)}});
   return rows;
 }
 
@@ -91,6 +102,19 @@ void print_providers(const ordered_json& rows) {
                  row["persistent_reason"].get<std::string>());
 }
 
+/// Of each provider once: the devices of one have the same.
+void print_features(const ordered_json& rows) {
+  std::set<std::string> printed;
+  for (const ordered_json& row : rows) {
+    const auto provider = row["provider"].get<std::string>();
+    if (!printed.insert(provider).second) continue;
+    fmt::print("\nover {} fab uses (+) and does without (-)\n", provider);
+    for (const ordered_json& feature : row["features"])
+      fmt::print("  {} {:<20} {}\n", feature["used"].get<bool>() ? "+" : "-", feature["name"].get<std::string>(),
+                 feature["detail"].get<std::string>());
+  }
+}
+
 void print_variables(const ordered_json& rows) {
   fmt::print("\nvariables\n");
   for (const ordered_json& row : rows) {
@@ -113,6 +137,7 @@ void print(const ordered_json& info) {
     fmt::print("{:<14} {} ({})\n", way, ways[way].get<bool>() ? "used" : "not used",
                text(ways[std::string(way) + "_reason"]));
   print_providers(info["providers"]);
+  print_features(info["providers"]);
   print_variables(info["variables"]);
 }
 

@@ -8,6 +8,7 @@
 #include <rdma/fi_errno.h>
 
 #include <memory>
+#include <string_view>
 
 #include "fab/error.h"
 
@@ -28,9 +29,22 @@ struct FreeInfo {
 };
 using InfoHandle = std::unique_ptr<fi_info, FreeInfo>;
 
+/// What the user can do about an error of that call; empty where fab knows nothing.
+inline std::string_view remedy(std::string_view call, long result) {
+  if (result == -FI_ENOMEM)
+    return "; memory that a network card reads and writes is locked: `ulimit -l` on every node must allow it (usual: "
+           "unlimited)";
+  if (result == -FI_EINVAL && call == "fi_enable")
+    return "; ofi_rxm wants 256 places in a queue for each of FI_UNIVERSE_SIZE ranks (256 unless it is set), which may "
+           "be more than the network card has: set FI_UNIVERSE_SIZE to the ranks of the job or less";
+  return {};
+}
+
 /// Throws Error(code) unless the libfabric call succeeded.
-inline void check(long result, const char* call, const std::string& provider, Errc code = Errc::transport) {
-  if (result < 0) throw Error(code, fmt::format("{} ({}): {}", call, provider, fi_strerror(static_cast<int>(-result))));
+inline void check(long result, std::string_view call, const std::string& provider, Errc code = Errc::transport) {
+  if (result >= 0) return;
+  throw Error(
+      code, fmt::format("{} ({}): {}{}", call, provider, fi_strerror(static_cast<int>(-result)), remedy(call, result)));
 }
 
 }  // namespace fab::ofi

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "providers/ofi/features.h"
 #include "providers/ofi/handles.h"
 #include "providers/ofi/interfaces.h"
 
@@ -11,21 +12,24 @@ namespace fab::ofi {
 
 namespace {
 
+/// What carries the bytes: a card that writes into memory by itself, any other network card, or the kernel.
+enum class Carrier { writing_card, card, kernel };
+
 struct Preference {
   const char* provider;
   const char* reason;
-  bool card_writes = false;  ///< the network card writes into memory by itself
+  Carrier carrier = Carrier::kernel;
 };
 
 /// Best first. Ahead of TCP: whatever drives a network card of its own. `net` is libfabric 1.17's native TCP endpoint,
 /// called `tcp` from 1.18 on; it blocks and polls equally fast, while ofi_rxm over TCP takes ten times as long to wake.
 constexpr Preference kPreferences[] = {
-    {"cxi", "Slingshot network card", true},
-    {"verbs;ofi_rxm", "InfiniBand or RoCE network card", true},
-    {"opx", "Omni-Path network card", true},
-    {"psm2", "Omni-Path network card"},
-    {"psm3", "network card through PSM3"},
-    {"efa", "EFA network card"},
+    {"cxi", "Slingshot network card", Carrier::writing_card},
+    {"verbs;ofi_rxm", "InfiniBand or RoCE network card", Carrier::writing_card},
+    {"opx", "Omni-Path network card", Carrier::writing_card},
+    {"psm2", "Omni-Path network card", Carrier::card},
+    {"psm3", "network card through PSM3", Carrier::card},
+    {"efa", "EFA network card", Carrier::card},
     {"tcp", "native TCP endpoint"},
     {"net", "native TCP endpoint"},
     {"tcp;ofi_rxm", "TCP with messages layered on top"},
@@ -38,6 +42,25 @@ const Preference* preference(const std::string& provider) {
   const auto* found = std::find_if(std::begin(kPreferences), std::end(kPreferences),
                                    [&](const Preference& row) { return provider == row.provider; });
   return found == std::end(kPreferences) ? nullptr : found;
+}
+
+bool is_card(const Candidate& candidate) {
+  const Preference* row = preference(candidate.provider);
+  return row != nullptr && row->carrier != Carrier::kernel;
+}
+
+/// FAB_PROVIDER: the user's word for what stands in the table, or libfabric's own name.
+bool means(std::string_view word, std::string_view provider) {
+  if (word.empty() || word == "auto" || word == provider) return true;
+  if (word == "verbs") return provider == "verbs;ofi_rxm";
+  return word == "tcp" && provider == "net";
+}
+
+/// The layer below InfiniBand's own addresses. Over Ethernet libfabric lists them but cannot open what has them.
+bool is_infiniband_over_ethernet(const fi_info& info) {
+  const char* network =
+      info.nic == nullptr || info.nic->link_attr == nullptr ? nullptr : info.nic->link_attr->network_type;
+  return info.addr_format == FI_SOCKADDR_IB && network != nullptr && std::string_view(network) == "Ethernet";
 }
 
 std::size_t rank_of(const Candidate& candidate) {
@@ -137,15 +160,24 @@ void Survey::add(fi_info* info) {
   if (!known) candidates_.push_back(std::move(candidate));
 }
 
+// What the user asks for binds all that is on a network. Where the job only has a wish, cards are free of it: they have
+// no loopback interface, and reach other nodes by ways of their own.
+bool Survey::interface_matters(const Candidate& candidate) const {
+  if (wanted_interface_.empty() || candidate.provider == "shm") return false;
+  if (!config_.interface.empty()) return true;
+  return !candidate.interface.empty() && !is_card(candidate);
+}
+
 void Survey::judge(Candidate& candidate) const {
   const auto refuse = [&candidate](std::string reason) {
     candidate.usable = false;
     candidate.reason = std::move(reason);
   };
-  if (!config_.provider.empty() && candidate.provider != config_.provider)
+  if (!means(config_.provider, candidate.provider))
     return refuse(fmt::format("FAB_PROVIDER={} asks for another", config_.provider));
   if (candidate.provider == "shm" && job_.node_count > 1) return refuse("does not reach the job's other nodes");
-  if (!candidate.interface.empty() && !wanted_interface_.empty() && candidate.interface != wanted_interface_ &&
+  if (is_infiniband_over_ethernet(*candidate.info)) return refuse("an InfiniBand address on an Ethernet");
+  if (interface_matters(candidate) && candidate.interface != wanted_interface_ &&
       candidate.domain != wanted_interface_ && candidate.address != wanted_interface_)
     return refuse(fmt::format("interface {} is wanted ({})", wanted_interface_, wanted_because_));
   if (candidate.interface == "lo" && job_.node_count > 1) return refuse("loopback does not reach other nodes");
@@ -165,11 +197,11 @@ void Survey::judge_writes(Candidate& candidate) const {
   if (config_.one_sided == OneSided::off) return decide(false, "FAB_ONE_SIDED=off");
   if (config_.check) return decide(false, "FAB_CHECK compares messages");
   if ((info.caps & FI_RMA) == 0) return decide(false, "the provider has no one-sided writes");
-  // A write tells its target a number of 32 bits, without a receive for it.
-  if (info.domain_attr->cq_data_size < sizeof(std::uint32_t) || (info.rx_attr->mode & FI_RX_CQ_DATA) != 0)
-    return decide(false, "the provider's writes carry no data to the target's completion queue");
+  // A write tells its target a number of 32 bits, without a receive for it. A provider cuts wider data silently.
+  if (!writes_carry_data(info))
+    return decide(false, "the provider's writes carry no data of 4 bytes to the target's completion queue");
   if (config_.one_sided == OneSided::on) return decide(true, "FAB_ONE_SIDED=on");
-  if (row != nullptr && row->card_writes) return decide(true, "the network card writes");
+  if (row != nullptr && row->carrier == Carrier::writing_card) return decide(true, "the network card writes");
   decide(false, "no network card writes; FAB_ONE_SIDED=on has the provider do it");
 }
 

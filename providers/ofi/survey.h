@@ -40,6 +40,7 @@ class Survey {
  private:
   void query(unsigned long long capabilities);
   void add(fi_info* info);
+  [[nodiscard]] bool interface_matters(const Candidate& candidate) const;
   void judge(Candidate& candidate) const;
   void judge_writes(Candidate& candidate) const;
 

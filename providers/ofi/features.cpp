@@ -1,0 +1,68 @@
+#include "providers/ofi/features.h"
+
+#include <fmt/format.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "providers/ofi/survey.h"
+
+namespace fab::ofi {
+
+namespace {
+
+bool has(std::uint64_t bits, std::uint64_t bit) { return (bits & bit) != 0; }
+
+Feature choose(const char* name, bool used, std::string detail, std::string instead) {
+  return {name, used, used ? std::move(detail) : std::move(instead)};
+}
+
+std::string largest(const fi_info& info) {
+  const std::uint64_t bytes = info.ep_attr->max_msg_size;
+  return bytes >= 1ull << 40 ? "of any length" : fmt::format("up to {} bytes; longer ones are refused", bytes);
+}
+
+std::string key_text(std::uint64_t mode) {
+  std::string text = has(mode, FI_MR_PROV_KEY) ? "keys are the provider's" : "keys are random numbers of fab's";
+  text += has(mode, FI_MR_VIRT_ADDR) ? ", targets are addresses" : ", targets are offsets";
+  if (has(mode, FI_MR_ENDPOINT)) text += ", bound to the endpoint";
+  return text;
+}
+
+}  // namespace
+
+bool receives_by_source(const fi_info& info) {
+  const std::string_view name = info.fabric_attr->prov_name;
+  return has(info.caps, FI_DIRECTED_RECV) && name != "shm" && name != "net" && name != "tcp";
+}
+
+bool writes_carry_data(const fi_info& info) {
+  return info.domain_attr->cq_data_size >= sizeof(std::uint32_t) && !has(info.rx_attr->mode, FI_RX_CQ_DATA);
+}
+
+std::vector<Feature> features_of(const Candidate& candidate) {
+  const fi_info& info = *candidate.info;
+  const std::size_t pieces = std::min(info.tx_attr->iov_limit, info.rx_attr->iov_limit);
+  const std::size_t inject = info.tx_attr->inject_size;
+  const std::uint64_t mode = info.domain_attr->mr_mode;
+  return {
+      {"tagged messages", true, largest(info)},
+      choose("receives by source", receives_by_source(info), "messages of several senders may have one tag",
+             "the tag names the sender"),
+      choose("injection", inject > 0, fmt::format("up to {} bytes", inject),
+             "every message keeps its buffer until its end"),
+      choose("pieces", pieces > 1, fmt::format("up to {} in a message without packing", pieces),
+             "blocks in several pieces are packed"),
+      choose("one-sided writes", candidate.writes, key_text(mode), candidate.writes_reason),
+      choose("data with a write", candidate.writes,
+             fmt::format("4 bytes, of {} that can be", info.domain_attr->cq_data_size), candidate.writes_reason),
+      choose("registered messages", has(mode, FI_MR_LOCAL), "the memory of every message is registered for it",
+             "memory of messages needs no registration"),
+  };
+}
+
+}  // namespace fab::ofi

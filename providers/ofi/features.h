@@ -1,0 +1,27 @@
+// What fab uses of a libfabric provider, and what it does without there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+struct fi_info;
+
+namespace fab::ofi {
+
+struct Candidate;
+
+struct Feature {
+  std::string name;
+  bool used = false;
+  std::string detail;  ///< what it amounts to, or what fab does instead
+};
+
+/// As fi_getinfo tells, without opening anything.
+[[nodiscard]] std::vector<Feature> features_of(const Candidate& candidate);
+
+/// Receives name their sender. Otherwise the tag does.
+[[nodiscard]] bool receives_by_source(const fi_info& info);
+/// A write tells its target 32 bits through the completion queue, which no receive need be posted for.
+[[nodiscard]] bool writes_carry_data(const fi_info& info);
+
+}  // namespace fab::ofi
