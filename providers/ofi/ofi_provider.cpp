@@ -329,7 +329,7 @@ PostResult OfiProvider::send_now(PeerHandle to, std::span<const iovec> pieces, s
     message.addr = to;
     message.tag = tag;
     message.context = completion.provider_space();
-    const std::uint64_t inject = total(pieces) <= capabilities_.inject_bytes ? FI_INJECT : 0;
+    const std::uint64_t inject = may_inject(total(pieces)) ? FI_INJECT : 0;
     const std::uint64_t delivered = order_ ? FI_TRANSMIT_COMPLETE : 0;
     return posted(fi_tsendmsg(endpoint_.get(), &message, FI_COMPLETION | inject | delivered), "fi_tsendmsg",
                   completion);
@@ -432,7 +432,7 @@ PostResult OfiProvider::post_write(PeerHandle to, std::span<const iovec> pieces,
   message.rma_iov_count = 1;
   message.context = completion.provider_space();
   message.data = data;
-  const std::uint64_t inject = bytes <= capabilities_.inject_bytes ? FI_INJECT : 0;
+  const std::uint64_t inject = may_inject(bytes) ? FI_INJECT : 0;
   return posted(fi_writemsg(endpoint_.get(), &message, FI_COMPLETION | FI_REMOTE_CQ_DATA | inject), "fi_writemsg",
                 completion);
 }

@@ -70,6 +70,10 @@ class OfiProvider final : public Provider {
   [[nodiscard]] PostResult send_in_order(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                          Completion& completion);
   void send_due();
+  /// A provider without injection refuses messages of no bytes, too.
+  [[nodiscard]] bool may_inject(std::size_t bytes) const noexcept {
+    return capabilities_.inject_bytes > 0 && bytes <= capabilities_.inject_bytes;
+  }
   std::size_t read_queue();
   std::size_t read_error();
   /// The operation is over, or never began.

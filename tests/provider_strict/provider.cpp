@@ -111,9 +111,7 @@ bool fits(const fi_info& hints) {
 /// No fields: the bits alternate, as in libfabric's own providers.
 constexpr std::uint64_t kAnyTagFormat = 0xaaaa'aaaa'aaaa'aaaaull;
 
-std::uint64_t tag_format() noexcept {
-  return kAnyTagFormat >> (64 - profile().tag_bits);
-}
+std::uint64_t tag_format() noexcept { return kAnyTagFormat >> (64 - profile().tag_bits); }
 
 void describe_transmit(fi_tx_attr& attr, std::uint64_t caps, const fi_info* hints) {
   const Profile& row = profile();
