@@ -55,7 +55,13 @@ std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Sto
   return context;
 }
 
-Context::~Context() { store_owner_.reset(); }
+// Until providers are closed they write to the memory of receives that nothing has come for.
+Context::~Context() {
+  store_owner_.reset();
+  engine_.stop_thread();
+  arrivals_.reset();
+  transports_ = {};
+}
 
 std::shared_ptr<Communicator> Context::world() {
   return std::make_shared<Communicator>(shared_from_this(), Group::range(0, job().size), job().rank, ContextId{0, 0});

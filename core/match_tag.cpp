@@ -9,11 +9,11 @@ namespace fab::core {
 namespace {
 
 constexpr unsigned kFlagBits = 3;
-constexpr unsigned kMinSequenceBits = 10;
+constexpr unsigned kMinSequenceBits = 6;
 constexpr unsigned kMaxSequenceBits = 24;
 constexpr unsigned kMinNumberBits = 6;
 constexpr unsigned kMaxNumberBits = 16;
-constexpr unsigned kMinCheckBits = 4;
+constexpr unsigned kMinCheckBits = 3;
 constexpr unsigned kMaxCheckBits = 12;
 constexpr unsigned kMinFreeBits = kMinSequenceBits + kMinNumberBits + kMinCheckBits;
 static_assert(kFlagBits + kMaxSequenceBits + kMaxNumberBits + kMaxCheckBits + TagFormat::kSlotBits <= 64);
@@ -31,7 +31,7 @@ TagFormat::TagFormat(const Capabilities& capabilities, int job_size) {
                 fmt::format("a tag of {} bits is too narrow for a job of {} ranks; {} bits are needed", width, job_size,
                             fixed + kMinFreeBits));
   const unsigned free = width - fixed;
-  check_bits_ = std::clamp(free / 4, kMinCheckBits, std::min(kMaxCheckBits, free - kMinSequenceBits - kMinNumberBits));
+  check_bits_ = std::clamp(free / 6, kMinCheckBits, std::min(kMaxCheckBits, free - kMinSequenceBits - kMinNumberBits));
   number_bits_ = std::clamp((free - check_bits_) / 2, kMinNumberBits,
                             std::min(kMaxNumberBits, free - check_bits_ - kMinSequenceBits));
   sequence_bits_ = std::min(kMaxSequenceBits, free - check_bits_ - number_bits_);

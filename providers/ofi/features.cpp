@@ -41,7 +41,7 @@ bool receives_by_source(const fi_info& info) {
 }
 
 bool writes_carry_data(const fi_info& info) {
-  return info.domain_attr->cq_data_size >= sizeof(std::uint32_t) && !has(info.rx_attr->mode, FI_RX_CQ_DATA);
+  return info.domain_attr->cq_data_size >= kWriteDataBytes && !has(info.rx_attr->mode, FI_RX_CQ_DATA);
 }
 
 std::vector<Feature> features_of(const Candidate& candidate) {

@@ -1,6 +1,7 @@
 // What fab uses of a libfabric provider, and what it does without there.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,9 @@ struct Feature {
 
 /// Receives name their sender. Otherwise the tag does.
 [[nodiscard]] bool receives_by_source(const fi_info& info);
-/// A write tells its target 32 bits through the completion queue, which no receive need be posted for.
+/// What a write tells its target. A provider would cut wider data silently.
+inline constexpr std::size_t kWriteDataBytes = 4;
+/// A write can tell it through the completion queue, which no receive need be posted for.
 [[nodiscard]] bool writes_carry_data(const fi_info& info);
 
 }  // namespace fab::ofi

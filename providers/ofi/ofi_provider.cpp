@@ -19,6 +19,8 @@ static_assert(sizeof(fi_context2) <= Completion::kProviderSpace);
 
 constexpr std::size_t kQueueEntries = 1024;
 constexpr std::size_t kReadBatch = 16;
+/// Of receives that are taken back when all ends.
+constexpr int kPollsForTheLast = 10'000;
 constexpr char kSeparator = '\n';  // provider name, how persistent exchanges travel, description, raw address
 
 std::uint64_t tag_mask(std::uint64_t format) {
@@ -70,6 +72,8 @@ std::uint64_t random_key(const fi_info& info) {
   return bits >= 64 ? key : key & ((1ull << bits) - 1);
 }
 
+void* provider_space_of(const Completion& completion) { return const_cast<Completion&>(completion).provider_space(); }
+
 std::string persistent_way(bool writes) { return writes ? "writes" : "messages"; }
 
 std::size_t total(std::span<const iovec> pieces) {
@@ -91,7 +95,28 @@ OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& lo
   log_.write(LogLevel::info, "chose {}: {}", description_, choice.reason);
 }
 
-OfiProvider::~OfiProvider() = default;
+// Memory that is in use must stay registered, so the endpoint ends first. Memory that is bound to the endpoint must
+// not, so what uses it is taken back.
+OfiProvider::~OfiProvider() {
+  if ((info_->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0) end_registered_operations();
+  endpoint_.reset();
+}
+
+// Nobody waits for these completions any more. Sends that their peers do not take are given up.
+void OfiProvider::end_registered_operations() {
+  for (const auto& [completion, regions] : registered_) fi_cancel(&endpoint_->fid, provider_space_of(*completion));
+  std::array<fi_cq_tagged_entry, kReadBatch> entries;
+  for (int polls = 0; !registered_.empty() && polls < kPollsForTheLast; ++polls) {
+    const ssize_t count = fi_cq_read(queue_.get(), entries.data(), entries.size());
+    fi_cq_err_entry error{};
+    if (count == -FI_EAVAIL && fi_cq_readerr(queue_.get(), &error, 0) == 1 && error.op_context != nullptr)
+      registered_.erase(&Completion::from_provider_space(error.op_context));
+    for (ssize_t i = 0; i < count; ++i)
+      if ((entries[i].flags & FI_REMOTE_WRITE) == 0)
+        registered_.erase(&Completion::from_provider_space(entries[i].op_context));
+  }
+  registered_.clear();
+}
 
 // Manual progress is enough, since fab polls, and spares the threads that some providers run for automatic progress. A
 // provider that has a descriptor to sleep on only together with those threads (sockets) gets them.
@@ -161,6 +186,8 @@ void OfiProvider::learn_capabilities() {
   capabilities_.tag_mask = tag_mask(info_->ep_attr->mem_tag_format);
   capabilities_.wait_fd = wait_fd_ >= 0;
   register_local_ = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+  const bool in_order = (info_->tx_attr->msg_order & info_->rx_attr->msg_order & FI_ORDER_SAS) != 0;
+  if (!in_order) order_ = std::make_unique<SendOrder>();
 }
 
 // One queue for sends and receives: one place reads it. Without a descriptor to sleep on (shm) it can only be polled.
@@ -190,7 +217,7 @@ bool OfiProvider::open_queue(fi_wait_obj wait_obj) {
     attr.wait_set = wait_set;
   }
   fid_cq* queue = nullptr;
-  const int opened = fi_cq_open(domain_.get(), &attr, &queue, nullptr);
+  const int opened = open_queue_of_some_size(attr, queue);
   if (wait_obj != FI_WAIT_NONE && unsupported(opened)) return false;
   check(opened, "fi_cq_open", name_);
   queue_.reset(queue);
@@ -200,6 +227,14 @@ bool OfiProvider::open_queue(fi_wait_obj wait_obj) {
   wait_fd_ = -1;
   if (!unsupported(got)) check(got, "fi_control (FI_GETWAIT)", name_);
   return false;
+}
+
+// How long a queue may be providers do not tell, but where they refuse one they choose.
+int OfiProvider::open_queue_of_some_size(fi_cq_attr& attr, fid_cq*& queue) const {
+  const int opened = fi_cq_open(domain_.get(), &attr, &queue, nullptr);
+  if (opened != -FI_EINVAL) return opened;
+  attr.size = 0;
+  return fi_cq_open(domain_.get(), &attr, &queue, nullptr);
 }
 
 void OfiProvider::learn_own_address() {
@@ -248,14 +283,44 @@ PostResult OfiProvider::posted(ssize_t result, const char* call, Completion& com
   if (result == 0) return PostResult::pending;
   if (result == -FI_EAGAIN) return PostResult::again;
   const int error = static_cast<int>(-result);
-  if (register_local_) registered_.erase(&completion);
+  forget(completion);
   completion.fail(
       {make_error_code(code_of(error)), fmt::format("{} ({}): {}", call, description_, fi_strerror(error))});
   return PostResult::pending;
 }
 
+void OfiProvider::forget(const Completion& completion) {
+  if (register_local_) registered_.erase(&completion);
+  if (order_) order_->end(completion);
+}
+
 PostResult OfiProvider::post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                   Completion& completion) {
+  if (!order_) return send_now(to, pieces, tag, completion);
+  if (!order_->is_taken(to, tag)) return send_in_order(to, pieces, tag, completion);
+  order_->keep(to, tag, pieces, completion);
+  return PostResult::pending;
+}
+
+PostResult OfiProvider::send_in_order(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                      Completion& completion) {
+  order_->begin(to, tag, completion);
+  const PostResult result = send_now(to, pieces, tag, completion);
+  if (result == PostResult::again) order_->end(completion);
+  return result;
+}
+
+void OfiProvider::send_due() {
+  while (order_->has_due()) {
+    DelayedSend send = order_->take_due();
+    order_->begin(send.to, send.tag, *send.completion);
+    if (send_now(send.to, send.pieces, send.tag, *send.completion) == PostResult::again)
+      return order_->put_back(std::move(send));
+  }
+}
+
+PostResult OfiProvider::send_now(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                 Completion& completion) {
   return post_registered(pieces, FI_SEND, completion, [&](void** descriptors) {
     fi_msg_tagged message{};
     message.msg_iov = pieces.data();
@@ -264,8 +329,10 @@ PostResult OfiProvider::post_send(PeerHandle to, std::span<const iovec> pieces, 
     message.addr = to;
     message.tag = tag;
     message.context = completion.provider_space();
-    const std::uint64_t inject = total(pieces) <= capabilities_.inject_bytes ? FI_INJECT : 0;
-    return posted(fi_tsendmsg(endpoint_.get(), &message, FI_COMPLETION | inject), "fi_tsendmsg", completion);
+    const std::uint64_t inject = may_inject(total(pieces)) ? FI_INJECT : 0;
+    const std::uint64_t delivered = order_ ? FI_TRANSMIT_COMPLETE : 0;
+    return posted(fi_tsendmsg(endpoint_.get(), &message, FI_COMPLETION | inject | delivered), "fi_tsendmsg",
+                  completion);
   });
 }
 
@@ -278,7 +345,7 @@ PostResult OfiProvider::post_recv(PeerHandle from, std::span<const iovec> pieces
     message.iov_count = pieces.size();
     message.addr = capabilities_.directed_receive ? from : FI_ADDR_UNSPEC;
     message.tag = tag;
-    message.ignore = ignore;
+    message.ignore = ignore & capabilities_.tag_mask;
     message.context = completion.provider_space();
     return posted(fi_trecvmsg(endpoint_.get(), &message, FI_COMPLETION), "fi_trecvmsg", completion);
   });
@@ -365,7 +432,7 @@ PostResult OfiProvider::post_write(PeerHandle to, std::span<const iovec> pieces,
   message.rma_iov_count = 1;
   message.context = completion.provider_space();
   message.data = data;
-  const std::uint64_t inject = bytes <= capabilities_.inject_bytes ? FI_INJECT : 0;
+  const std::uint64_t inject = may_inject(bytes) ? FI_INJECT : 0;
   return posted(fi_writemsg(endpoint_.get(), &message, FI_COMPLETION | FI_REMOTE_CQ_DATA | inject), "fi_writemsg",
                 completion);
 }
@@ -378,6 +445,12 @@ void OfiProvider::cancel(Completion& completion) {
 }
 
 std::size_t OfiProvider::poll() {
+  const std::size_t events = read_queue();
+  if (order_) send_due();
+  return events;
+}
+
+std::size_t OfiProvider::read_queue() {
   std::array<fi_cq_tagged_entry, kReadBatch> entries;
   const ssize_t count = fi_cq_read(queue_.get(), entries.data(), entries.size());
   if (count == -FI_EAGAIN) return 0;
@@ -392,7 +465,7 @@ std::size_t OfiProvider::poll() {
       continue;
     }
     Completion& completion = Completion::from_provider_space(entry.op_context);
-    if (register_local_) registered_.erase(&completion);
+    forget(completion);
     completion.done(entry.len, entry.tag);
   }
   return static_cast<std::size_t>(count);
@@ -414,7 +487,7 @@ std::size_t OfiProvider::read_error() {
     return 1;
   }
   Completion& completion = Completion::from_provider_space(entry.op_context);
-  if (register_local_) registered_.erase(&completion);
+  forget(completion);
   const std::string message =
       entry.err == FI_ETRUNC
           ? fmt::format("a message of {} bytes arrived, which is {} bytes more than declared", entry.len + entry.olen,
@@ -425,6 +498,7 @@ std::size_t OfiProvider::read_error() {
 }
 
 bool OfiProvider::may_sleep() {
+  if (order_ && order_->has_due()) return false;
   if (wait_set_) return fi_wait(wait_set_.get(), 0) == -FI_ETIMEDOUT;
   if (wait_fd_ < 0) return false;
   std::array<fid*, 1> fids{&queue_->fid};

@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "core/provider.h"
 #include "providers/ofi/handles.h"
+#include "providers/ofi/send_order.h"
 
 namespace fab::ofi {
 
@@ -56,13 +57,28 @@ class OfiProvider final : public Provider {
   void open_domain(const fi_info& info, fi_progress progress);
   void open_queue();
   bool open_queue(fi_wait_obj wait_obj);
+  [[nodiscard]] int open_queue_of_some_size(fi_cq_attr& attr, fid_cq*& queue) const;
   void open_endpoint();
   /// Returns what fi_enable says.
   int enable_new_endpoint();
   void learn_capabilities();
   void learn_own_address();
   [[nodiscard]] PostResult posted(ssize_t result, const char* call, Completion& completion);
+  /// A message that no other of its tag is ahead of.
+  [[nodiscard]] PostResult send_now(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                    Completion& completion);
+  [[nodiscard]] PostResult send_in_order(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                         Completion& completion);
+  void send_due();
+  /// A provider without injection refuses messages of no bytes, too.
+  [[nodiscard]] bool may_inject(std::size_t bytes) const noexcept {
+    return capabilities_.inject_bytes > 0 && bytes <= capabilities_.inject_bytes;
+  }
+  std::size_t read_queue();
   std::size_t read_error();
+  /// The operation is over, or never began.
+  void forget(const Completion& completion);
+  void end_registered_operations();
   [[nodiscard]] Handle<fid_mr> register_memory(const void* memory, std::size_t bytes, std::uint64_t access);
   [[nodiscard]] Regions register_pieces(std::span<const iovec> pieces, std::uint64_t access);
   template <class Post>
@@ -83,7 +99,8 @@ class OfiProvider final : public Provider {
   Handle<fid_ep> endpoint_;
   int wait_fd_ = -1;
   bool register_local_ = false;
-  std::unordered_map<Completion*, Regions> registered_;  ///< FI_MR_LOCAL only
+  std::unordered_map<const Completion*, Regions> registered_;  ///< FI_MR_LOCAL only
+  std::unique_ptr<SendOrder> order_;                           ///< null: the provider keeps it
   WriteListener* listener_ = nullptr;
 };
 

@@ -38,7 +38,7 @@ class Survey {
   [[nodiscard]] const std::string& wanted_interface() const noexcept { return wanted_interface_; }
 
  private:
-  void query(unsigned long long capabilities);
+  void query(unsigned long long capabilities, unsigned long long order);
   void add(fi_info* info);
   [[nodiscard]] bool interface_matters(const Candidate& candidate) const;
   void judge(Candidate& candidate) const;

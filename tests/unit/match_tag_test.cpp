@@ -26,10 +26,10 @@ Capabilities capabilities(bool directed_receive, unsigned tag_bits) {
 
 unsigned bits_for(int job_size) { return static_cast<unsigned>(std::bit_width(static_cast<unsigned>(job_size - 1))); }
 
-/// Bits that the format cannot do without: three flags, owner, perhaps source, slot, and at least 10 of the sequence, 6
-/// of the number and 4 of the check.
+/// Bits that the format cannot do without: three flags, owner, perhaps source, slot, and at least 6 of the sequence, 6 of
+/// the number and 3 of the check.
 unsigned least_bits(bool directed_receive, int job_size) {
-  return 3 + bits_for(job_size) * (directed_receive ? 1 : 2) + 8 + 10 + 6 + 4;
+  return 3 + bits_for(job_size) * (directed_receive ? 1 : 2) + 8 + 6 + 6 + 3;
 }
 
 /// One of the values that a field of `count` values can have, the ends more often than others.
@@ -58,7 +58,7 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const int job_size : {1, 2, 3, 4, 5, 16, 1000, 1 << 12, 1 << 16, 1 << 20})
     for (const bool directed_receive : {false, true})
-      for (const unsigned tag_bits : {64u, 63u, 60u, 48u, 43u, 34u, 30u})
+      for (const unsigned tag_bits : {64u, 63u, 60u, 48u, 43u, 34u, 32u, 30u, 28u})
         cases.push_back({job_size, directed_receive, tag_bits});
   return cases;
 }
@@ -90,12 +90,18 @@ TEST(TagFormat, TooNarrowTagsAreRefused) {
 TEST(TagFormat, EveryFieldIsWideEnough) {
   for_each_format([](const Case&, const TagFormat& tags) {
     EXPECT_EQ(tags.slots(), 256u);
-    EXPECT_GE(tags.sequences(), 1024u);
+    EXPECT_GE(tags.sequences(), 64u);
     EXPECT_LE(tags.sequences(), 1u << 24);
     EXPECT_GE(tags.numbers(), 64u);
     EXPECT_LE(tags.numbers(), 1u << 16);
     EXPECT_EQ(tags.max_in_flight(), tags.sequences() / 2);
   });
+}
+
+TEST(TagFormat, TagsOf32BitsServeSmallJobs) {
+  const TagFormat tags(capabilities(false, 32), 8);
+  EXPECT_GE(tags.numbers(), 64u);
+  EXPECT_GE(tags.max_in_flight(), 32u);
 }
 
 TEST(TagFormat, TagsStayWithinTheMask) {
@@ -144,7 +150,7 @@ TEST(TagFormat, SecondPartsOfDifferentLengthSeldomMeet) {
     int meetings = 0;
     for (std::uint64_t bytes = kFirst + 1; bytes < kFirst + 4096; ++bytes)
       meetings += tags.rest(bytes) == tags.rest(kFirst) ? 1 : 0;
-    EXPECT_LE(meetings, 4096 / 16 * 2) << "at least four bits of a hash should tell them apart";
+    EXPECT_LE(meetings, 4096 / 16 * 2) << "at least three bits of a hash should tell them apart";
   });
 }
 
