@@ -76,6 +76,7 @@ Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> b
   const std::uint64_t number = std::exchange(next_lasting_, next_lasting_ + kTagsOfLasting);
   Run& run = make_retired(std::move(schedule), Plan::Use::lasting_run, bases, tags.lasting(number), user);
   try {
+    run.hold_memory();
     if (run.plan().channel_count() > 0) run.make_one_sided(tags.lasting(number + 1));
   } catch (...) {
     run.let_go();

@@ -71,7 +71,8 @@ class Context : public std::enable_shared_from_this<Context> {
   Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make);
   bool drain(double timeout_s);
 
-  // In the order of construction. The destructor ends the store, the progress thread and the providers before all others.
+  // In the order of construction. The destructor ends the store, the progress thread and the providers before all
+  // others.
   Config config_;
   Log log_;
   std::unique_ptr<Store> store_owner_;

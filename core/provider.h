@@ -114,6 +114,13 @@ class Provider {
   /// in already is matched inside the call.
   [[nodiscard]] virtual PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                              std::uint64_t ignore, Completion& completion) = 0;
+  /// Keeps memory ready that messages will be sent from and received in, for as long as the object lives, so that posts
+  /// need not. Null where nothing is gained. Nothing may be in flight there when the object ends.
+  [[nodiscard]] virtual std::unique_ptr<Registration> hold(std::span<const iovec> /*sent*/,
+                                                           std::span<const iovec> /*received*/) {
+    return nullptr;
+  }
+
   // One-sided writes (with Capabilities::writes).
 
   /// Lets peers write to the memory. Throws Error(no_resources, transport).

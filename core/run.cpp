@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "core/communicator.h"
@@ -60,6 +61,26 @@ void Run::prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag,
   sequence_tag_ = sequence_tag;
   if (plan_.has_user_reductions()) user_ = user;
   held_ = true;
+}
+
+void Run::hold_memory() {
+  struct Pieces {
+    std::vector<iovec> sent;
+    std::vector<iovec> received;
+  };
+  std::map<Provider*, Pieces> of_providers;
+  for (std::size_t round = 0; round < plan_.schedule().rounds().size(); ++round)
+    for (const PlannedOperation& operation : plan_.operations(round)) {
+      if (!is_message(operation.record->kind) || operation.channel != PlannedOperation::kNoChannel) continue;
+      if (operation.peer->provider == nullptr) continue;
+      std::array<iovec, kMaxPieces> pieces;
+      const std::size_t count = list_memory(operation, pieces);
+      Pieces& its = of_providers[operation.peer->provider];
+      std::vector<iovec>& all = operation.receives() ? its.received : its.sent;
+      all.insert(all.end(), pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+  for (const auto& [provider, pieces] : of_providers)
+    if (auto held = provider->hold(pieces.sent, pieces.received)) held_memory_.push_back(std::move(held));
 }
 
 void Run::start() {

@@ -38,6 +38,8 @@ class Run final : public Pending {
   void prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag, const UserReduction& user) noexcept;
   /// After prepare(), if the plan has channels. Throws as OneSided does.
   void make_one_sided(std::uint64_t tag) { one_sided_ = std::make_unique<OneSided>(*this, tag); }
+  /// After prepare(), for the life of the run: memory of its messages is kept ready.
+  void hold_memory();
   /// Posts round 0, or waits for the peers' addresses first. The buffers belong to the run until done().
   void start();
 
@@ -131,7 +133,8 @@ class Run final : public Pending {
   std::shared_ptr<Communicator> keep_communicator_;  ///< while in use and nobody has a handle
   std::vector<std::byte*> bases_;
   std::unique_ptr<std::byte[]> scratch_;
-  SharedBytes staging_;                  ///< so that ranks of the node may copy out of it
+  SharedBytes staging_;  ///< so that ranks of the node may copy out of it
+  std::vector<std::unique_ptr<Registration>> held_memory_;
   std::unique_ptr<OneSided> one_sided_;  ///< null if the plan has no channels
   std::vector<Transfer> transfers_;      ///< as many as the widest round has operations
   std::uint64_t sequence_tag_ = 0;

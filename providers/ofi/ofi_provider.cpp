@@ -3,6 +3,7 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_eq.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -356,31 +357,40 @@ PostResult OfiProvider::post_registered(std::span<const iovec> pieces, std::uint
                                         Post post) {
   if (!register_local_) return post(nullptr);
   Regions regions;
+  descriptors_.clear();
   try {
-    regions = register_pieces(pieces, access);
+    for (const iovec& piece : pieces) {
+      regions.push_back(region_for(piece, access));
+      descriptors_.push_back(regions.back() ? fi_mr_desc(regions.back().get()) : nullptr);
+    }
   } catch (const Error& error) {
+    forget(completion);
     completion.fail({error.code(), error.what()});
     return PostResult::pending;
   }
-  std::vector<void*> descriptors;
-  for (const auto& region : regions) descriptors.push_back(region ? fi_mr_desc(region.get()) : nullptr);
   registered_[&completion] = std::move(regions);
-  const PostResult result = post(descriptors.data());
+  const PostResult result = post(descriptors_.data());
   if (result != PostResult::pending) registered_.erase(&completion);
   return result;
 }
 
-Handle<fid_mr> OfiProvider::register_memory(const void* memory, std::size_t bytes, std::uint64_t access) {
+OfiProvider::Region OfiProvider::region_for(const iovec& piece, std::uint64_t access) {
+  if (piece.iov_len == 0) return nullptr;
+  if (Region kept = kept_.find(piece, access)) return kept;
+  return register_memory(piece.iov_base, piece.iov_len, access);
+}
+
+OfiProvider::Region OfiProvider::register_memory(const void* memory, std::size_t bytes, std::uint64_t access) {
   fid_mr* region = nullptr;
   int result = -FI_ENOKEY;
   for (int tries = 0; tries < kKeyTries && result == -FI_ENOKEY; ++tries)
     result = fi_mr_reg(domain_.get(), memory, bytes, access, 0, random_key(*info_), 0, &region, nullptr);
   check(result, "fi_mr_reg", description_, Errc::no_resources);
-  Handle<fid_mr> handle(region);
-  if ((info_->domain_attr->mr_mode & FI_MR_ENDPOINT) == 0) return handle;
+  Region owner(region, CloseFid());
+  if ((info_->domain_attr->mr_mode & FI_MR_ENDPOINT) == 0) return owner;
   check(fi_mr_bind(region, &endpoint_->fid, 0), "fi_mr_bind", description_);
   check(fi_mr_enable(region), "fi_mr_enable", description_);
-  return handle;
+  return owner;
 }
 
 OfiProvider::Regions OfiProvider::register_pieces(std::span<const iovec> pieces, std::uint64_t access) {
@@ -405,6 +415,46 @@ class OfiProvider::Prepared final : public Registration {
   RemoteMemory remote_;
   mutable std::vector<void*> descriptors_;  ///< libfabric takes them without const, and only reads
 };
+
+/// Memory of several messages.
+class OfiProvider::Held final : public Registration {
+ public:
+  explicit Held(KeptMemory& kept) : kept_(kept) {}
+  ~Held() override {
+    for (const Region& region : regions_) kept_.remove(region.get());
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  [[nodiscard]] RemoteMemory remote() const noexcept override { return {}; }
+  void add(const iovec& memory, std::uint64_t access, const Region& region) {
+    kept_.add(memory, access, region);
+    regions_.push_back(region);
+  }
+
+ private:
+  KeptMemory& kept_;
+  Regions regions_;
+};
+
+std::unique_ptr<Registration> OfiProvider::hold(std::span<const iovec> sent, std::span<const iovec> received) {
+  if (!register_local_) return nullptr;
+  auto held = std::make_unique<Held>(kept_);
+  hold(*held, sent, FI_SEND);
+  hold(*held, received, FI_RECV);
+  return held;
+}
+
+// What cannot be registered now is tried again, and fails, message by message.
+void OfiProvider::hold(Held& held, std::span<const iovec> pieces, std::uint64_t access) {
+  static const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  try {
+    for (const iovec& region : joined(pieces, page_bytes))
+      if (!kept_.full()) held.add(region, access, register_memory(region.iov_base, region.iov_len, access));
+  } catch (const Error& error) {
+    log_.write(LogLevel::debug, "memory is not kept registered: {}", error.what());
+  }
+}
 
 std::unique_ptr<Registration> OfiProvider::expose(std::span<std::byte> memory) {
   Regions regions;

@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "core/provider.h"
 #include "providers/ofi/handles.h"
+#include "providers/ofi/kept_memory.h"
 #include "providers/ofi/send_order.h"
 
 namespace fab::ofi {
@@ -36,6 +37,8 @@ class OfiProvider final : public Provider {
                                      Completion& completion) override;
   [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                      std::uint64_t ignore, Completion& completion) override;
+  [[nodiscard]] std::unique_ptr<Registration> hold(std::span<const iovec> sent,
+                                                   std::span<const iovec> received) override;
   [[nodiscard]] std::unique_ptr<Registration> expose(std::span<std::byte> memory) override;
   [[nodiscard]] std::unique_ptr<Registration> prepare_source(std::span<const iovec> pieces) override;
   [[nodiscard]] PostResult post_write(PeerHandle to, std::span<const iovec> pieces, const Registration& source,
@@ -50,8 +53,10 @@ class OfiProvider final : public Provider {
   void always_register() noexcept { register_local_ = true; }
 
  private:
-  using Regions = std::vector<Handle<fid_mr>>;
+  using Region = std::shared_ptr<fid_mr>;
+  using Regions = std::vector<Region>;
   class Prepared;
+  class Held;
 
   void open(const fi_info& info);
   void open_domain(const fi_info& info, fi_progress progress);
@@ -79,8 +84,11 @@ class OfiProvider final : public Provider {
   /// The operation is over, or never began.
   void forget(const Completion& completion);
   void end_registered_operations();
-  [[nodiscard]] Handle<fid_mr> register_memory(const void* memory, std::size_t bytes, std::uint64_t access);
+  [[nodiscard]] Region register_memory(const void* memory, std::size_t bytes, std::uint64_t access);
   [[nodiscard]] Regions register_pieces(std::span<const iovec> pieces, std::uint64_t access);
+  void hold(Held& held, std::span<const iovec> pieces, std::uint64_t access);
+  /// Of memory that is kept, or is registered now for one message.
+  [[nodiscard]] Region region_for(const iovec& piece, std::uint64_t access);
   template <class Post>
   PostResult post_registered(std::span<const iovec> pieces, std::uint64_t access, Completion& completion, Post post);
 
@@ -100,6 +108,8 @@ class OfiProvider final : public Provider {
   int wait_fd_ = -1;
   bool register_local_ = false;
   std::unordered_map<const Completion*, Regions> registered_;  ///< FI_MR_LOCAL only
+  KeptMemory kept_;                                            ///< as above
+  std::vector<void*> descriptors_;                             ///< of the post that is being made
   std::unique_ptr<SendOrder> order_;                           ///< null: the provider keeps it
   WriteListener* listener_ = nullptr;
 };

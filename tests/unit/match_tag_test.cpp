@@ -26,8 +26,8 @@ Capabilities capabilities(bool directed_receive, unsigned tag_bits) {
 
 unsigned bits_for(int job_size) { return static_cast<unsigned>(std::bit_width(static_cast<unsigned>(job_size - 1))); }
 
-/// Bits that the format cannot do without: three flags, owner, perhaps source, slot, and at least 6 of the sequence, 6 of
-/// the number and 3 of the check.
+/// Bits that the format cannot do without: three flags, owner, perhaps source, slot, and at least 6 of the sequence, 6
+/// of the number and 3 of the check.
 unsigned least_bits(bool directed_receive, int job_size) {
   return 3 + bits_for(job_size) * (directed_receive ? 1 : 2) + 8 + 6 + 6 + 3;
 }

@@ -1,0 +1,84 @@
+// That a persistent exchange registers its memory when it is made, and not when it is started.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "fab/fab.h"
+#include "native/support/on_all_ranks.h"
+
+namespace fab {
+namespace {
+
+using Registrations = test::OnAllRanks;
+
+/// How often the provider registered memory in this process.
+unsigned long registrations() {
+  const char* folder = std::getenv("FI_PROVIDER_PATH");
+  if (folder == nullptr) return 0;
+  void* library = ::dlopen((std::string(folder) + "/libstrict-fi.so").c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return 0;
+  const auto count = reinterpret_cast<unsigned long (*)()>(::dlsym(library, "fi_strict_registrations"));
+  const unsigned long result = count == nullptr ? 0 : count();
+  ::dlclose(library);
+  return result;
+}
+
+TEST_F(Registrations, AreMadeWithAPersistentExchangeAndNotWithItsStarts) {
+  const Communicator comm = ring();
+  for (const std::size_t elements : {1u, 100u, 30'000u}) {
+    SCOPED_TRACE(testing::Message() << elements << " elements");
+    std::vector<double> mine(2 * elements, rank());
+    std::vector<double> theirs(2 * elements);
+    const unsigned long before = registrations();
+    PersistentExchange exchange =
+        neighbor_xchg_init(comm, mine.data(), theirs.data(), Layout::contiguous(elements * sizeof(double)));
+    exchange.start();
+    exchange.wait();  // the first one may still meet the other ranks
+    const unsigned long made = registrations();
+    EXPECT_GT(made, before) << "the profile asks for it";
+    for (int iteration = 0; iteration < 20; ++iteration) {
+      std::ranges::fill(theirs, -1);
+      exchange.start();
+      exchange.wait();
+      EXPECT_EQ(theirs.front(), next());
+      EXPECT_EQ(theirs.back(), previous());
+    }
+    EXPECT_EQ(registrations(), made);
+  }
+}
+
+// Two exchanges use the same memory, and one of them ends first.
+TEST_F(Registrations, OutliveAnotherExchangeOfTheSameMemory) {
+  const Communicator comm = ring();
+  std::vector<double> mine(2000, rank());
+  std::vector<double> theirs(2000);
+  const auto make = [&] {
+    return neighbor_xchg_init(comm, mine.data(), theirs.data(), Layout::contiguous(1000 * sizeof(double)));
+  };
+  PersistentExchange lasting = make();
+  lasting.start();
+  lasting.wait();
+  for (int i = 0; i < 5; ++i) {
+    std::ranges::fill(theirs, -1);
+    {
+      PersistentExchange passing = make();
+      passing.start();
+      passing.wait();
+      EXPECT_EQ(theirs.front(), next());
+    }
+    const unsigned long before = registrations();
+    std::ranges::fill(theirs, -1);
+    lasting.start();
+    lasting.wait();
+    EXPECT_EQ(theirs.back(), previous());
+    EXPECT_EQ(registrations(), before);
+  }
+}
+
+}  // namespace
+}  // namespace fab
