@@ -29,6 +29,22 @@ struct FreeInfo {
 };
 using InfoHandle = std::unique_ptr<fi_info, FreeInfo>;
 
+/// Of a libfabric error number.
+inline Errc code_of(int error) {
+  switch (error) {
+    case FI_ETRUNC:
+      return Errc::truncated;
+    case FI_ECANCELED:
+      return Errc::cancelled;
+    case FI_ECONNREFUSED:
+    case FI_EHOSTUNREACH:
+    case FI_ENETUNREACH:
+      return Errc::unreachable;
+    default:
+      return Errc::transport;
+  }
+}
+
 /// What the user can do about an error of that call; empty where fab knows nothing.
 inline std::string_view remedy(std::string_view call, long result) {
   if (result == -FI_ENOMEM)

@@ -2,12 +2,13 @@
 
 #include <rdma/fi_cm.h>
 #include <rdma/fi_eq.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
+#include <limits>
+#include <system_error>
 
 #include "providers/ofi/interfaces.h"
 #include "providers/ofi/survey.h"
@@ -22,26 +23,13 @@ constexpr std::size_t kQueueEntries = 1024;
 constexpr std::size_t kReadBatch = 16;
 /// Of receives that are taken back when all ends.
 constexpr int kPollsForTheLast = 10'000;
-constexpr char kSeparator = '\n';  // provider name, how persistent exchanges travel, description, raw address
+constexpr char kSeparator =
+    '\n';  // provider name, how persistent exchanges travel, longest message, description, raw address
+constexpr std::uint64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
 
 std::uint64_t tag_mask(std::uint64_t format) {
   const int width = 64 - std::countl_zero(format);
   return width == 64 ? ~0ull : (1ull << width) - 1;
-}
-
-Errc code_of(int error) {
-  switch (error) {
-    case FI_ETRUNC:
-      return Errc::truncated;
-    case FI_ECANCELED:
-      return Errc::cancelled;
-    case FI_ECONNREFUSED:
-    case FI_EHOSTUNREACH:
-    case FI_ENETUNREACH:
-      return Errc::unreachable;
-    default:
-      return Errc::transport;
-  }
 }
 
 /// libfabric's own TCP endpoint signals its queue's descriptor with every completion, and fi_trywait does not clear it
@@ -61,27 +49,9 @@ bool forgets_injected(const std::string& provider) { return provider.ends_with("
 /// the tag names the source.
 bool keeps_few_early_messages(const std::string& provider) { return provider == "net" || provider == "tcp"; }
 
-/// Who does not know a key cannot write, so keys are random where the provider leaves them to its user.
-constexpr int kKeyTries = 16;
-
-std::uint64_t random_key(const fi_info& info) {
-  if ((info.domain_attr->mr_mode & FI_MR_PROV_KEY) != 0) return 0;
-  std::uint64_t key = 0;
-  if (::getrandom(&key, sizeof(key), 0) != sizeof(key))
-    throw Error(Errc::no_resources, "getrandom: no random number for a memory key");
-  const std::size_t bits = 8 * info.domain_attr->mr_key_size;
-  return bits >= 64 ? key : key & ((1ull << bits) - 1);
-}
-
 void* provider_space_of(const Completion& completion) { return const_cast<Completion&>(completion).provider_space(); }
 
 std::string persistent_way(bool writes) { return writes ? "writes" : "messages"; }
-
-std::size_t total(std::span<const iovec> pieces) {
-  std::size_t bytes = 0;
-  for (const iovec& piece : pieces) bytes += piece.iov_len;
-  return bytes;
-}
 
 }  // namespace
 
@@ -179,7 +149,8 @@ int OfiProvider::enable_new_endpoint() {
 void OfiProvider::learn_capabilities() {
   capabilities_.inject_bytes = forgets_injected(name_) ? 0 : info_->tx_attr->inject_size;
   capabilities_.iov_limit = std::min(info_->tx_attr->iov_limit, info_->rx_attr->iov_limit);
-  capabilities_.max_message_bytes = info_->ep_attr->max_msg_size;
+  capabilities_.max_message_bytes = kAnyLength;
+  most_ = least_limit_ = info_->ep_attr->max_msg_size;
   capabilities_.may_hold_back = info_->domain_attr->data_progress == FI_PROGRESS_MANUAL;
   capabilities_.early_messages_block = keeps_few_early_messages(name_);
   capabilities_.directed_receive =
@@ -248,7 +219,8 @@ void OfiProvider::learn_own_address() {
   const bool internet = info_->addr_format == FI_SOCKADDR_IN || info_->addr_format == FI_SOCKADDR_IN6;
   const std::string printed = internet ? to_string(reinterpret_cast<const sockaddr*>(raw.data())) : std::string();
   description_ = fmt::format("{} on {}{}", name_, domain_name_, printed.empty() ? "" : " (" + printed + ")");
-  address_ = name_ + kSeparator + persistent_way(capabilities_.writes) + kSeparator + description_ + kSeparator + raw;
+  address_ = fmt::format("{}{sep}{}{sep}{}{sep}{}{sep}{}", name_, persistent_way(capabilities_.writes), most_,
+                         description_, raw, fmt::arg("sep", kSeparator));
 }
 
 PeerHandle OfiProvider::connect(std::string_view address) {
@@ -262,6 +234,7 @@ PeerHandle OfiProvider::connect(std::string_view address) {
   };
   const std::string_view peer_provider = next_part();
   const std::string_view peer_way = next_part();
+  const std::string_view peer_limit = next_part();
   const std::string_view peer_description = next_part();
   if (peer_provider != name_)
     throw Error(Errc::mismatch, fmt::format("it uses {}, this rank {}; FAB_PROVIDER and FAB_IFACE must choose the same "
@@ -277,225 +250,22 @@ PeerHandle OfiProvider::connect(std::string_view address) {
   if (inserted != 1)
     throw Error(Errc::unreachable, fmt::format("fi_av_insert ({}): {} cannot be used as an address: {}", description_,
                                                peer_description, inserted < 0 ? fi_strerror(-inserted) : "refused"));
+  learn_limit(peer, peer_limit);
   return peer;
 }
 
-PostResult OfiProvider::posted(ssize_t result, const char* call, Completion& completion) {
-  if (result == 0) return PostResult::pending;
-  if (result == -FI_EAGAIN) return PostResult::again;
-  const int error = static_cast<int>(-result);
-  forget(completion);
-  completion.fail(
-      {make_error_code(code_of(error)), fmt::format("{} ({}): {}", call, description_, fi_strerror(error))});
-  return PostResult::pending;
-}
-
-void OfiProvider::forget(const Completion& completion) {
-  if (register_local_) registered_.erase(&completion);
-  if (order_) order_->end(completion);
-}
-
-PostResult OfiProvider::post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
-                                  Completion& completion) {
-  if (!order_) return send_now(to, pieces, tag, completion);
-  if (!order_->is_taken(to, tag)) return send_in_order(to, pieces, tag, completion);
-  order_->keep(to, tag, pieces, completion);
-  return PostResult::pending;
-}
-
-PostResult OfiProvider::send_in_order(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
-                                      Completion& completion) {
-  order_->begin(to, tag, completion);
-  const PostResult result = send_now(to, pieces, tag, completion);
-  if (result == PostResult::again) order_->end(completion);
-  return result;
-}
-
-void OfiProvider::send_due() {
-  while (order_->has_due()) {
-    DelayedSend send = order_->take_due();
-    order_->begin(send.to, send.tag, *send.completion);
-    if (send_now(send.to, send.pieces, send.tag, *send.completion) == PostResult::again)
-      return order_->put_back(std::move(send));
-  }
-}
-
-PostResult OfiProvider::send_now(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
-                                 Completion& completion) {
-  return post_registered(pieces, FI_SEND, completion, [&](void** descriptors) {
-    fi_msg_tagged message{};
-    message.msg_iov = pieces.data();
-    message.desc = descriptors;
-    message.iov_count = pieces.size();
-    message.addr = to;
-    message.tag = tag;
-    message.context = completion.provider_space();
-    const std::uint64_t inject = may_inject(total(pieces)) ? FI_INJECT : 0;
-    const std::uint64_t delivered = order_ ? FI_TRANSMIT_COMPLETE : 0;
-    return posted(fi_tsendmsg(endpoint_.get(), &message, FI_COMPLETION | inject | delivered), "fi_tsendmsg",
-                  completion);
-  });
-}
-
-PostResult OfiProvider::post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
-                                  std::uint64_t ignore, Completion& completion) {
-  return post_registered(pieces, FI_RECV, completion, [&](void** descriptors) {
-    fi_msg_tagged message{};
-    message.msg_iov = pieces.data();
-    message.desc = descriptors;
-    message.iov_count = pieces.size();
-    message.addr = capabilities_.directed_receive ? from : FI_ADDR_UNSPEC;
-    message.tag = tag;
-    message.ignore = ignore & capabilities_.tag_mask;
-    message.context = completion.provider_space();
-    return posted(fi_trecvmsg(endpoint_.get(), &message, FI_COMPLETION), "fi_trecvmsg", completion);
-  });
-}
-
-template <class Post>
-PostResult OfiProvider::post_registered(std::span<const iovec> pieces, std::uint64_t access, Completion& completion,
-                                        Post post) {
-  if (!register_local_) return post(nullptr);
-  Regions regions;
-  descriptors_.clear();
-  try {
-    for (const iovec& piece : pieces) {
-      regions.push_back(region_for(piece, access));
-      descriptors_.push_back(regions.back() ? fi_mr_desc(regions.back().get()) : nullptr);
-    }
-  } catch (const Error& error) {
-    forget(completion);
-    completion.fail({error.code(), error.what()});
-    return PostResult::pending;
-  }
-  registered_[&completion] = std::move(regions);
-  const PostResult result = post(descriptors_.data());
-  if (result != PostResult::pending) registered_.erase(&completion);
-  return result;
-}
-
-OfiProvider::Region OfiProvider::region_for(const iovec& piece, std::uint64_t access) {
-  if (piece.iov_len == 0) return nullptr;
-  if (Region kept = kept_.find(piece, access)) return kept;
-  return register_memory(piece.iov_base, piece.iov_len, access);
-}
-
-OfiProvider::Region OfiProvider::register_memory(const void* memory, std::size_t bytes, std::uint64_t access) {
-  fid_mr* region = nullptr;
-  int result = -FI_ENOKEY;
-  for (int tries = 0; tries < kKeyTries && result == -FI_ENOKEY; ++tries)
-    result = fi_mr_reg(domain_.get(), memory, bytes, access, 0, random_key(*info_), 0, &region, nullptr);
-  check(result, "fi_mr_reg", description_, Errc::no_resources);
-  Region owner(region, CloseFid());
-  if ((info_->domain_attr->mr_mode & FI_MR_ENDPOINT) == 0) return owner;
-  check(fi_mr_bind(region, &endpoint_->fid, 0), "fi_mr_bind", description_);
-  check(fi_mr_enable(region), "fi_mr_enable", description_);
-  return owner;
-}
-
-OfiProvider::Regions OfiProvider::register_pieces(std::span<const iovec> pieces, std::uint64_t access) {
-  Regions regions;
-  for (const iovec& piece : pieces)
-    regions.push_back(piece.iov_len > 0 ? register_memory(piece.iov_base, piece.iov_len, access) : nullptr);
-  return regions;
-}
-
-/// What descriptors a write's pieces have, and how peers name the memory.
-class OfiProvider::Prepared final : public Registration {
- public:
-  explicit Prepared(Regions regions, RemoteMemory remote = {}) : regions_(std::move(regions)), remote_(remote) {
-    for (const auto& region : regions_) descriptors_.push_back(region ? fi_mr_desc(region.get()) : nullptr);
-  }
-  [[nodiscard]] RemoteMemory remote() const noexcept override { return remote_; }
-  /// Null where the provider needs none.
-  [[nodiscard]] void** descriptors() const noexcept { return descriptors_.empty() ? nullptr : descriptors_.data(); }
-
- private:
-  Regions regions_;
-  RemoteMemory remote_;
-  mutable std::vector<void*> descriptors_;  ///< libfabric takes them without const, and only reads
-};
-
-/// Memory of several messages.
-class OfiProvider::Held final : public Registration {
- public:
-  explicit Held(KeptMemory& kept) : kept_(kept) {}
-  ~Held() override {
-    for (const Region& region : regions_) kept_.remove(region.get());
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-
-  [[nodiscard]] RemoteMemory remote() const noexcept override { return {}; }
-  void add(const iovec& memory, std::uint64_t access, const Region& region) {
-    kept_.add(memory, access, region);
-    regions_.push_back(region);
-  }
-
- private:
-  KeptMemory& kept_;
-  Regions regions_;
-};
-
-std::unique_ptr<Registration> OfiProvider::hold(std::span<const iovec> sent, std::span<const iovec> received) {
-  if (!register_local_) return nullptr;
-  auto held = std::make_unique<Held>(kept_);
-  hold(*held, sent, FI_SEND);
-  hold(*held, received, FI_RECV);
-  return held;
-}
-
-// What cannot be registered now is tried again, and fails, message by message.
-void OfiProvider::hold(Held& held, std::span<const iovec> pieces, std::uint64_t access) {
-  static const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  try {
-    for (const iovec& region : joined(pieces, page_bytes))
-      if (!kept_.full()) held.add(region, access, register_memory(region.iov_base, region.iov_len, access));
-  } catch (const Error& error) {
-    log_.write(LogLevel::debug, "memory is not kept registered: {}", error.what());
-  }
-}
-
-std::unique_ptr<Registration> OfiProvider::expose(std::span<std::byte> memory) {
-  Regions regions;
-  regions.push_back(register_memory(memory.data(), memory.size(), FI_REMOTE_WRITE));
-  const bool by_address = (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
-  const RemoteMemory remote{.address = by_address ? reinterpret_cast<std::uint64_t>(memory.data()) : 0,
-                            .key = fi_mr_key(regions.back().get())};
-  return std::make_unique<Prepared>(std::move(regions), remote);
-}
-
-std::unique_ptr<Registration> OfiProvider::prepare_source(std::span<const iovec> pieces) {
-  return std::make_unique<Prepared>(register_local_ ? register_pieces(pieces, FI_WRITE) : Regions());
-}
-
-PostResult OfiProvider::post_write(PeerHandle to, std::span<const iovec> pieces, const Registration& source,
-                                   const RemoteMemory& target, std::uint32_t data, Completion& completion) {
-  const std::size_t bytes = total(pieces);
-  const fi_rma_iov there{.addr = target.address, .len = bytes, .key = target.key};
-  fi_msg_rma message{};
-  message.msg_iov = pieces.data();
-  message.desc = static_cast<const Prepared&>(source).descriptors();
-  message.iov_count = pieces.size();
-  message.addr = to;
-  message.rma_iov = &there;
-  message.rma_iov_count = 1;
-  message.context = completion.provider_space();
-  message.data = data;
-  const std::uint64_t inject = may_inject(bytes) ? FI_INJECT : 0;
-  return posted(fi_writemsg(endpoint_.get(), &message, FI_COMPLETION | FI_REMOTE_CQ_DATA | inject), "fi_writemsg",
-                completion);
-}
-
-void OfiProvider::cancel(Completion& completion) {
-  // -FI_ENOENT: it has completed, and the queue will say so.
-  const ssize_t result = fi_cancel(&endpoint_->fid, completion.provider_space());
-  if (result != 0 && result != -FI_ENOENT)
-    log_.write(LogLevel::debug, "fi_cancel ({}): {}", description_, fi_strerror(static_cast<int>(-result)));
+// Both ends cut long messages by the same length.
+void OfiProvider::learn_limit(PeerHandle peer, std::string_view limit) {
+  std::uint64_t most = 0;
+  if (std::from_chars(limit.data(), limit.data() + limit.size(), most).ec != std::errc() || most == 0)
+    throw Error(Errc::mismatch, "its address is not one of this version of fab's libfabric provider");
+  if (most < most_) lower_limits_[peer] = most;
+  least_limit_ = std::min(least_limit_, most);
 }
 
 std::size_t OfiProvider::poll() {
   const std::size_t events = read_queue();
+  if (long_.has_due()) post_due_parts();
   if (order_) send_due();
   return events;
 }
@@ -515,8 +285,10 @@ std::size_t OfiProvider::read_queue() {
       continue;
     }
     Completion& completion = Completion::from_provider_space(entry.op_context);
+    std::uint64_t bytes = entry.len;
+    if (!long_.empty() && goes_on(completion, bytes)) continue;
     forget(completion);
-    completion.done(entry.len, entry.tag);
+    completion.done(bytes, entry.tag);
   }
   return static_cast<std::size_t>(count);
 }
@@ -548,7 +320,7 @@ std::size_t OfiProvider::read_error() {
 }
 
 bool OfiProvider::may_sleep() {
-  if (order_ && order_->has_due()) return false;
+  if (long_.has_due() || (order_ && order_->has_due())) return false;
   if (wait_set_) return fi_wait(wait_set_.get(), 0) == -FI_ETIMEDOUT;
   if (wait_fd_ < 0) return false;
   std::array<fid*, 1> fids{&queue_->fid};

@@ -5,6 +5,8 @@
 #include <rdma/fi_tagged.h>
 
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "core/provider.h"
 #include "providers/ofi/handles.h"
 #include "providers/ofi/kept_memory.h"
+#include "providers/ofi/long_messages.h"
 #include "providers/ofi/send_order.h"
 
 namespace fab::ofi {
@@ -75,6 +78,25 @@ class OfiProvider final : public Provider {
   [[nodiscard]] PostResult send_in_order(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                          Completion& completion);
   void send_due();
+  /// Of messages to or from a peer.
+  [[nodiscard]] std::uint64_t limit_of(PeerHandle peer) const {
+    const auto lower = lower_limits_.find(peer);
+    return lower == lower_limits_.end() ? most_ : lower->second;
+  }
+  void learn_limit(PeerHandle peer, std::string_view limit);
+  /// No longer than the limit.
+  [[nodiscard]] PostResult send_part(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                     Completion& completion);
+  [[nodiscard]] PostResult receive_part(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
+                                        std::uint64_t ignore, Completion& completion);
+  [[nodiscard]] PostResult write_part(PeerHandle to, std::span<const iovec> pieces, void** descriptors,
+                                      const RemoteMemory& target, std::optional<std::uint32_t> data,
+                                      Completion& completion);
+  [[nodiscard]] PostResult begin(Completion& completion, LongMessage message, std::span<const iovec> pieces);
+  [[nodiscard]] PostResult post_part(const LongMessage& message, Completion& completion);
+  /// One part has ended. Returns whether another follows; otherwise `bytes` becomes what the whole had.
+  [[nodiscard]] bool goes_on(Completion& completion, std::uint64_t& bytes);
+  void post_due_parts();
   /// A provider without injection refuses messages of no bytes, too.
   [[nodiscard]] bool may_inject(std::size_t bytes) const noexcept {
     return capabilities_.inject_bytes > 0 && bytes <= capabilities_.inject_bytes;
@@ -107,10 +129,14 @@ class OfiProvider final : public Provider {
   Handle<fid_ep> endpoint_;
   int wait_fd_ = -1;
   bool register_local_ = false;
-  std::unordered_map<const Completion*, Regions> registered_;  ///< FI_MR_LOCAL only
-  KeptMemory kept_;                                            ///< as above
-  std::vector<void*> descriptors_;                             ///< of the post that is being made
-  std::unique_ptr<SendOrder> order_;                           ///< null: the provider keeps it
+  std::unordered_map<const Completion*, Regions> registered_;   ///< FI_MR_LOCAL only
+  KeptMemory kept_;                                             ///< as above
+  std::vector<void*> descriptors_;                              ///< of the post that is being made
+  std::unique_ptr<SendOrder> order_;                            ///< null: the provider keeps it
+  std::uint64_t most_ = 0;                                      ///< bytes in one message
+  std::uint64_t least_limit_ = 0;                               ///< of this rank's and all peers'
+  std::unordered_map<PeerHandle, std::uint64_t> lower_limits_;  ///< of peers that carry less than this rank
+  LongMessages long_;
   WriteListener* listener_ = nullptr;
 };
 

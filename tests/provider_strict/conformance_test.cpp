@@ -39,9 +39,11 @@ struct Heard final : WriteListener {
 
 class Conformance : public testing::Test {
  protected:
-  Conformance() : left_(make(0)), right_(make(1)) {
-    to_right_ = left_->connect(right_->address());
-    from_left_ = right_->connect(left_->address());
+  Conformance() : left_(make(0)), right_(make(1)) { connect(left_->address(), right_->address()); }
+
+  void connect(const std::string& to_left, const std::string& to_right) {
+    to_right_ = left_->connect(to_right);
+    from_left_ = right_->connect(to_left);
   }
 
   void poll_until(const std::function<bool()>& done) {
@@ -64,7 +66,7 @@ class Conformance : public testing::Test {
   void receive(std::vector<iovec> pieces, std::uint64_t tag, Outcome& outcome, std::uint64_t ignore = 0) {
     post([&] { return right_->post_recv(from_left_, pieces, tag, ignore, outcome); });
   }
-  /// Writes 1000 bytes to the memory behind a key, moved by `distance`.
+  /// Writes what is to be written behind a key.
   void write(const RemoteMemory& target, std::uint32_t data, Outcome& outcome) {
     std::vector<iovec> pieces = cut(written_, 1);
     source_ = left_->prepare_source(pieces);
@@ -117,6 +119,33 @@ TEST_F(Conformance, MessagesOfAllSizesInPieces) {
         EXPECT_EQ(arrival.tag, tag);
         EXPECT_TRUE(received == sent);
       }
+}
+
+// The peer's longest message is in its address.
+TEST_F(Conformance, BothEndsCutByTheShorterOfTheirLongestMessages) {
+  const auto lowered = [](const std::string& address) {
+    const std::size_t begin = address.find('\n', address.find('\n') + 1) + 1;
+    return std::string(address).replace(begin, address.find('\n', begin) - begin, "40000");
+  };
+  connect(lowered(left_->address()), lowered(right_->address()));
+  std::vector<std::byte> sent = bytes_from(1, 200'001);
+  std::vector<std::byte> received(sent.size());
+  Outcome departure;
+  Outcome arrival;
+  ASSERT_NO_FATAL_FAILURE(send(cut(sent, 1), 3, departure));
+  ASSERT_NO_FATAL_FAILURE(receive(cut(received, 1), 3, arrival));
+  ASSERT_NO_FATAL_FAILURE(poll_until([&] { return departure.ended && arrival.ended; }));
+  EXPECT_EQ(arrival.bytes, sent.size());
+  EXPECT_TRUE(received == sent);
+}
+
+TEST_F(Conformance, LongReceivesCanBeTakenBack) {
+  std::vector<std::byte> memory(300'000);
+  Outcome taken_back;
+  ASSERT_NO_FATAL_FAILURE(receive(cut(memory, 1), 5, taken_back));
+  right_->cancel(taken_back);
+  ASSERT_NO_FATAL_FAILURE(poll_until([&] { return taken_back.ended; }));
+  EXPECT_EQ(taken_back.status.errc(), Errc::cancelled) << taken_back.status.message;
 }
 
 // They are posted all at once, and a provider that orders nothing lets them go in any order.
@@ -207,6 +236,26 @@ TEST_F(Conformance, WritesIntoAPeersMemoryAndTellsIt) {
   EXPECT_TRUE(std::equal(written_.begin(), written_.end(), exposed.begin() + 100));
   EXPECT_EQ(std::count(exposed.begin(), exposed.begin() + 100, std::byte{9}), 100);
   EXPECT_EQ(std::count(exposed.end() - 100, exposed.end(), std::byte{9}), 100);
+}
+
+// One notice for all parts, when all are there.
+TEST_F(Conformance, WritesMoreThanTheLongestMessage) {
+  if (!left_->capabilities().writes) GTEST_SKIP() << "the profile has no remote completion data";
+  Heard heard;
+  right_->set_listener(&heard);
+  written_ = bytes_from(6, 500'000);
+  std::vector<std::byte> exposed(written_.size());
+  const auto target = right_->expose(exposed);
+  std::vector<iovec> pieces = cut(written_, left_->capabilities().iov_limit);
+  source_ = left_->prepare_source(pieces);
+  Outcome departure;
+  ASSERT_NO_FATAL_FAILURE(
+      post([&] { return left_->post_write(to_right_, pieces, *source_, target->remote(), 7, departure); }));
+  ASSERT_NO_FATAL_FAILURE(poll_until([&] { return !heard.numbers.empty(); }));
+  EXPECT_TRUE(exposed == written_);
+  ASSERT_NO_FATAL_FAILURE(poll_until([&] { return departure.ended; }));
+  EXPECT_TRUE(departure.status.ok()) << departure.status.message;
+  EXPECT_THAT(heard.numbers, testing::ElementsAre(7));
 }
 
 TEST_F(Conformance, WritesToMemoryThatIsNotExposedFail) {

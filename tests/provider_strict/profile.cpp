@@ -113,7 +113,7 @@ constexpr Profile kProfiles[] = {
      .queue_size = 16,
      .cq_limit = 64,
      .refuses_one_in = 3,
-     .max_message_bytes = 1ull << 30,
+     .max_message_bytes = 96'000,
      .key_bytes = 8},
     {.name = "bare",
      .mode = 0,
@@ -130,7 +130,7 @@ constexpr Profile kProfiles[] = {
      .queue_size = 32,
      .cq_limit = 128,
      .refuses_one_in = 5,
-     .max_message_bytes = 1ull << 28,
+     .max_message_bytes = 70'000,
      .key_bytes = 4},
 };
 

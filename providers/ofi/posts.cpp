@@ -1,0 +1,340 @@
+// What OfiProvider posts: messages, their parts where they are long, writes, and the registered memory of all of them.
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "providers/ofi/ofi_provider.h"
+
+namespace fab::ofi {
+
+namespace {
+
+/// Who does not know a key cannot write, so keys are random where the provider leaves them to its user.
+constexpr int kKeyTries = 16;
+
+std::uint64_t random_key(const fi_info& info) {
+  if ((info.domain_attr->mr_mode & FI_MR_PROV_KEY) != 0) return 0;
+  std::uint64_t key = 0;
+  if (::getrandom(&key, sizeof(key), 0) != sizeof(key))
+    throw Error(Errc::no_resources, "getrandom: no random number for a memory key");
+  const std::size_t bits = 8 * info.domain_attr->mr_key_size;
+  return bits >= 64 ? key : key & ((1ull << bits) - 1);
+}
+
+std::size_t total(std::span<const iovec> pieces) {
+  std::size_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  return bytes;
+}
+
+}  // namespace
+
+PostResult OfiProvider::posted(ssize_t result, const char* call, Completion& completion) {
+  if (result == 0) return PostResult::pending;
+  if (result == -FI_EAGAIN) return PostResult::again;
+  const int error = static_cast<int>(-result);
+  forget(completion);
+  completion.fail(
+      {make_error_code(code_of(error)), fmt::format("{} ({}): {}", call, description_, fi_strerror(error))});
+  return PostResult::pending;
+}
+
+void OfiProvider::forget(const Completion& completion) {
+  if (register_local_) registered_.erase(&completion);
+  if (order_) order_->end(completion);
+  if (!long_.empty()) long_.remove(completion);
+}
+
+PostResult OfiProvider::post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                  Completion& completion) {
+  if (!order_) return send_now(to, pieces, tag, completion);
+  if (!order_->is_taken(to, tag)) return send_in_order(to, pieces, tag, completion);
+  order_->keep(to, tag, pieces, completion);
+  return PostResult::pending;
+}
+
+PostResult OfiProvider::send_in_order(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                      Completion& completion) {
+  order_->begin(to, tag, completion);
+  const PostResult result = send_now(to, pieces, tag, completion);
+  if (result == PostResult::again) order_->end(completion);
+  return result;
+}
+
+void OfiProvider::send_due() {
+  while (order_->has_due()) {
+    DelayedSend send = order_->take_due();
+    order_->begin(send.to, send.tag, *send.completion);
+    if (send_now(send.to, send.pieces, send.tag, *send.completion) == PostResult::again)
+      return order_->put_back(std::move(send));
+  }
+}
+
+PostResult OfiProvider::send_now(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                 Completion& completion) {
+  const std::size_t bytes = total(pieces);
+  if (bytes > least_limit_ && bytes > limit_of(to))
+    return begin(completion,
+                 {.kind = LongMessage::Kind::send, .peer = to, .bytes = bytes, .most = limit_of(to), .tag = tag},
+                 pieces);
+  return send_part(to, pieces, tag, completion);
+}
+
+PostResult OfiProvider::send_part(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                  Completion& completion) {
+  return post_registered(pieces, FI_SEND, completion, [&](void** descriptors) {
+    fi_msg_tagged message{};
+    message.msg_iov = pieces.data();
+    message.desc = descriptors;
+    message.iov_count = pieces.size();
+    message.addr = to;
+    message.tag = tag;
+    message.context = completion.provider_space();
+    const std::uint64_t inject = may_inject(total(pieces)) ? FI_INJECT : 0;
+    const std::uint64_t delivered = order_ ? FI_TRANSMIT_COMPLETE : 0;
+    return posted(fi_tsendmsg(endpoint_.get(), &message, FI_COMPLETION | inject | delivered), "fi_tsendmsg",
+                  completion);
+  });
+}
+
+PostResult OfiProvider::post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
+                                  std::uint64_t ignore, Completion& completion) {
+  const std::size_t bytes = total(pieces);
+  if (bytes > least_limit_ && bytes > limit_of(from))
+    return begin(completion,
+                 {.kind = LongMessage::Kind::receive,
+                  .peer = from,
+                  .bytes = bytes,
+                  .most = limit_of(from),
+                  .tag = tag,
+                  .ignore = ignore},
+                 pieces);
+  return receive_part(from, pieces, tag, ignore, completion);
+}
+
+PostResult OfiProvider::receive_part(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
+                                     std::uint64_t ignore, Completion& completion) {
+  return post_registered(pieces, FI_RECV, completion, [&](void** descriptors) {
+    fi_msg_tagged message{};
+    message.msg_iov = pieces.data();
+    message.desc = descriptors;
+    message.iov_count = pieces.size();
+    message.addr = capabilities_.directed_receive ? from : FI_ADDR_UNSPEC;
+    message.tag = tag;
+    message.ignore = ignore & capabilities_.tag_mask;
+    message.context = completion.provider_space();
+    return posted(fi_trecvmsg(endpoint_.get(), &message, FI_COMPLETION), "fi_trecvmsg", completion);
+  });
+}
+
+template <class Post>
+PostResult OfiProvider::post_registered(std::span<const iovec> pieces, std::uint64_t access, Completion& completion,
+                                        Post post) {
+  if (!register_local_) return post(nullptr);
+  Regions regions;
+  descriptors_.clear();
+  try {
+    for (const iovec& piece : pieces) {
+      regions.push_back(region_for(piece, access));
+      descriptors_.push_back(regions.back() ? fi_mr_desc(regions.back().get()) : nullptr);
+    }
+  } catch (const Error& error) {
+    forget(completion);
+    completion.fail({error.code(), error.what()});
+    return PostResult::pending;
+  }
+  registered_[&completion] = std::move(regions);
+  const PostResult result = post(descriptors_.data());
+  if (result != PostResult::pending) registered_.erase(&completion);
+  return result;
+}
+
+OfiProvider::Region OfiProvider::region_for(const iovec& piece, std::uint64_t access) {
+  if (piece.iov_len == 0) return nullptr;
+  if (Region kept = kept_.find(piece, access)) return kept;
+  return register_memory(piece.iov_base, piece.iov_len, access);
+}
+
+OfiProvider::Region OfiProvider::register_memory(const void* memory, std::size_t bytes, std::uint64_t access) {
+  fid_mr* region = nullptr;
+  int result = -FI_ENOKEY;
+  for (int tries = 0; tries < kKeyTries && result == -FI_ENOKEY; ++tries)
+    result = fi_mr_reg(domain_.get(), memory, bytes, access, 0, random_key(*info_), 0, &region, nullptr);
+  check(result, "fi_mr_reg", description_, Errc::no_resources);
+  Region owner(region, CloseFid());
+  if ((info_->domain_attr->mr_mode & FI_MR_ENDPOINT) == 0) return owner;
+  check(fi_mr_bind(region, &endpoint_->fid, 0), "fi_mr_bind", description_);
+  check(fi_mr_enable(region), "fi_mr_enable", description_);
+  return owner;
+}
+
+OfiProvider::Regions OfiProvider::register_pieces(std::span<const iovec> pieces, std::uint64_t access) {
+  Regions regions;
+  for (const iovec& piece : pieces)
+    regions.push_back(piece.iov_len > 0 ? register_memory(piece.iov_base, piece.iov_len, access) : nullptr);
+  return regions;
+}
+
+/// What descriptors a write's pieces have, and how peers name the memory.
+class OfiProvider::Prepared final : public Registration {
+ public:
+  explicit Prepared(Regions regions, RemoteMemory remote = {}) : regions_(std::move(regions)), remote_(remote) {
+    for (const auto& region : regions_) descriptors_.push_back(region ? fi_mr_desc(region.get()) : nullptr);
+  }
+  [[nodiscard]] RemoteMemory remote() const noexcept override { return remote_; }
+  /// Null where the provider needs none.
+  [[nodiscard]] void** descriptors() const noexcept { return descriptors_.empty() ? nullptr : descriptors_.data(); }
+
+ private:
+  Regions regions_;
+  RemoteMemory remote_;
+  mutable std::vector<void*> descriptors_;  ///< libfabric takes them without const, and only reads
+};
+
+/// Memory of several messages.
+class OfiProvider::Held final : public Registration {
+ public:
+  explicit Held(KeptMemory& kept) : kept_(kept) {}
+  ~Held() override {
+    for (const Region& region : regions_) kept_.remove(region.get());
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  [[nodiscard]] RemoteMemory remote() const noexcept override { return {}; }
+  void add(const iovec& memory, std::uint64_t access, const Region& region) {
+    kept_.add(memory, access, region);
+    regions_.push_back(region);
+  }
+
+ private:
+  KeptMemory& kept_;
+  Regions regions_;
+};
+
+std::unique_ptr<Registration> OfiProvider::hold(std::span<const iovec> sent, std::span<const iovec> received) {
+  if (!register_local_) return nullptr;
+  auto held = std::make_unique<Held>(kept_);
+  hold(*held, sent, FI_SEND);
+  hold(*held, received, FI_RECV);
+  return held;
+}
+
+// What cannot be registered now is tried again, and fails, message by message.
+void OfiProvider::hold(Held& held, std::span<const iovec> pieces, std::uint64_t access) {
+  static const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  try {
+    for (const iovec& region : joined(pieces, page_bytes))
+      if (!kept_.full()) held.add(region, access, register_memory(region.iov_base, region.iov_len, access));
+  } catch (const Error& error) {
+    log_.write(LogLevel::debug, "memory is not kept registered: {}", error.what());
+  }
+}
+
+std::unique_ptr<Registration> OfiProvider::expose(std::span<std::byte> memory) {
+  Regions regions;
+  regions.push_back(register_memory(memory.data(), memory.size(), FI_REMOTE_WRITE));
+  const bool by_address = (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+  const RemoteMemory remote{.address = by_address ? reinterpret_cast<std::uint64_t>(memory.data()) : 0,
+                            .key = fi_mr_key(regions.back().get())};
+  return std::make_unique<Prepared>(std::move(regions), remote);
+}
+
+std::unique_ptr<Registration> OfiProvider::prepare_source(std::span<const iovec> pieces) {
+  return std::make_unique<Prepared>(register_local_ ? register_pieces(pieces, FI_WRITE) : Regions());
+}
+
+PostResult OfiProvider::post_write(PeerHandle to, std::span<const iovec> pieces, const Registration& source,
+                                   const RemoteMemory& target, std::uint32_t data, Completion& completion) {
+  void** const descriptors = static_cast<const Prepared&>(source).descriptors();
+  const std::size_t bytes = total(pieces);
+  if (bytes > most_)
+    return begin(completion,
+                 {.kind = LongMessage::Kind::write,
+                  .peer = to,
+                  .bytes = bytes,
+                  .most = most_,
+                  .source = &source,
+                  .target = target,
+                  .data = data},
+                 pieces);
+  return write_part(to, pieces, descriptors, target, data, completion);
+}
+
+// The parts that tell the target nothing are visible there before the one that does begins.
+PostResult OfiProvider::write_part(PeerHandle to, std::span<const iovec> pieces, void** descriptors,
+                                   const RemoteMemory& target, std::optional<std::uint32_t> data,
+                                   Completion& completion) {
+  const std::size_t bytes = total(pieces);
+  const fi_rma_iov there{.addr = target.address, .len = bytes, .key = target.key};
+  fi_msg_rma message{};
+  message.msg_iov = pieces.data();
+  message.desc = descriptors;
+  message.iov_count = pieces.size();
+  message.addr = to;
+  message.rma_iov = &there;
+  message.rma_iov_count = 1;
+  message.context = completion.provider_space();
+  message.data = data.value_or(0);
+  const std::uint64_t inject = may_inject(bytes) ? FI_INJECT : 0;
+  const std::uint64_t told = data ? FI_REMOTE_CQ_DATA | inject : FI_DELIVERY_COMPLETE;
+  return posted(fi_writemsg(endpoint_.get(), &message, FI_COMPLETION | told), "fi_writemsg", completion);
+}
+
+// Failures end it (forget).
+PostResult OfiProvider::begin(Completion& completion, LongMessage message, std::span<const iovec> pieces) {
+  message.pieces.assign(pieces.begin(), pieces.end());
+  const PostResult result = post_part(long_.add(completion, std::move(message)), completion);
+  if (result == PostResult::again) long_.remove(completion);
+  return result;
+}
+
+PostResult OfiProvider::post_part(const LongMessage& message, Completion& completion) {
+  const MessagePart part = next_part(message);
+  switch (message.kind) {
+    case LongMessage::Kind::send:
+      return send_part(message.peer, part.pieces, message.tag, completion);
+    case LongMessage::Kind::receive:
+      return receive_part(message.peer, part.pieces, message.tag, message.ignore, completion);
+    default: {
+      void** const descriptors = static_cast<const Prepared&>(*message.source).descriptors();
+      const auto data = message.is_in_last_part() ? std::optional(message.data) : std::nullopt;
+      return write_part(message.peer, part.pieces, descriptors == nullptr ? nullptr : descriptors + part.first_piece,
+                        message.target.behind(message.ended), data, completion);
+    }
+  }
+}
+
+bool OfiProvider::goes_on(Completion& completion, std::uint64_t& bytes) {
+  LongMessage* message = long_.find(completion);
+  if (message == nullptr) return false;
+  bytes = message->bytes;
+  if (message->is_in_last_part()) return false;
+  message->ended += message->most;
+  if (register_local_) registered_.erase(&completion);
+  long_.make_due(completion);
+  return true;
+}
+
+void OfiProvider::post_due_parts() {
+  while (long_.has_due()) {
+    Completion& completion = long_.take_due();
+    if (post_part(*long_.find(completion), completion) == PostResult::again) return long_.put_back(completion);
+  }
+}
+
+void OfiProvider::cancel(Completion& completion) {
+  if (long_.is_due(completion)) {
+    forget(completion);
+    return completion.fail({make_error_code(Errc::cancelled), "taken back between two parts of a long message"});
+  }
+  // -FI_ENOENT: it has completed, and the queue will say so.
+  const ssize_t result = fi_cancel(&endpoint_->fid, completion.provider_space());
+  if (result != 0 && result != -FI_ENOENT)
+    log_.write(LogLevel::debug, "fi_cancel ({}): {}", description_, fi_strerror(static_cast<int>(-result)));
+}
+
+}  // namespace fab::ofi
