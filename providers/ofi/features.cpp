@@ -23,7 +23,7 @@ Feature choose(const char* name, bool used, std::string detail, std::string inst
 
 std::string largest(const fi_info& info) {
   const std::uint64_t bytes = info.ep_attr->max_msg_size;
-  return bytes >= 1ull << 40 ? "of any length" : fmt::format("up to {} bytes; longer ones are refused", bytes);
+  return bytes >= 1ull << 40 ? "of any length" : fmt::format("up to {} bytes, longer ones in parts", bytes);
 }
 
 std::string key_text(std::uint64_t mode) {

@@ -20,9 +20,9 @@ struct LongMessage {
 
   Kind kind = Kind::send;
   PeerHandle peer = 0;
-  std::vector<iovec> pieces;  ///< of the whole
-  std::uint64_t bytes = 0;    ///< of the whole
-  std::uint64_t most = 0;     ///< bytes in a part
+  std::vector<iovec> pieces{};  ///< of the whole
+  std::uint64_t bytes = 0;      ///< of the whole
+  std::uint64_t most = 0;       ///< bytes in a part
   std::uint64_t tag = 0;
   std::uint64_t ignore = 0;              ///< receives
   const Registration* source = nullptr;  ///< writes
