@@ -24,4 +24,8 @@ struct Feature {
 /// A write tells its target 32 bits through the completion queue, which no receive need be posted for.
 [[nodiscard]] bool writes_carry_data(const fi_info& info);
 
+/// What to warn of when a card has to lock memory and may lock little; empty otherwise. ofi_rxm (seen with 1.17) then
+/// never makes a connection, and reports nothing.
+[[nodiscard]] std::string locked_memory_warning(const fi_info& info);
+
 }  // namespace fab::ofi

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 
+#include "providers/ofi/features.h"
 #include "providers/ofi/interfaces.h"
 #include "providers/ofi/survey.h"
 
@@ -89,6 +90,8 @@ OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& lo
   capabilities_.writes = choice.writes;
   learn_own_address();
   log_.write(LogLevel::info, "chose {}: {}", description_, choice.reason);
+  if (const std::string warning = locked_memory_warning(*choice.info); !warning.empty())
+    log_.write(LogLevel::warn, "{}", warning);
 }
 
 OfiProvider::~OfiProvider() = default;
