@@ -4,6 +4,7 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -42,6 +43,17 @@ bool receives_by_source(const fi_info& info) {
 
 bool writes_carry_data(const fi_info& info) {
   return info.domain_attr->cq_data_size >= kWriteDataBytes && !has(info.rx_attr->mode, FI_RX_CQ_DATA);
+}
+
+std::string locked_memory_warning(const fi_info& info) {
+  constexpr rlim_t kComfortable = 64 << 20;  // ofi_rxm's receive buffers alone take 32 MiB
+  rlimit limit{};
+  if (!has(info.domain_attr->mr_mode, FI_MR_LOCAL) || ::getrlimit(RLIMIT_MEMLOCK, &limit) != 0) return {};
+  if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= kComfortable) return {};
+  return fmt::format(
+      "{} locks the memory that it reads and writes, and `ulimit -l` allows {} KiB: peers may never be "
+      "reached; raise it on every node (usual: unlimited)",
+      info.fabric_attr->prov_name, limit.rlim_cur >> 10);
 }
 
 std::vector<Feature> features_of(const Candidate& candidate) {

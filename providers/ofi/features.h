@@ -27,4 +27,8 @@ inline constexpr std::size_t kWriteDataBytes = 4;
 /// A write can tell it through the completion queue, which no receive need be posted for.
 [[nodiscard]] bool writes_carry_data(const fi_info& info);
 
+/// What to warn of when a card has to lock memory and may lock little; empty otherwise. ofi_rxm (seen with 1.17) then
+/// never makes a connection, and reports nothing.
+[[nodiscard]] std::string locked_memory_warning(const fi_info& info);
+
 }  // namespace fab::ofi

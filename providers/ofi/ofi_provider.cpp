@@ -10,6 +10,7 @@
 #include <limits>
 #include <system_error>
 
+#include "providers/ofi/features.h"
 #include "providers/ofi/interfaces.h"
 #include "providers/ofi/survey.h"
 
@@ -64,6 +65,8 @@ OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& lo
   capabilities_.writes = choice.writes;
   learn_own_address();
   log_.write(LogLevel::info, "chose {}: {}", description_, choice.reason);
+  if (const std::string warning = locked_memory_warning(*choice.info); !warning.empty())
+    log_.write(LogLevel::warn, "{}", warning);
 }
 
 // Memory that is in use must stay registered, so the endpoint ends first. Memory that is bound to the endpoint must
