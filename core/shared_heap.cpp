@@ -77,6 +77,15 @@ class SharedHeap::Region {
     }
     return nullptr;
   }
+  /// The block that holds these bytes of the region; null address: none.
+  [[nodiscard]] SharedBlock block_of(const void* memory, std::size_t bytes) const {
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(memory) - begin_);
+    const auto next = taken_.upper_bound(offset);
+    if (next == taken_.begin()) return {};
+    const auto [begin, size] = *std::prev(next);
+    if (offset + bytes > begin + size) return {};
+    return {.begin = begin_ + begin, .bytes = size, .region = number_};
+  }
   /// False if no block begins there.
   [[nodiscard]] bool free(const void* block) {
     const auto found = taken_.find(static_cast<std::size_t>(static_cast<const std::byte*>(block) - begin_));
@@ -124,7 +133,7 @@ void* SharedHeap::allocate(std::size_t bytes) {
 }
 
 SharedHeap::Region& SharedHeap::add_region(std::size_t bytes) {
-  regions_.push_back(std::make_unique<Region>(++last_number_, bytes));
+  regions_.push_back(std::make_shared<Region>(++last_number_, bytes));
   generation_.fetch_add(1, std::memory_order_release);
   return *regions_.back();
 }
@@ -155,6 +164,23 @@ std::optional<SharedRegion> SharedHeap::find(const void* memory, std::size_t byt
   for (const auto& region : regions_)
     if (const SharedRegion description = region->description(); description.holds(memory, bytes)) return description;
   return std::nullopt;
+}
+
+std::optional<SharedBlock> SharedHeap::find_block(const void* memory, std::size_t bytes) const {
+  const Lock lock(mutex_);
+  for (const auto& region : regions_) {
+    if (!region->description().holds(memory, bytes)) continue;
+    SharedBlock block = region->block_of(memory, bytes);
+    if (block.begin == nullptr) break;
+    block.keep = region;
+    return block;
+  }
+  return std::nullopt;
+}
+
+bool SharedHeap::has_region(std::uint32_t number) const {
+  const Lock lock(mutex_);
+  return std::ranges::any_of(regions_, [&](const auto& each) { return each->description().number == number; });
 }
 
 }  // namespace fab::core

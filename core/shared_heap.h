@@ -35,6 +35,14 @@ struct SharedRegionHead {
   std::uint64_t begin;  ///< its address in the process that it belongs to
 };
 
+/// What allocate() returned once, and what keeps it mapped, if not allocated.
+struct SharedBlock {
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  std::uint32_t region = 0;  ///< its number
+  std::shared_ptr<const void> keep{};
+};
+
 /// The blocks of this process. Thread-safe.
 class SharedHeap {
  public:
@@ -49,6 +57,10 @@ class SharedHeap {
 
   /// The region that holds these bytes.
   [[nodiscard]] std::optional<SharedRegion> find(const void* memory, std::size_t bytes) const FAB_EXCLUDES(mutex_);
+  /// The block that holds these bytes.
+  [[nodiscard]] std::optional<SharedBlock> find_block(const void* memory, std::size_t bytes) const FAB_EXCLUDES(mutex_);
+  /// Otherwise all its blocks have been freed.
+  [[nodiscard]] bool has_region(std::uint32_t number) const FAB_EXCLUDES(mutex_);
   /// Changes with every region that comes or goes; 0 until the first.
   [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
 
@@ -61,7 +73,7 @@ class SharedHeap {
   void drop_if_spare(const Region& region) FAB_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
-  std::vector<std::unique_ptr<Region>> regions_ FAB_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Region>> regions_ FAB_GUARDED_BY(mutex_);
   std::uint32_t last_number_ FAB_GUARDED_BY(mutex_) = 0;
   std::atomic<std::uint64_t> generation_{0};
 };

@@ -268,6 +268,7 @@ void OfiProvider::learn_limit(PeerHandle peer, std::string_view limit) {
 
 std::size_t OfiProvider::poll() {
   const std::size_t events = read_queue();
+  if (!kept_blocks_.empty()) let_go_of_freed_blocks();
   if (long_.has_due()) post_due_parts();
   if (order_) send_due();
   return events;

@@ -60,6 +60,10 @@ class OfiProvider final : public Provider {
   using Regions = std::vector<Region>;
   class Prepared;
   class Held;
+  struct KeptBlock {
+    std::uint32_t heap_region = 0;
+    Region region{};
+  };
 
   void open(const fi_info& info);
   void open_domain(const fi_info& info, fi_progress progress);
@@ -111,6 +115,9 @@ class OfiProvider final : public Provider {
   void hold(Held& held, std::span<const iovec> pieces, std::uint64_t access);
   /// Of memory that is kept, or is registered now for one message.
   [[nodiscard]] Region region_for(const iovec& piece, std::uint64_t access);
+  /// Registers all of the block of fab's heap that holds the piece; null: there is none.
+  [[nodiscard]] Region keep_block_of(const iovec& piece);
+  void let_go_of_freed_blocks();
   template <class Post>
   PostResult post_registered(std::span<const iovec> pieces, std::uint64_t access, Completion& completion, Post post);
 
@@ -131,6 +138,8 @@ class OfiProvider final : public Provider {
   bool register_local_ = false;
   std::unordered_map<const Completion*, Regions> registered_;   ///< FI_MR_LOCAL only
   KeptMemory kept_;                                             ///< as above
+  std::vector<KeptBlock> kept_blocks_;                          ///< of fab's heap, in kept_
+  std::uint64_t heap_generation_ = 0;                           ///< of which freed blocks were let go
   std::vector<void*> descriptors_;                              ///< of the post that is being made
   std::unique_ptr<SendOrder> order_;                            ///< null: the provider keeps it
   std::uint64_t most_ = 0;                                      ///< bytes in one message

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/shared_heap.h"
 #include "providers/ofi/ofi_provider.h"
 
 namespace fab::ofi {
@@ -155,7 +156,41 @@ PostResult OfiProvider::post_registered(std::span<const iovec> pieces, std::uint
 OfiProvider::Region OfiProvider::region_for(const iovec& piece, std::uint64_t access) {
   if (piece.iov_len == 0) return nullptr;
   if (Region kept = kept_.find(piece, access)) return kept;
+  if (Region kept = keep_block_of(piece)) return kept;
   return register_memory(piece.iov_base, piece.iov_len, access);
+}
+
+// The heap keeps its memory mapped while anybody has a share of it, so a block that was freed and given out again, or a
+// part of it, may be used by the same registration.
+OfiProvider::Region OfiProvider::keep_block_of(const iovec& piece) {
+  if (kept_.full()) return nullptr;
+  const auto block = core::SharedHeap::of_process().find_block(piece.iov_base, piece.iov_len);
+  if (!block) return nullptr;
+  constexpr std::uint64_t kAccess = FI_SEND | FI_RECV;
+  try {
+    Region region = register_memory(block->begin, block->bytes, kAccess);
+    fid_mr* const name = region.get();
+    Region kept(name, [share = std::move(region), keep = block->keep](fid_mr*) mutable {
+      share.reset();
+      keep.reset();
+    });
+    kept_.add({block->begin, block->bytes}, kAccess, kept);
+    kept_blocks_.push_back({block->region, kept});
+    return kept;
+  } catch (const Error& error) {
+    log_.write(LogLevel::debug, "a block of {} bytes is not kept registered: {}", block->bytes, error.what());
+    return nullptr;
+  }
+}
+
+void OfiProvider::let_go_of_freed_blocks() {
+  const core::SharedHeap& heap = core::SharedHeap::of_process();
+  if (std::exchange(heap_generation_, heap.generation()) == heap.generation()) return;
+  std::erase_if(kept_blocks_, [&](const KeptBlock& block) {
+    if (heap.has_region(block.heap_region)) return false;
+    kept_.remove(block.region.get());
+    return true;
+  });
 }
 
 OfiProvider::Region OfiProvider::register_memory(const void* memory, std::size_t bytes, std::uint64_t access) {

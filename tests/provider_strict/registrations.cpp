@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,34 @@ TEST_F(Registrations, AreMadeWithAPersistentExchangeAndNotWithItsStarts) {
       EXPECT_EQ(theirs.back(), previous());
     }
     EXPECT_EQ(registrations(), made);
+  }
+}
+
+// Each block of fab's heap is registered once, whatever exchange it is for.
+TEST_F(Registrations, AreKeptForMemoryOfTheHeap) {
+  const Communicator comm = ring();
+  constexpr std::size_t kElements = 40'000;
+  const auto make = [](std::size_t count) {
+    return std::unique_ptr<double[], void (*)(void*)>(static_cast<double*>(alloc(count * sizeof(double))), fab::free);
+  };
+  const auto exchange = [&](double* mine, double* theirs, std::size_t elements) {
+    std::fill_n(mine, 2 * elements, rank());
+    std::fill_n(theirs, 2 * elements, -1);
+    neighbor_xchg(comm, mine, theirs, Layout::contiguous(elements * sizeof(double)));
+    EXPECT_EQ(theirs[0], next());
+    EXPECT_EQ(theirs[2 * elements - 1], previous());
+  };
+  const auto mine = make(2 * kElements);
+  const auto theirs = make(2 * kElements);
+  exchange(mine.get(), theirs.get(), kElements);
+  const unsigned long before = registrations();
+  for (int i = 0; i < 10; ++i) exchange(mine.get(), theirs.get(), kElements);
+  EXPECT_EQ(registrations(), before);
+  // Blocks with regions of their own come and go, perhaps at the same addresses.
+  for (int i = 0; i < 4; ++i) {
+    const auto passing = make((std::size_t{70} << 20) / sizeof(double));
+    exchange(passing.get(), theirs.get(), kElements);
+    exchange(mine.get(), passing.get(), kElements);
   }
 }
 
