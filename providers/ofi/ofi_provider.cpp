@@ -72,7 +72,11 @@ OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& lo
 // Memory that is in use must stay registered, so the endpoint ends first. Memory that is bound to the endpoint must
 // not, so what uses it is taken back.
 OfiProvider::~OfiProvider() {
-  if ((info_->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0) end_registered_operations();
+  if ((info_->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0) {
+    end_registered_operations();
+    kept_blocks_.clear();
+    kept_ = {};
+  }
   endpoint_.reset();
 }
 
