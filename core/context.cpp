@@ -55,7 +55,11 @@ std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Sto
   return context;
 }
 
-Context::~Context() { store_owner_.reset(); }
+// What did not end in time (a notice to a peer that is gone) must find nobody who repeats it.
+Context::~Context() {
+  engine_.stop_thread();
+  store_owner_.reset();
+}
 
 std::shared_ptr<Communicator> Context::world() {
   return std::make_shared<Communicator>(shared_from_this(), Group::range(0, job().size), job().rank, ContextId{0, 0});

@@ -40,13 +40,16 @@ Engine::Engine(const Options& options, const Log& log)
     : options_(options), log_(log), descriptors_{kNoEvent}, thread_fd_(kNoEvent) {}
 
 Engine::~Engine() {
-  if (thread_.joinable()) {
-    stop_.store(true);
-    raise(thread_fd_);
-    thread_.join();
-  }
+  stop_thread();
   close_event(descriptors_.front());
   close_event(thread_fd_);
+}
+
+void Engine::stop_thread() {
+  if (!thread_.joinable()) return;
+  stop_.store(true);
+  raise(thread_fd_);
+  thread_.join();
 }
 
 void Engine::add(Provider& provider, Inbox* inbox) {

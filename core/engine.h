@@ -52,6 +52,8 @@ class Engine {
   void add(Provider& provider, Inbox* inbox = nullptr);
   /// Starts the progress thread where the options and the providers' capabilities allow one.
   void start_thread();
+  /// From here on only callers make progress.
+  void stop_thread();
   [[nodiscard]] bool has_thread() const noexcept { return thread_.joinable(); }
 
   Mutex mutex;
