@@ -20,6 +20,8 @@ struct Feature {
 /// As fi_getinfo tells, without opening anything.
 [[nodiscard]] std::vector<Feature> features_of(const Candidate& candidate);
 
+/// Messages for which no receive is posted soon hold up their connection.
+[[nodiscard]] bool keeps_few_early_messages(const fi_info& info);
 /// Receives name their sender. Otherwise the tag does.
 [[nodiscard]] bool receives_by_source(const fi_info& info);
 /// What a write tells its target. A provider would cut wider data silently.

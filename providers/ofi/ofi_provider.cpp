@@ -45,11 +45,6 @@ constexpr int kEndpointTries = 16;
 /// ofi_rxd (seen with 1.17) reports the end of an injected message without the context that it was given.
 bool forgets_injected(const std::string& provider) { return provider.ends_with("ofi_rxd"); }
 
-/// libfabric's own TCP endpoint keeps a few small messages for which no receive is posted (FI_NET_MAX_SAVED); the next
-/// one stays in its connection and holds up all that follow. A message that is taken in early must say whose it is, so
-/// the tag names the source.
-bool keeps_few_early_messages(const std::string& provider) { return provider == "net" || provider == "tcp"; }
-
 void* provider_space_of(const Completion& completion) { return const_cast<Completion&>(completion).provider_space(); }
 
 std::string persistent_way(bool writes) { return writes ? "writes" : "messages"; }
@@ -151,17 +146,14 @@ int OfiProvider::enable_new_endpoint() {
   return fi_enable(endpoint);
 }
 
-// shm (seen with libfabric 1.17) takes messages for another sender's that come before their sender's address was
-// inserted here, so its directed receives cannot be trusted.
 void OfiProvider::learn_capabilities() {
   capabilities_.inject_bytes = forgets_injected(name_) ? 0 : info_->tx_attr->inject_size;
   capabilities_.iov_limit = std::min(info_->tx_attr->iov_limit, info_->rx_attr->iov_limit);
   capabilities_.max_message_bytes = kAnyLength;
   most_ = least_limit_ = info_->ep_attr->max_msg_size;
   capabilities_.may_hold_back = info_->domain_attr->data_progress == FI_PROGRESS_MANUAL;
-  capabilities_.early_messages_block = keeps_few_early_messages(name_);
-  capabilities_.directed_receive =
-      (info_->caps & FI_DIRECTED_RECV) != 0 && name_ != "shm" && !capabilities_.early_messages_block;
+  capabilities_.early_messages_block = keeps_few_early_messages(*info_);
+  capabilities_.directed_receive = receives_by_source(*info_);
   capabilities_.tag_mask = tag_mask(info_->ep_attr->mem_tag_format);
   capabilities_.wait_fd = wait_fd_ >= 0;
   register_local_ = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
