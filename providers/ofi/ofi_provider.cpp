@@ -25,7 +25,7 @@ constexpr std::size_t kReadBatch = 16;
 /// Of receives that are taken back when all ends.
 constexpr int kPollsForTheLast = 10'000;
 constexpr char kSeparator =
-    '\n';  // provider name, how persistent exchanges travel, longest message, description, raw address
+    '\n';  // provider name, how persistent exchanges travel, description, longest message, raw address
 constexpr std::uint64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
 
 std::uint64_t tag_mask(std::uint64_t format) {
@@ -218,8 +218,8 @@ void OfiProvider::learn_own_address() {
   const bool internet = info_->addr_format == FI_SOCKADDR_IN || info_->addr_format == FI_SOCKADDR_IN6;
   const std::string printed = internet ? to_string(reinterpret_cast<const sockaddr*>(raw.data())) : std::string();
   description_ = fmt::format("{} on {}{}", name_, domain_name_, printed.empty() ? "" : " (" + printed + ")");
-  address_ = fmt::format("{}{sep}{}{sep}{}{sep}{}{sep}{}", name_, persistent_way(capabilities_.writes), most_,
-                         description_, raw, fmt::arg("sep", kSeparator));
+  address_ = fmt::format("{}{sep}{}{sep}{}{sep}{}{sep}{}", name_, persistent_way(capabilities_.writes), description_,
+                         most_, raw, fmt::arg("sep", kSeparator));
 }
 
 PeerHandle OfiProvider::connect(std::string_view address) {
@@ -233,7 +233,6 @@ PeerHandle OfiProvider::connect(std::string_view address) {
   };
   const std::string_view peer_provider = next_part();
   const std::string_view peer_way = next_part();
-  const std::string_view peer_limit = next_part();
   const std::string_view peer_description = next_part();
   if (peer_provider != name_)
     throw Error(Errc::mismatch, fmt::format("it uses {}, this rank {}; FAB_PROVIDER and FAB_IFACE must choose the same "
@@ -244,6 +243,7 @@ PeerHandle OfiProvider::connect(std::string_view address) {
                 fmt::format("its persistent exchanges are {}, this rank's {}; FAB_ONE_SIDED and FAB_CHECK "
                             "must be the same on all ranks",
                             peer_way, persistent_way(capabilities_.writes)));
+  const std::string_view peer_limit = next_part();
   fi_addr_t peer = FI_ADDR_UNSPEC;
   const int inserted = fi_av_insert(addresses_.get(), address.data(), 1, &peer, 0, nullptr);
   if (inserted != 1)

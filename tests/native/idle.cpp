@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 #include <thread>
 
@@ -20,7 +21,7 @@ double cpu_s() {
 
 TEST(Idle, ContextsAndPendingReceivesUseNoProcessorTime) {
   constexpr double kShareOfProcessor = 0.001;
-  constexpr double kSeconds = 4;
+  constexpr double kSeconds = 0.8;
   const Context context = Context::open();
   const int rank = context.rank();
   const Communicator grid = *context.world().cartesian({context.size()}, {true});
@@ -31,9 +32,16 @@ TEST(Idle, ContextsAndPendingReceivesUseNoProcessorTime) {
   // Odd ranks come late, so that even ranks have a receive pending meanwhile.
   if (rank % 2 == 0) request = ineighbor_xchg(grid, std::span<const int>(out), std::span<int>(in));
   std::this_thread::sleep_for(100ms);
-  const double before = cpu_s();
-  std::this_thread::sleep_for(std::chrono::duration<double>(kSeconds));
-  const double used = (cpu_s() - before) / kSeconds;
+  // What a virtual machine is robbed of while one of its processes runs counts as that process's time, so not each of
+  // the spells tells the truth.
+  std::array<double, 5> shares{};
+  for (double& share : shares) {
+    const double before = cpu_s();
+    std::this_thread::sleep_for(std::chrono::duration<double>(kSeconds));
+    share = (cpu_s() - before) / kSeconds;
+  }
+  std::ranges::sort(shares);
+  const double used = shares[shares.size() / 2];
   std::this_thread::sleep_for(200ms);
   if (rank % 2 != 0) request = ineighbor_xchg(grid, std::span<const int>(out), std::span<int>(in));
   request.wait();
