@@ -187,6 +187,21 @@ TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
   rig.let_go(run);
 }
 
+// The thread's first turn may find a run, and a caller may drive before the thread sleeps after it. Without a descriptor
+// to be woken by, it would never end.
+TEST(ProgressThreadSleep, EndsWhoeverDrivesBeforeTheFirst) {
+  for (int i = 0; i < 2000; ++i) {
+    RecordingRig rig(with_thread());
+    Buffers buffers(8);
+    core::Run& run = rig.start(exchange_with({1}, 8), buffers);
+    rig.engine().leave();
+    for (int poll = 0; poll < 20; ++poll) rig.poll();
+    rig.provider().settle_all(8);
+    core::wait(run);
+    rig.let_go(run);
+  }
+}
+
 TEST(ProgressMode, DecidesWhetherThereIsAThread) {
   const auto has_thread = [](ProgressMode mode, bool wait_fd) {
     RecordingRig::Options options;
