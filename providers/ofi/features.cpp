@@ -18,6 +18,8 @@ namespace {
 
 bool has(std::uint64_t bits, std::uint64_t bit) { return (bits & bit) != 0; }
 
+std::uint64_t registration_mode(const fi_info& info) { return static_cast<std::uint64_t>(info.domain_attr->mr_mode); }
+
 Feature choose(const char* name, bool used, std::string detail, std::string instead) {
   return {name, used, used ? std::move(detail) : std::move(instead)};
 }
@@ -56,7 +58,7 @@ bool writes_carry_data(const fi_info& info) {
 std::string locked_memory_warning(const fi_info& info) {
   constexpr rlim_t kComfortable = 64 << 20;  // ofi_rxm's receive buffers alone take 32 MiB
   rlimit limit{};
-  if (!has(info.domain_attr->mr_mode, FI_MR_LOCAL) || ::getrlimit(RLIMIT_MEMLOCK, &limit) != 0) return {};
+  if (!has(registration_mode(info), FI_MR_LOCAL) || ::getrlimit(RLIMIT_MEMLOCK, &limit) != 0) return {};
   if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= kComfortable) return {};
   return fmt::format(
       "{} locks the memory that it reads and writes, and `ulimit -l` allows {} KiB: peers may never be "
@@ -68,7 +70,7 @@ std::vector<Feature> features_of(const Candidate& candidate) {
   const fi_info& info = *candidate.info;
   const std::size_t pieces = std::min(info.tx_attr->iov_limit, info.rx_attr->iov_limit);
   const std::size_t inject = info.tx_attr->inject_size;
-  const std::uint64_t mode = info.domain_attr->mr_mode;
+  const std::uint64_t mode = registration_mode(info);
   return {
       {"tagged messages", true, largest(info)},
       choose("receives by source", receives_by_source(info), "messages of several senders may have one tag",

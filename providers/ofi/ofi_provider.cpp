@@ -84,9 +84,9 @@ void OfiProvider::end_registered_operations() {
     fi_cq_err_entry error{};
     if (count == -FI_EAVAIL && fi_cq_readerr(queue_.get(), &error, 0) == 1 && error.op_context != nullptr)
       registered_.erase(&Completion::from_provider_space(error.op_context));
-    for (ssize_t i = 0; i < count; ++i)
-      if ((entries[i].flags & FI_REMOTE_WRITE) == 0)
-        registered_.erase(&Completion::from_provider_space(entries[i].op_context));
+    for (const fi_cq_tagged_entry& entry :
+         std::span(entries).first(static_cast<std::size_t>(std::max<ssize_t>(count, 0))))
+      if ((entry.flags & FI_REMOTE_WRITE) == 0) registered_.erase(&Completion::from_provider_space(entry.op_context));
   }
   registered_.clear();
 }
