@@ -187,8 +187,8 @@ TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
   rig.let_go(run);
 }
 
-// The thread's first turn may find a run, and a caller may drive before the thread sleeps after it. Without a descriptor
-// to be woken by, it would never end.
+// The thread's first turn may find a run, and a caller may drive before the thread sleeps after it. Without a
+// descriptor to be woken by, it would never end.
 TEST(ProgressThreadSleep, EndsWhoeverDrivesBeforeTheFirst) {
   for (int i = 0; i < 2000; ++i) {
     RecordingRig rig(with_thread());
