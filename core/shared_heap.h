@@ -35,7 +35,7 @@ struct SharedRegionHead {
   std::uint64_t begin;  ///< its address in the process that it belongs to
 };
 
-/// What allocate() returned once, and what keeps it mapped, if not allocated.
+/// A block, and what keeps its memory mapped, also once it is freed.
 struct SharedBlock {
   std::byte* begin = nullptr;
   std::size_t bytes = 0;

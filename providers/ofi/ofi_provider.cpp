@@ -75,7 +75,8 @@ OfiProvider::~OfiProvider() {
   endpoint_.reset();
 }
 
-// Nobody waits for these completions any more. Sends that their peers do not take are given up.
+// Nobody waits for these completions any more. Sends that their peers do not take are given up. What cannot be
+// cancelled (fi_cancel fails) ends by itself, or is given up too.
 void OfiProvider::end_registered_operations() {
   for (const auto& [completion, regions] : registered_) fi_cancel(&endpoint_->fid, provider_space_of(*completion));
   std::array<fi_cq_tagged_entry, kReadBatch> entries;
