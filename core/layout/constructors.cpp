@@ -43,7 +43,10 @@ void check_box(std::span<const std::size_t> sizes, std::span<const std::size_t> 
 Layout Layout::contiguous(std::size_t bytes) {
   const std::int64_t extent = checked_multiply(bytes, 1);
   if (bytes == 0) return {};
-  return build({LayoutNode{.count = 1, .bytes = bytes}}, 0, extent);
+  // Calls that take spans ask for the same one again and again.
+  thread_local Layout latest;
+  if (latest.size() != bytes) latest = build({LayoutNode{.count = 1, .bytes = bytes}}, 0, extent);
+  return latest;
 }
 
 Layout Layout::vector(std::size_t count, std::size_t block_length, std::ptrdiff_t stride_bytes, const Layout& element) {
