@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+#include <set>
 #include <utility>
 
 #include "core/context.h"
@@ -12,6 +14,9 @@ namespace {
 
 /// One for messages, one for what one-sided messages need to know beforehand.
 constexpr std::uint64_t kTagsOfLasting = 2;
+
+/// Between ranks of a node a message costs so little that longer blocks are better not copied together.
+constexpr std::size_t kMostCombinedOnNode = 1024;
 
 }  // namespace
 
@@ -55,8 +60,10 @@ FrameWord Communicator::call_word(const Schedule& schedule) const noexcept {
 }
 
 CommitOptions Communicator::commit_options() const {
-  return {.combine_bytes = context_->config().combine_bytes,
-          .combines = [this](Rank peer) { return !context_->peers().is_near(world_rank(peer)); }};
+  return {.combine_bytes = context_->config().combine_bytes, .combine_bytes_of = [this](Rank peer) {
+            const bool near = context_->peers().is_near(world_rank(peer));
+            return near ? kMostCombinedOnNode : std::numeric_limits<std::size_t>::max();
+          }};
 }
 
 void Communicator::check_open(const Plan& plan) const {

@@ -152,9 +152,13 @@ ScheduleBuilder::Round ScheduleBuilder::combine(const Round& round, const Commit
     for (const Operation* operation : group) bytes += payload(operation->blocks);
     return bytes;
   };
+  const auto limit = [&](Rank peer) {
+    return options.combine_bytes_of ? std::min(options.combine_bytes, options.combine_bytes_of(peer))
+                                    : options.combine_bytes;
+  };
   const auto stays = [&](const std::vector<const Operation*>& group) {
-    return group.size() == 1 || options.combine_bytes == 0 || group_bytes(group) > options.combine_bytes ||
-           (options.combines && !options.combines(group.front()->peer));
+    const std::size_t most = limit(group.front()->peer);
+    return group.size() == 1 || most == 0 || group_bytes(group) > most;
   };
   Round result;
   for (const Operation& operation : round) {

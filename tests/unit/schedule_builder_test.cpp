@@ -208,7 +208,8 @@ TEST(ScheduleBuilder, SomePeersMessagesAreNotCombined) {
   for (const Rank peer : {1, 2})
     for (const std::uint32_t slot : {0u, 1u})
       builder.send(peer, slot, {BufferId::send, 8 * (2 * peer + static_cast<int>(slot)), Layout::contiguous(8)});
-  const Schedule schedule = builder.commit({.combine_bytes = 1024, .combines = [](Rank peer) { return peer == 2; }});
+  const Schedule schedule =
+      builder.commit({.combine_bytes = 1024, .combine_bytes_of = [](Rank peer) { return peer == 2 ? 1024u : 0u; }});
   std::map<Rank, int> messages;
   for (const OperationRecord& operation : schedule.operations(schedule.rounds()[0]))
     ++messages[schedule.peers()[operation.peer]];

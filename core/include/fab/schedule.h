@@ -119,8 +119,8 @@ struct CommitOptions {
   /// Messages of one round to (from) one peer whose blocks together have at most this many bytes become one message.
   /// Must be the same on every rank.
   std::size_t combine_bytes = 0;
-  /// Whether a peer's messages are combined at all: to both ends the same. Empty: those of all peers.
-  std::function<bool(Rank peer)> combines{};
+  /// A lower limit for some peers: to both ends the same. Empty: for none.
+  std::function<std::size_t(Rank peer)> combine_bytes_of{};
   /// Pipelines (ScheduleBuilder::begin_pipeline) are cut into segments of about so many bytes; 0: they stay whole. Must
   /// be the same on every rank.
   std::size_t segment_bytes = 0;
