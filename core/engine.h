@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -30,9 +31,10 @@ class Run;
 /// Whoever waits drives the engine (a Driver). While nobody waits and runs are active, the progress thread drives it.
 /// Otherwise the thread sleeps, and a program that only makes blocking calls never meets it. A request that nobody
 /// waits for wakes it, unless it has learned that this program waits for its requests soon: then it takes naps, and
-/// only looks after runs that are left alone for longer than that. Some providers hold back messages that they have
-/// called sent (libfabric's TCP, where the kernel's buffers are full): once nobody has polled them for a while, the
-/// thread does.
+/// only looks after runs that are left alone for longer than that. Where a provider has no descriptor to sleep on, it
+/// looks again and again while runs are active, the more seldom the longer nothing happens. Some providers hold back
+/// messages that they have called sent (libfabric's TCP, where the kernel's buffers are full): once nobody has polled
+/// them for a while, the thread does.
 class Engine {
  public:
   struct Options {
@@ -50,7 +52,7 @@ class Engine {
 
   /// Adds a provider, and its inbox if it needs one, which must outlive the engine's use. Before start_thread.
   void add(Provider& provider, Inbox* inbox = nullptr);
-  /// Starts the progress thread where the options and the providers' capabilities allow one.
+  /// Starts the progress thread unless the options forbid one.
   void start_thread();
   /// Without effect where there is none. What is in flight goes on only while somebody waits.
   void stop_thread();
@@ -120,6 +122,8 @@ class Engine {
   static constexpr std::int64_t kLongestDozeNs = 1'000'000;
   static constexpr int kDozesWhileDriven = 4;  ///< that long an exchange may take, and the next start is still cheap
   static constexpr int kLeftAloneMs = 10;      ///< without a poll: the thread looks after what is held back
+  static constexpr std::int64_t kLongestNapNs = 10'000'000;  ///< where there is no descriptor to sleep on
+  static constexpr std::int64_t kPartOfQuiet = 16;           ///< of the time without an event is a nap
   // Of sleeps, where there are inboxes.
   static constexpr int kFirstNapMs = 1;
   static constexpr int kNapGrowth = 10;
@@ -152,6 +156,7 @@ class Engine {
   [[nodiscard]] Turn thread_turn();
   void look_after_held_back() FAB_REQUIRES(mutex);
   void doze(std::int64_t ns);
+  void nap(std::chrono::nanoseconds quiet);
   /// Sleeps as the turn has decided; returns whether somebody called.
   bool sleep_until_called();
   /// Whether poll() saw a call on thread_fd_, which it was woken by or not; the descriptor is reset.
@@ -207,6 +212,7 @@ class Engine {
   pollfd thread_fd_;                     ///< readable: called
   std::vector<pollfd> deaf_fds_;         ///< what a deaf thread sleeps on: being called, and what providers hold back
   int deaf_ms_ = -1;                     ///< and how long
+  int left_alone_ms_ = kLeftAloneMs;     ///< from one look after what is held back to the next, without a descriptor
   unsigned polled_turns_ FAB_GUARDED_BY(mutex) = 0;  ///< turns_ when the thread last looked
 };
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -30,12 +31,11 @@ void pin(std::thread& thread, int cpu, const Log& log) {
 
 void Engine::start_thread() {
   if (options_.progress == ProgressMode::caller) return;
-  if (options_.progress == ProgressMode::automatic && !all_have_wait_fd_) {
+  if (options_.progress == ProgressMode::automatic && !all_have_wait_fd_)
     log_.write(
         LogLevel::info,
-        "no progress thread: a provider has no descriptor to sleep on; FAB_PROGRESS=thread makes one that polls");
-    return;
-  }
+        "a provider has no descriptor to sleep on: the progress thread looks again and again, the longer nothing "
+        "happens the more seldom; with FAB_PROGRESS=thread it does nothing else");
   open_events();
   // Signals belong to the application's threads.
   sigset_t all;
@@ -67,11 +67,12 @@ Engine::Turn Engine::thread_turn() {
 }
 
 // Whoever drives polls these providers, too. Only when nobody has for some time the thread does, and from then on it
-// sleeps on their descriptors, which tell when the kernel has room again.
+// sleeps on their descriptors, which tell when the kernel has room again, or looks again after longer and longer times.
 void Engine::look_after_held_back() {
   deaf_fds_.assign(1, thread_fd_);
   deaf_ms_ = -1;
   const bool left_alone = drivers() == 0 && std::exchange(polled_turns_, turns_) == turns_;
+  left_alone_ms_ = left_alone ? std::min(left_alone_ms_ + 1, kThreadSafetyTimeoutMs) : kLeftAloneMs;
   for (Provider* provider : providers_) {
     if (!provider->capabilities().may_hold_back) continue;
     if (deaf_ms_ < 0) deaf_ms_ = kThreadSafetyTimeoutMs;
@@ -79,7 +80,7 @@ void Engine::look_after_held_back() {
     if (left_alone && provider->capabilities().wait_fd && provider->may_sleep())
       deaf_fds_.push_back({provider->wait_fd(), POLLIN, 0});
     else
-      deaf_ms_ = kLeftAloneMs;
+      deaf_ms_ = left_alone_ms_;
   }
 }
 
@@ -88,6 +89,14 @@ void Engine::doze(std::int64_t ns) {
   const timespec time{0, ns};
   ::ppoll(&thread_fd_, 1, &time, nullptr);
   static_cast<void>(take_call());  // one that a sleep missed would end every doze at once
+}
+
+// Without a descriptor to sleep on. What happens is found late by a small part of the time that it took.
+void Engine::nap(std::chrono::nanoseconds quiet) {
+  if (options_.progress == ProgressMode::thread || (options_.thread_may_spin && quiet < kThreadSpin))
+    ::sched_yield();
+  else
+    doze(std::clamp<std::int64_t>(quiet.count() / kPartOfQuiet, kFirstDozeNs, kLongestNapNs));
 }
 
 bool Engine::take_call() {
@@ -113,6 +122,7 @@ bool Engine::sleep_until_called() {
 void Engine::thread_main() {
   auto last_event = std::chrono::steady_clock::now();
   auto last_call = last_event;
+  auto last_start = last_event;
   std::uint32_t seen_calls = 0;
   bool worked = true;
   bool needed = true;
@@ -120,7 +130,10 @@ void Engine::thread_main() {
   int dozes = 0;
   while (!stop_.load()) {
     const std::uint32_t calls = calls_.load(std::memory_order_relaxed);
-    if (calls != std::exchange(seen_calls, calls)) dozes = 0;
+    if (calls != std::exchange(seen_calls, calls)) {
+      dozes = 0;
+      last_start = std::chrono::steady_clock::now();
+    }
     if (!needed && (dozes == 0 || (drivers() > 0 && dozes < kDozesWhileDriven))) {
       ++dozes;
       doze(doze_ns);
@@ -133,7 +146,7 @@ void Engine::thread_main() {
       worked = true;
       last_event = std::chrono::steady_clock::now();
     } else if (turn == Turn::idle && !all_have_wait_fd_) {
-      ::sched_yield();
+      nap(std::chrono::steady_clock::now() - std::max(last_event, last_start));
     } else if (turn == Turn::unwanted || thread_state_.load() != ThreadState::awake) {
       const bool spins =
           turn == Turn::idle && options_.thread_may_spin && std::chrono::steady_clock::now() - last_event < kThreadSpin;
