@@ -85,12 +85,34 @@ Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> b
   try {
     run.hold_memory();
     if (run.plan().channel_count() > 0) run.make_one_sided(tags.lasting(number + 1));
+    make_contact(run.plan(), tags.lasting(number + 1));
   } catch (...) {
     run.let_go();
     throw;
   }
   ++lasting_;
   return run;
+}
+
+// Providers connect with the first message, which takes some of them seconds. So a message without bytes goes along
+// each edge to another node, unless memory is told along it anyway. Nobody waits for them, or cares how they end.
+void Communicator::make_contact(const Plan& plan, std::uint64_t sequence_tag) {
+  const Schedule& schedule = plan.schedule();
+  std::set<std::pair<OperationKind, Rank>> edges;
+  for (std::size_t round = 0; round < schedule.rounds().size(); ++round)
+    for (const PlannedOperation& operation : plan.operations(round)) {
+      if (!is_message(operation.record->kind) || operation.channel != PlannedOperation::kNoChannel) continue;
+      if (context_->peers().is_near(operation.peer->world_rank)) continue;
+      edges.emplace(operation.record->kind, schedule.peers()[operation.record->peer]);
+    }
+  if (edges.empty() || context_->closed()) return;
+  ScheduleBuilder builder(fmt::format("{}, first contact", schedule.name()), size());
+  const Block nothing{BufferId::scratch, 0, Layout()};
+  for (const auto& [kind, rank] : edges)
+    kind == OperationKind::send ? builder.send(rank, 0, nothing) : builder.recv(rank, 0, nothing);
+  Run& run = make_retired(builder.commit(), Plan::Use::runs, {}, sequence_tag);
+  start_lasting(run);
+  run.let_go();
 }
 
 Run& Communicator::make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,

@@ -49,7 +49,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] bool is_on_one_node() const;
   [[nodiscard]] FrameWord call_word(const Schedule& schedule) const noexcept;
 
-  /// Of the schedules that run on this communicator: messages to ranks of the same node cost too little to combine.
+  /// Of the schedules that run on this communicator. Within a node messages cost less: fewer bytes are combined.
   [[nodiscard]] CommitOptions commit_options() const;
 
   /// An empty shape to fill in, in memory that is used again and again. Under the engine's lock.
@@ -99,6 +99,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::uint64_t lasting_ = 0;
   void check_open(const Plan& plan) const;
   friend class OneSided;
+  void make_contact(const Plan& plan, std::uint64_t sequence_tag);
   [[nodiscard]] Run& make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
                                   std::uint64_t sequence_tag, const UserReduction& user = {});
 
