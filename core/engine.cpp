@@ -228,7 +228,7 @@ bool Engine::may_sleep() {
   if (!inboxes_.empty()) {
     const bool quiet = quiet_.exchange(false);
     if (std::ranges::any_of(inboxes_, [quiet](Inbox* inbox) { return inbox->look_before_sleep(quiet); })) return false;
-    nap_ms_.store(quiet ? std::min(nap_ms_.load() * kNapGrowth, kThreadSafetyTimeoutMs) : kFirstNapMs);
+    nap_ms_.store(quiet ? std::min(nap_ms_.load() * kNapGrowth, kLongestNapMs) : kFirstNapMs);
   }
   return std::all_of(providers_.begin(), providers_.end(), [](Provider* provider) { return provider->may_sleep(); });
 }

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -110,23 +111,29 @@ class Engine {
 
  private:
   friend class Driver;
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::int64_t kMillisecond = 1'000'000;
+  static constexpr std::int64_t kSecond = 1000 * kMillisecond;
+  static constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
   static constexpr std::size_t kMaxDescriptors = 8;
   static constexpr unsigned kTurnsPerIdlePoll = 64;
   static constexpr int kLingeringPolls = 64;
   static constexpr int kLingeringTurns = 8;  ///< of the processor
   // Bounds on sleeps, against lost wake-ups.
-  static constexpr int kSafetyTimeoutMs = 100;         ///< of a caller that waits
-  static constexpr int kThreadSafetyTimeoutMs = 1000;  ///< of the progress thread
+  static constexpr int kSafetyTimeoutMs = 100;                                 ///< of a caller that waits
+  static constexpr std::int64_t kThreadSafetyTimeoutNs = 1000 * kMillisecond;  ///< of the progress thread
   // Of the progress thread while callers wait for themselves.
-  static constexpr std::int64_t kFirstDozeNs = 50'000;
-  static constexpr std::int64_t kLongestDozeNs = 1'000'000;
+  static constexpr std::int64_t kFirstDozeNs = kMillisecond / 20;
+  static constexpr std::int64_t kLongestDozeNs = kMillisecond;
   static constexpr int kDozesWhileDriven = 4;  ///< that long an exchange may take, and the next start is still cheap
-  static constexpr int kLeftAloneMs = 10;      ///< without a poll: the thread looks after what is held back
-  static constexpr std::int64_t kLongestNapNs = 10'000'000;  ///< where there is no descriptor to sleep on
-  static constexpr std::int64_t kPartOfQuiet = 16;           ///< of the time without an event is a nap
+  static constexpr std::int64_t kLeftAloneNs = 10 * kMillisecond;  ///< without a poll: it looks after what is held back
+  // Of its naps where there is no descriptor to sleep on.
+  static constexpr std::int64_t kPartOfQuiet = 16;  ///< of the time for which nothing has happened
+  static constexpr std::int64_t kLongestThreadNapNs = 100 * kMillisecond;
   // Of sleeps, where there are inboxes.
   static constexpr int kFirstNapMs = 1;
   static constexpr int kNapGrowth = 10;
+  static constexpr int kLongestNapMs = 1000;
 
   void yield() FAB_REQUIRES(mutex);
   std::size_t retry_refused() FAB_REQUIRES(mutex);
@@ -153,10 +160,10 @@ class Engine {
   enum class Turn : std::uint8_t { worked, idle, unwanted };
 
   void thread_main();
-  [[nodiscard]] Turn thread_turn();
+  /// `last_news`: the last event or start.
+  [[nodiscard]] Turn thread_turn(Clock::time_point last_news);
   void look_after_held_back() FAB_REQUIRES(mutex);
   void doze(std::int64_t ns);
-  void nap(std::chrono::nanoseconds quiet);
   /// Sleeps as the turn has decided; returns whether somebody called.
   bool sleep_until_called();
   /// Whether poll() saw a call on thread_fd_, which it was woken by or not; the descriptor is reset.
@@ -211,8 +218,8 @@ class Engine {
   std::atomic<std::uint32_t> calls_{0};  ///< of call_thread; some may be lost
   pollfd thread_fd_;                     ///< readable: called
   std::vector<pollfd> deaf_fds_;         ///< what a deaf thread sleeps on: being called, and what providers hold back
-  int deaf_ms_ = -1;                     ///< and how long
-  int left_alone_ms_ = kLeftAloneMs;     ///< from one look after what is held back to the next, without a descriptor
+  std::int64_t deaf_ns_ = kForEver;      ///< and how long
+  std::int64_t left_alone_ns_ = kLeftAloneNs;        ///< without a descriptor: until it looks after what is held back
   unsigned polled_turns_ FAB_GUARDED_BY(mutex) = 0;  ///< turns_ when the thread last looked
 };
 

@@ -48,7 +48,7 @@ void Engine::start_thread() {
   if (options_.progress_cpu >= 0) pin(thread_, options_.progress_cpu, log_);
 }
 
-Engine::Turn Engine::thread_turn() {
+Engine::Turn Engine::thread_turn(Clock::time_point last_news) {
   const Lock lock(mutex);
   thread_state_.store(ThreadState::awake, std::memory_order_relaxed);
   if (!thread_wanted()) {
@@ -60,8 +60,14 @@ Engine::Turn Engine::thread_turn() {
   if (all_have_wait_fd_ && may_sleep()) {
     // Who drives before the thread sleeps makes it deaf; then it sleeps on these.
     deaf_fds_.assign(1, thread_fd_);
-    deaf_ms_ = kThreadSafetyTimeoutMs;
+    deaf_ns_ = kThreadSafetyTimeoutNs;
     thread_state_.store(ThreadState::waiting, std::memory_order_relaxed);
+  } else if (!all_have_wait_fd_ && options_.progress != ProgressMode::thread) {
+    // What happens is found late by a small part of the time that it took.
+    deaf_fds_.assign(1, thread_fd_);
+    const std::chrono::nanoseconds quiet = Clock::now() - last_news;
+    deaf_ns_ = std::clamp<std::int64_t>(quiet.count() / kPartOfQuiet, kFirstDozeNs, kLongestThreadNapNs);
+    thread_state_.store(ThreadState::deaf, std::memory_order_relaxed);
   }
   return Turn::idle;
 }
@@ -70,17 +76,18 @@ Engine::Turn Engine::thread_turn() {
 // sleeps on their descriptors, which tell when the kernel has room again, or looks again after longer and longer times.
 void Engine::look_after_held_back() {
   deaf_fds_.assign(1, thread_fd_);
-  deaf_ms_ = -1;
+  deaf_ns_ = kForEver;
   const bool left_alone = drivers() == 0 && std::exchange(polled_turns_, turns_) == turns_;
-  left_alone_ms_ = left_alone ? std::min(left_alone_ms_ + 1, kThreadSafetyTimeoutMs) : kLeftAloneMs;
+  left_alone_ns_ =
+      left_alone ? std::min(left_alone_ns_ + left_alone_ns_ / kPartOfQuiet, kThreadSafetyTimeoutNs) : kLeftAloneNs;
   for (Provider* provider : providers_) {
     if (!provider->capabilities().may_hold_back) continue;
-    if (deaf_ms_ < 0) deaf_ms_ = kThreadSafetyTimeoutMs;
+    deaf_ns_ = std::min(deaf_ns_, kThreadSafetyTimeoutNs);
     if (left_alone) provider->poll();
     if (left_alone && provider->capabilities().wait_fd && provider->may_sleep())
       deaf_fds_.push_back({provider->wait_fd(), POLLIN, 0});
     else
-      deaf_ms_ = left_alone_ms_;
+      deaf_ns_ = left_alone_ns_;
   }
 }
 
@@ -89,14 +96,6 @@ void Engine::doze(std::int64_t ns) {
   const timespec time{0, ns};
   ::ppoll(&thread_fd_, 1, &time, nullptr);
   static_cast<void>(take_call());  // one that a sleep missed would end every doze at once
-}
-
-// Without a descriptor to sleep on. What happens is found late by a small part of the time that it took.
-void Engine::nap(std::chrono::nanoseconds quiet) {
-  if (options_.progress == ProgressMode::thread || (options_.thread_may_spin && quiet < kThreadSpin))
-    ::sched_yield();
-  else
-    doze(std::clamp<std::int64_t>(quiet.count() / kPartOfQuiet, kFirstDozeNs, kLongestNapNs));
 }
 
 bool Engine::take_call() {
@@ -108,10 +107,11 @@ bool Engine::take_call() {
 
 bool Engine::sleep_until_called() {
   if (thread_state_.load() == ThreadState::deaf) {
-    ::poll(deaf_fds_.data(), deaf_fds_.size(), deaf_ms_);
+    const timespec time{deaf_ns_ / kSecond, deaf_ns_ % kSecond};
+    ::ppoll(deaf_fds_.data(), deaf_fds_.size(), deaf_ns_ == kForEver ? nullptr : &time, nullptr);
     thread_fd_.revents = deaf_fds_.front().revents;
   } else {
-    sleep(kThreadSafetyTimeoutMs, &thread_fd_);
+    sleep(kThreadSafetyTimeoutNs / kMillisecond, &thread_fd_);
   }
   return take_call();
 }
@@ -120,9 +120,9 @@ bool Engine::sleep_until_called() {
 // got to do between two calls. What happens between calls that follow each other sooner than the thread would look by
 // itself says nothing: on a processor that both share the call alone keeps the caller from waiting.
 void Engine::thread_main() {
-  auto last_event = std::chrono::steady_clock::now();
+  auto last_event = Clock::now();
   auto last_call = last_event;
-  auto last_start = last_event;
+  auto last_news = last_event;  // or start
   std::uint32_t seen_calls = 0;
   bool worked = true;
   bool needed = true;
@@ -132,7 +132,7 @@ void Engine::thread_main() {
     const std::uint32_t calls = calls_.load(std::memory_order_relaxed);
     if (calls != std::exchange(seen_calls, calls)) {
       dozes = 0;
-      last_start = std::chrono::steady_clock::now();
+      last_news = Clock::now();
     }
     if (!needed && (dozes == 0 || (drivers() > 0 && dozes < kDozesWhileDriven))) {
       ++dozes;
@@ -141,19 +141,18 @@ void Engine::thread_main() {
       continue;
     }
     doze_ns = kFirstDozeNs;
-    const Turn turn = thread_turn();
+    const Turn turn = thread_turn(last_news);
     if (turn == Turn::worked) {
       worked = true;
-      last_event = std::chrono::steady_clock::now();
-    } else if (turn == Turn::idle && !all_have_wait_fd_) {
-      nap(std::chrono::steady_clock::now() - std::max(last_event, last_start));
+      last_event = last_news = Clock::now();
     } else if (turn == Turn::unwanted || thread_state_.load() != ThreadState::awake) {
-      const bool spins =
-          turn == Turn::idle && options_.thread_may_spin && std::chrono::steady_clock::now() - last_event < kThreadSpin;
+      const bool spins = turn == Turn::idle && options_.thread_may_spin && Clock::now() - last_event < kThreadSpin;
       if (spins || !sleep_until_called()) continue;
-      const auto called = std::chrono::steady_clock::now();
+      const auto called = Clock::now();
       needed = std::exchange(worked, false) && called - last_call > std::chrono::nanoseconds(kFirstDozeNs);
       last_call = called;
+    } else if (!all_have_wait_fd_) {
+      ::sched_yield();
     }
   }
 }

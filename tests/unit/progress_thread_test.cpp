@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, ProgressThread,
                          testing::Values(ThreadCase{"Sleeps", ProgressMode::automatic, true},
                                          ThreadCase{"Polls", ProgressMode::thread, false},
                                          ThreadCase{"Naps", ProgressMode::automatic, false}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& each) { return each.param.name; });
 
 TEST_P(ProgressThread, FinishesWhatNobodyWaitsFor) {
   core::Run& run = rig_.start(two_rounds(), buffers_);
@@ -199,8 +199,8 @@ TEST(ProgressThreadSleep, IsShortWhereNoDescriptorWouldEndIt) {
   const std::size_t polls = rig.provider().polls();
   std::this_thread::sleep_for(500ms);
   const std::size_t more = rig.provider().polls() - polls;
-  EXPECT_LE(more, 60u) << "one each 10 ms when nothing has happened for long";
-  EXPECT_GE(more, 10u);
+  EXPECT_LE(more, 45u) << "the longer nothing has happened the more seldom";
+  EXPECT_GE(more, 5u);
   rig.provider().settle_all(8);
   EXPECT_TRUE(comes_true([&] { return run.done(); }));
   rig.let_go(run);
