@@ -1,4 +1,5 @@
-// The executor: walks the rounds of a plan.
+// The executor: walks the rounds of a plan. What it does in this rank's memory is in run_memory.cpp, what it does when
+// something goes wrong in run_failures.cpp.
 #include "core/run.h"
 
 #include <fmt/format.h>
@@ -6,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
+#include <iterator>
 #include <utility>
 
 #include "core/communicator.h"
@@ -61,26 +62,6 @@ void Run::prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag,
   sequence_tag_ = sequence_tag;
   if (plan_.has_user_reductions()) user_ = user;
   held_ = true;
-}
-
-void Run::hold_memory() {
-  struct Pieces {
-    std::vector<iovec> sent;
-    std::vector<iovec> received;
-  };
-  std::map<Provider*, Pieces> of_providers;
-  for (std::size_t round = 0; round < plan_.schedule().rounds().size(); ++round)
-    for (const PlannedOperation& operation : plan_.operations(round)) {
-      if (!is_message(operation.record->kind) || operation.channel != PlannedOperation::kNoChannel) continue;
-      if (operation.peer->provider == nullptr) continue;
-      std::array<iovec, kMaxPieces> pieces;
-      const std::size_t count = list_memory(operation, pieces);
-      Pieces& its = of_providers[operation.peer->provider];
-      std::vector<iovec>& all = operation.receives() ? its.received : its.sent;
-      all.insert(all.end(), pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(count));
-    }
-  for (const auto& [provider, pieces] : of_providers)
-    if (auto held = provider->hold(pieces.sent, pieces.received)) held_memory_.push_back(std::move(held));
 }
 
 void Run::start() {
@@ -149,6 +130,10 @@ void Run::prepare_round() {
   }
 }
 
+bool Run::is_broken(const Peer* peer) const noexcept {
+  return std::find(broken_peers_.begin(), broken_peers_.end(), peer) != broken_peers_.end();
+}
+
 inline std::span<const PlannedOperation> Run::local_operations() const noexcept {
   const auto operations = plan_.operations(round_);
   auto first = operations.end();
@@ -178,21 +163,6 @@ void Run::post_round() {
   if (unequal_ != nullptr) fail_unequal();
 }
 
-bool Run::calls_user(std::span<const PlannedOperation> operations) noexcept {
-  return std::any_of(operations.begin(), operations.end(), [](const PlannedOperation& operation) {
-    return operation.record->kind == OperationKind::reduce && operation.record->reduction.op == ReduceOp::user;
-  });
-}
-
-void Run::do_operations(std::span<const PlannedOperation> operations) {
-  for (const PlannedOperation& operation : operations) {
-    if (operation.record->kind == OperationKind::reduce)
-      reduce(operation);
-    else if (!copy(operation))
-      unequal_ = &operation;
-  }
-}
-
 inline void Run::one_less_pending() {
   --pending_;
   if (done()) {  // an abandoned run's last sends
@@ -218,10 +188,6 @@ void Run::local_operations_done() {
   if (unequal_ != nullptr) fail_unequal();
   count_settled();
   one_less_pending();
-}
-
-bool Run::is_broken(const Peer* peer) const noexcept {
-  return std::find(broken_peers_.begin(), broken_peers_.end(), peer) != broken_peers_.end();
 }
 
 bool Run::repost(Transfer& transfer) {
@@ -250,82 +216,6 @@ PostResult Run::post(Transfer& transfer) {
     return PostResult::again;
   if (operation.receives()) return peer.post_recv(memory, tag_of(operation), tags_, transfer);
   return peer.provider->post_send(peer.handle, memory, tag_of(operation), transfer);
-}
-
-void Run::stage_send(const PlannedOperation& operation) {
-  const auto blocks = plan_.schedule().blocks(*operation.record);
-  if (operation.frame_bytes > 0)
-    write_frame(blocks, plan_.communicator().call_word(plan_.schedule()), staging_.get() + operation.staging_offset);
-  if (!operation.staged) return;
-  std::byte* out = staging_.get() + operation.staging_offset + operation.frame_bytes;
-  for (const BlockRecord& block : blocks) {
-    if (block.bytes == 0) continue;
-    const std::byte* base = address(block.buffer, block.offset);
-    if (block.node_count == 0)
-      std::memcpy(out, base, block.bytes);
-    else
-      pack(plan_.schedule().nodes(block), base, out);
-    out += block.bytes;
-  }
-}
-
-void Run::unpack(const PlannedOperation& operation) {
-  const std::byte* in = staging_.get() + operation.staging_offset + operation.frame_bytes;
-  if (operation.two_slots) in += one_sided_->slot_offset(operation);
-  for (const BlockRecord& block : plan_.schedule().blocks(*operation.record)) {
-    if (block.bytes == 0) continue;
-    std::byte* base = address(block.buffer, block.offset);
-    if (block.node_count == 0)
-      std::memcpy(base, in, block.bytes);
-    else
-      fab::unpack(plan_.schedule().nodes(block), in, base);
-    in += block.bytes;
-  }
-}
-
-void Run::fail_unequal() {
-  const PlannedOperation& operation = *std::exchange(unequal_, nullptr);
-  const auto blocks = plan_.schedule().blocks(*operation.record);
-  fail(operation, blocks[0].bytes > blocks[1].bytes ? Errc::truncated : Errc::mismatch,
-       fmt::format("this rank sends itself {} bytes where it receives {}", blocks[0].bytes, blocks[1].bytes));
-}
-
-void Run::reduce(const PlannedOperation& operation) const {
-  const OperationRecord& record = *operation.record;
-  if (record.bytes == 0) return;
-  const auto blocks = plan_.schedule().blocks(record);
-  const std::byte* from = address(blocks[0].buffer, blocks[0].offset);
-  std::byte* into = address(blocks[1].buffer, blocks[1].offset);
-  const std::size_t elements = record.bytes / record.element_bytes;
-  if (record.reduction.op == ReduceOp::user)
-    user_.function(user_.context, from, into, elements);
-  else
-    fab::reduce(record.reduction, from, into, elements);
-}
-
-// Returns false if the two ends differ in size.
-bool Run::copy(const PlannedOperation& operation) {
-  const auto blocks = plan_.schedule().blocks(*operation.record);
-  const BlockRecord& from = blocks[0];
-  const BlockRecord& to = blocks[1];
-  if (from.bytes != to.bytes) return false;
-  if (from.bytes == 0) return true;
-  const std::byte* source = address(from.buffer, from.offset);
-  std::byte* target = address(to.buffer, to.offset);
-  const auto from_nodes = plan_.schedule().nodes(from);
-  const auto to_nodes = plan_.schedule().nodes(to);
-  if (from_nodes.empty() && to_nodes.empty()) {
-    std::memmove(target, source, from.bytes);
-  } else if (to_nodes.empty()) {
-    pack(from_nodes, source, target);
-  } else if (from_nodes.empty()) {
-    fab::unpack(to_nodes, source, target);
-  } else {
-    std::byte* middle = staging_.get() + operation.staging_offset;
-    pack(from_nodes, source, middle);
-    fab::unpack(to_nodes, middle, target);
-  }
-  return true;
 }
 
 void Run::received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) {
@@ -361,28 +251,6 @@ void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, const 
   if (first_part) clear_up(operation, frame != nullptr ? *frame : FrameHead{0, bytes, 1});
 }
 
-void Run::compare_frame(const PlannedOperation& operation) {
-  const auto blocks = plan_.schedule().blocks(*operation.record);
-  const FrameCheck check =
-      check_frame(blocks, plan_.communicator().call_word(plan_.schedule()), staging_.get() + operation.staging_offset);
-  switch (check.fault) {
-    case FrameFault::none:
-      return;
-    case FrameFault::other_call:
-      fail(operation, Errc::mismatch, fmt::format("the sender is in {}", name_of_call(check.sender_call)));
-      // Which messages that call sends is not known.
-      return take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
-    case FrameFault::other_blocks:
-      return fail(operation, Errc::mismatch,
-                  fmt::format("the sender has {} edges to this rank where this rank has {}", check.sender_bytes,
-                              blocks.size()));
-    default:
-      return fail(operation, check.fault == FrameFault::too_long ? Errc::truncated : Errc::mismatch,
-                  fmt::format("the sender gave block {} of this message {} bytes where {} were declared", check.block,
-                              check.sender_bytes, blocks[check.block].bytes));
-  }
-}
-
 // The frame lies wherever the receive put it: in staging memory if one was expected, else in the user's block.
 FrameHead Run::read_frame(const PlannedOperation& operation) const {
   std::array<std::byte, FrameHead::kBytes> frame{};
@@ -395,122 +263,10 @@ FrameHead Run::read_frame(const PlannedOperation& operation) const {
   return read_frame_head(frame.data());
 }
 
-// After a disagreement about sizes: throws away what the sender sends and this rank does not expect, which would hold
-// up later messages, and takes back what this rank expects and the sender does not send.
-void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
-  using Part = PlannedOperation::Part;
-  Discards& discards = plan_.communicator().context().discards();
-  const bool rest_meets = operation.part == Part::head && operation.message_bytes == sent.message_bytes;
-  if (operation.peer->in_parts() && sent.message_bytes > kHeadBytes && !rest_meets)
-    discards.rest(*operation.peer, tag_of(operation), sent.message_bytes);
-  if (operation.part == Part::head && !rest_meets)
-    take_back([&](const Transfer& transfer) { return transfer.operation == &operation + 1; });
-  const auto blocks = plan_.schedule().blocks(*operation.record);
-  if (sent.blocks > blocks.size()) {
-    take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
-  } else if (sent.blocks < blocks.size()) {
-    for (const BlockRecord& block : blocks.subspan(static_cast<std::size_t>(sent.blocks)))
-      discards.message(*operation.peer, run_tag_ | tags_.message(operation.peer->world_rank, block.slot));
-  }
-}
-
 void Run::settled(Transfer& transfer) {
   transfer.state = Transfer::State::idle;
   count_settled();
   one_less_pending();
-}
-
-// The provider could not do it: nothing more will come from, or go to, this peer.
-void Run::broken(const PlannedOperation& operation, const Status& status) {
-  if (status.errc() == Errc::cancelled && !status_.ok()) {
-    if (abandoned_) tell(operation);
-    return;
-  }
-  if (status_.ok()) culprit_ = operation.peer->world_rank;
-  fail(operation, status.errc(), status.message);
-  broken_peers_.push_back(operation.peer);
-  take_back([&operation](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
-}
-
-void Run::heard_of(const FailureNotice& notice, const PlannedOperation& operation) {
-  if (status_.ok()) culprit_ = notice.culprit;
-  const std::string whose = notice.culprit == kNoRank ? "" : fmt::format("with rank {} of the job, ", notice.culprit);
-  fail(operation, notice.code, fmt::format("that rank failed {}{}", whose, make_error_code(notice.code).message()));
-  if (operation.part == PlannedOperation::Part::head)
-    take_back([&](const Transfer& transfer) { return transfer.operation == &operation + 1; });
-}
-
-// A message of a round that does not come any more: its receiver must not wait for it.
-void Run::tell(const PlannedOperation& operation) {
-  using Part = PlannedOperation::Part;
-  const bool whole_or_head = operation.part == Part::whole || operation.part == Part::head;
-  if (!whole_or_head || operation.channel != PlannedOperation::kNoChannel) return;
-  if (operation.peer->state != Peer::State::ready || is_broken(operation.peer)) return;
-  Context& context = plan_.communicator().context();
-  if (operation.receives())
-    context.discards().message(*operation.peer, tag_of(operation) & ~tags_.framed());
-  else
-    context.notices().send(*operation.peer, tag_of(operation) | tags_.framed(), {culprit_, status_.errc()});
-}
-
-// All ranks end their rounds in this way, so each message of the schedule is sent, or a notice in its place, and each
-// one that was sent is received, or thrown away.
-void Run::tell_others() {
-  if (!plan_.communicator().has_context_id()) return;
-  const std::size_t rounds = plan_.schedule().rounds().size();
-  for (std::size_t round = round_ + (begun_ ? 1 : 0); round < rounds; ++round)
-    for (const PlannedOperation& operation : plan_.operations(round)) {
-      if (!is_message(operation.record->kind)) break;  // they are the last
-      tell(operation);
-    }
-}
-
-// The first failure is the run's. Other transfers end by themselves: their peers are in the same exchange.
-void Run::fail(const PlannedOperation& operation, Errc code, const std::string& fault) {
-  if (!status_.ok()) return;
-  status_ = {code, fmt::format("{}: {}: {}", plan_.schedule().name(), describe(operation), fault)};
-}
-
-// Takes back receives and what is not posted. Cancelled receives settle by their handler.
-template <class Choose>
-void Run::take_back(Choose&& choose) {
-  engine_.mutex.assert_held();
-  for (std::uint32_t i = 0; i < used_transfers_; ++i) {
-    Transfer& transfer = transfers_[i];
-    if (transfer.state == Transfer::State::idle || !choose(transfer)) continue;
-    if (transfer.state != Transfer::State::posted) {
-      engine_.forget(transfer);
-      transfer.state = Transfer::State::idle;
-      --pending_;
-    } else if (one_sided_ != nullptr && one_sided_->cancel(transfer)) {
-      // Its handler has settled it.
-    } else if (transfer.operation->receives() && transfer.operation->channel == PlannedOperation::kNoChannel) {
-      transfer.operation->peer->provider->cancel(transfer);
-    }
-  }
-}
-
-void Run::abandon(const Status& reason) {
-  if (done()) return;
-  if (status_.ok()) status_ = reason;
-  abandoned_ = true;
-  engine_.mutex.assert_held();
-  engine_.forget(*this);
-  if (std::exchange(parked_, false)) --pending_;
-  for (std::uint32_t i = 0; i < used_transfers_; ++i)
-    if (transfers_[i].state == Transfer::State::due || transfers_[i].state == Transfer::State::refused)
-      tell(*transfers_[i].operation);
-  ++pending_;  // so that receives that settle inside cancel do not finish the run twice
-  take_back([](const Transfer&) { return true; });
-  --pending_;
-  if (!done() && pending_ == sends_in_flight()) finish();
-}
-
-std::uint32_t Run::sends_in_flight() const noexcept {
-  std::uint32_t sends = 0;
-  for (std::uint32_t i = 0; i < used_transfers_; ++i)
-    if (transfers_[i].state == Transfer::State::posted && !transfers_[i].operation->receives()) ++sends;
-  return sends;
 }
 
 void Run::finish() noexcept {
@@ -547,29 +303,6 @@ void Run::let_go() noexcept {
 void Run::recycle() noexcept {
   const std::shared_ptr<Communicator> communicator = std::move(keep_communicator_);
   plan_.release(*this);
-}
-
-std::string Run::describe(const PlannedOperation& operation) const {
-  if (operation.peer == nullptr)
-    return operation.record->kind == OperationKind::reduce ? "local reduction" : "local copy";
-  const OperationRecord& record = *operation.record;
-  return fmt::format("{} rank {} ({} B, slot {}, through {})",
-                     record.kind == OperationKind::send ? "send to" : "receive from",
-                     plan_.schedule().peers()[record.peer], record.bytes, record.slot,
-                     operation.peer->provider != nullptr ? operation.peer->provider->description() : "no provider yet");
-}
-
-std::string Run::describe_pending() const {
-  std::string text;
-  const auto add = [&text](const std::string& item) { text += (text.empty() ? "" : "; ") + item; };
-  if (!plan_.ready())
-    add(plan_.missing_peers());
-  else if (one_sided_ != nullptr && !one_sided_->ready())
-    add(one_sided_->describe_pending());
-  for (std::uint32_t i = 0; i < used_transfers_; ++i)
-    if (transfers_[i].state != Transfer::State::idle) add(describe(*transfers_[i].operation));
-  if (parked_) add("a thread that waits or tests, for a user-defined reduction");
-  return text;
 }
 
 }  // namespace fab::core

@@ -94,37 +94,40 @@ class Run final : public Pending {
   void post_round();
   [[nodiscard]] bool is_broken(const Peer* peer) const noexcept;
   [[nodiscard]] std::span<const PlannedOperation> local_operations() const noexcept;
-  void do_operations(std::span<const PlannedOperation> operations);
-  [[nodiscard]] static bool calls_user(std::span<const PlannedOperation> operations) noexcept;
-  [[nodiscard]] bool copy(const PlannedOperation& operation);
-  void reduce(const PlannedOperation& operation) const;
-  void fail_unequal();
   void one_less_pending();
   [[nodiscard]] PostResult post(Transfer& transfer);
-  void stage_send(const PlannedOperation& operation);
   [[nodiscard]] std::uint64_t tag_of(const PlannedOperation& operation) const noexcept {
     return run_tag_ | operation.message_tag;
   }
   [[nodiscard]] std::byte* address(BufferId buffer, std::int64_t offset) const noexcept {
     return bases_[static_cast<std::size_t>(buffer)] + offset;
   }
-
   void received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag);
   void compare(const PlannedOperation& operation, std::uint64_t bytes, const FrameHead* frame);
-  void compare_frame(const PlannedOperation& operation);
   [[nodiscard]] FrameHead read_frame(const PlannedOperation& operation) const;
-  void clear_up(const PlannedOperation& operation, const FrameHead& sent);
-  void unpack(const PlannedOperation& operation);
   void settled(Transfer& transfer);
-  void fail(const PlannedOperation& operation, Errc code, const std::string& fault);
-  void broken(const PlannedOperation& operation, const Status& status);
-  void heard_of(const FailureNotice& notice, const PlannedOperation& operation);
-  void tell_others();
-  void tell(const PlannedOperation& operation);
-  template <class Choose>
-  void take_back(Choose&& choose);
   void finish() noexcept;
   void recycle() noexcept;
+
+  // In this rank's memory.
+  void stage_send(const PlannedOperation& operation);
+  void unpack(const PlannedOperation& operation);
+  [[nodiscard]] static bool calls_user(std::span<const PlannedOperation> operations) noexcept;
+  void do_operations(std::span<const PlannedOperation> operations);
+  [[nodiscard]] bool copy(const PlannedOperation& operation);
+  void reduce(const PlannedOperation& operation) const;
+
+  // When something goes wrong.
+  void fail(const PlannedOperation& operation, Errc code, const std::string& fault);
+  void fail_unequal();
+  template <class Choose>
+  void take_back(Choose&& choose);
+  void compare_frame(const PlannedOperation& operation);
+  void clear_up(const PlannedOperation& operation, const FrameHead& sent);
+  void broken(const PlannedOperation& operation, const Status& status);
+  void heard_of(const FailureNotice& notice, const PlannedOperation& operation);
+  void tell(const PlannedOperation& operation);
+  void tell_others();
   [[nodiscard]] std::uint32_t sends_in_flight() const noexcept;
 
   Plan& plan_;

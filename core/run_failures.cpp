@@ -1,0 +1,177 @@
+// What a run does when something goes wrong: it says what, takes back what will not come, tells others, or gives up.
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "core/communicator.h"
+#include "core/context.h"
+#include "core/run.h"
+
+namespace fab::core {
+
+std::string Run::describe(const PlannedOperation& operation) const {
+  if (operation.peer == nullptr)
+    return operation.record->kind == OperationKind::reduce ? "local reduction" : "local copy";
+  const OperationRecord& record = *operation.record;
+  return fmt::format("{} rank {} ({} B, slot {}, through {})",
+                     record.kind == OperationKind::send ? "send to" : "receive from",
+                     plan_.schedule().peers()[record.peer], record.bytes, record.slot,
+                     operation.peer->provider != nullptr ? operation.peer->provider->description() : "no provider yet");
+}
+
+// The first failure is the run's. Other transfers end by themselves: their peers are in the same exchange.
+void Run::fail(const PlannedOperation& operation, Errc code, const std::string& fault) {
+  if (!status_.ok()) return;
+  status_ = {code, fmt::format("{}: {}: {}", plan_.schedule().name(), describe(operation), fault)};
+}
+
+void Run::fail_unequal() {
+  const PlannedOperation& operation = *std::exchange(unequal_, nullptr);
+  const auto blocks = plan_.schedule().blocks(*operation.record);
+  fail(operation, blocks[0].bytes > blocks[1].bytes ? Errc::truncated : Errc::mismatch,
+       fmt::format("this rank sends itself {} bytes where it receives {}", blocks[0].bytes, blocks[1].bytes));
+}
+
+// Takes back receives and what is not posted. Cancelled receives settle by their handler.
+template <class Choose>
+void Run::take_back(Choose&& choose) {
+  engine_.mutex.assert_held();
+  for (std::uint32_t i = 0; i < used_transfers_; ++i) {
+    Transfer& transfer = transfers_[i];
+    if (transfer.state == Transfer::State::idle || !choose(transfer)) continue;
+    if (transfer.state != Transfer::State::posted) {
+      engine_.forget(transfer);
+      transfer.state = Transfer::State::idle;
+      --pending_;
+    } else if (one_sided_ != nullptr && one_sided_->cancel(transfer)) {
+      // Its handler has settled it.
+    } else if (transfer.operation->receives() && transfer.operation->channel == PlannedOperation::kNoChannel) {
+      transfer.operation->peer->provider->cancel(transfer);
+    }
+  }
+}
+
+void Run::compare_frame(const PlannedOperation& operation) {
+  const auto blocks = plan_.schedule().blocks(*operation.record);
+  const FrameCheck check =
+      check_frame(blocks, plan_.communicator().call_word(plan_.schedule()), staging_.get() + operation.staging_offset);
+  switch (check.fault) {
+    case FrameFault::none:
+      return;
+    case FrameFault::other_call:
+      fail(operation, Errc::mismatch, fmt::format("the sender is in {}", name_of_call(check.sender_call)));
+      // Which messages that call sends is not known.
+      return take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
+    case FrameFault::other_blocks:
+      return fail(operation, Errc::mismatch,
+                  fmt::format("the sender has {} edges to this rank where this rank has {}", check.sender_bytes,
+                              blocks.size()));
+    default:
+      return fail(operation, check.fault == FrameFault::too_long ? Errc::truncated : Errc::mismatch,
+                  fmt::format("the sender gave block {} of this message {} bytes where {} were declared", check.block,
+                              check.sender_bytes, blocks[check.block].bytes));
+  }
+}
+
+// After a disagreement about sizes: throws away what the sender sends and this rank does not expect, which would hold
+// up later messages, and takes back what this rank expects and the sender does not send.
+void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
+  using Part = PlannedOperation::Part;
+  Discards& discards = plan_.communicator().context().discards();
+  const bool rest_meets = operation.part == Part::head && operation.message_bytes == sent.message_bytes;
+  if (operation.peer->in_parts() && sent.message_bytes > kHeadBytes && !rest_meets)
+    discards.rest(*operation.peer, tag_of(operation), sent.message_bytes);
+  if (operation.part == Part::head && !rest_meets)
+    take_back([&](const Transfer& transfer) { return transfer.operation == &operation + 1; });
+  const auto blocks = plan_.schedule().blocks(*operation.record);
+  if (sent.blocks > blocks.size()) {
+    take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
+  } else if (sent.blocks < blocks.size()) {
+    for (const BlockRecord& block : blocks.subspan(static_cast<std::size_t>(sent.blocks)))
+      discards.message(*operation.peer, run_tag_ | tags_.message(operation.peer->world_rank, block.slot));
+  }
+}
+
+// The provider could not do it: nothing more will come from, or go to, this peer.
+void Run::broken(const PlannedOperation& operation, const Status& status) {
+  if (status.errc() == Errc::cancelled && !status_.ok()) {
+    if (abandoned_) tell(operation);
+    return;
+  }
+  if (status_.ok()) culprit_ = operation.peer->world_rank;
+  fail(operation, status.errc(), status.message);
+  broken_peers_.push_back(operation.peer);
+  take_back([&operation](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
+}
+
+void Run::heard_of(const FailureNotice& notice, const PlannedOperation& operation) {
+  if (status_.ok()) culprit_ = notice.culprit;
+  const std::string whose = notice.culprit == kNoRank ? "" : fmt::format("with rank {} of the job, ", notice.culprit);
+  fail(operation, notice.code, fmt::format("that rank failed {}{}", whose, make_error_code(notice.code).message()));
+  if (operation.part == PlannedOperation::Part::head)
+    take_back([&](const Transfer& transfer) { return transfer.operation == &operation + 1; });
+}
+
+// A message of a round that does not come any more: its receiver must not wait for it.
+void Run::tell(const PlannedOperation& operation) {
+  using Part = PlannedOperation::Part;
+  const bool whole_or_head = operation.part == Part::whole || operation.part == Part::head;
+  if (!whole_or_head || operation.channel != PlannedOperation::kNoChannel) return;
+  if (operation.peer->state != Peer::State::ready || is_broken(operation.peer)) return;
+  Context& context = plan_.communicator().context();
+  if (operation.receives())
+    context.discards().message(*operation.peer, tag_of(operation) & ~tags_.framed());
+  else
+    context.notices().send(*operation.peer, tag_of(operation) | tags_.framed(), {culprit_, status_.errc()});
+}
+
+// All ranks end their rounds in this way, so each message of the schedule is sent, or a notice in its place, and each
+// one that was sent is received, or thrown away.
+void Run::tell_others() {
+  if (!plan_.communicator().has_context_id()) return;
+  const std::size_t rounds = plan_.schedule().rounds().size();
+  for (std::size_t round = round_ + (begun_ ? 1 : 0); round < rounds; ++round)
+    for (const PlannedOperation& operation : plan_.operations(round)) {
+      if (!is_message(operation.record->kind)) break;  // they are the last
+      tell(operation);
+    }
+}
+
+std::uint32_t Run::sends_in_flight() const noexcept {
+  std::uint32_t sends = 0;
+  for (std::uint32_t i = 0; i < used_transfers_; ++i)
+    if (transfers_[i].state == Transfer::State::posted && !transfers_[i].operation->receives()) ++sends;
+  return sends;
+}
+
+void Run::abandon(const Status& reason) {
+  if (done()) return;
+  if (status_.ok()) status_ = reason;
+  abandoned_ = true;
+  engine_.mutex.assert_held();
+  engine_.forget(*this);
+  if (std::exchange(parked_, false)) --pending_;
+  for (std::uint32_t i = 0; i < used_transfers_; ++i)
+    if (transfers_[i].state == Transfer::State::due || transfers_[i].state == Transfer::State::refused)
+      tell(*transfers_[i].operation);
+  ++pending_;  // so that receives that settle inside cancel do not finish the run twice
+  take_back([](const Transfer&) { return true; });
+  --pending_;
+  if (!done() && pending_ == sends_in_flight()) finish();
+}
+
+std::string Run::describe_pending() const {
+  std::string text;
+  const auto add = [&text](const std::string& item) { text += (text.empty() ? "" : "; ") + item; };
+  if (!plan_.ready())
+    add(plan_.missing_peers());
+  else if (one_sided_ != nullptr && !one_sided_->ready())
+    add(one_sided_->describe_pending());
+  for (std::uint32_t i = 0; i < used_transfers_; ++i)
+    if (transfers_[i].state != Transfer::State::idle) add(describe(*transfers_[i].operation));
+  if (parked_) add("a thread that waits or tests, for a user-defined reduction");
+  return text;
+}
+
+}  // namespace fab::core
