@@ -101,8 +101,7 @@ struct AlgorithmVariable {
       kName.data(),
       "auto",
       "Algorithm of this collective for the calls that it can do, as fab_info --algorithms lists them; auto: by bytes "
-      "and "
-      "ranks; the same on all ranks.",
+      "and ranks; the same on all ranks.",
       [](std::string_view text, Config& config) {
         value(config) = text == "auto" ? "" : text;
         return !text.empty();
@@ -125,8 +124,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
 constexpr std::array<ConfigRow, 14> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "What carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another of libfabric's "
-     "names, "
-     "as fab_info lists them; empty or auto: the best one is chosen.",
+     "names, as fab_info lists them; empty or auto: the best one is chosen.",
      [](std::string_view text, Config& config) { return parse_text(text, config.provider); },
      [](const Config& config) { return config.provider; }},
     {"FAB_IFACE", "", "Network interface or libfabric domain by name; empty: one that reaches the other nodes.",
@@ -138,8 +136,7 @@ constexpr std::array<ConfigRow, 14> kOtherRows = {{
     {"FAB_LOCAL_LONG", "auto",
      "Long messages within a node: auto (from 16 KiB on the receiver copies out of the sender's memory where it can), "
      "map (out of memory of fab's from 512 bytes on), read (out of any memory, by the kernel, from 40 bytes on) or "
-     "ring "
-     "(both copy).",
+     "ring (both copy).",
      [](std::string_view text, Config& config) {
        return parse_name<LongMessages>(text, kLongMessages, config.local_long);
      },
