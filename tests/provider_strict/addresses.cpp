@@ -2,6 +2,7 @@
 
 #include <rdma/fi_errno.h>
 
+#include "object.h"
 #include "profile.h"
 #include "violation.h"
 
@@ -22,13 +23,7 @@ int insert_addresses(fid_av* object, const void* addresses, std::size_t count, f
   return static_cast<Addresses*>(object)->insert(addresses, count, handles);
 }
 
-fi_ops fid_operations = {.size = sizeof(fi_ops),
-                         .close = close_addresses,
-                         .bind = nullptr,
-                         .control = nullptr,
-                         .ops_open = nullptr,
-                         .tostr = nullptr,
-                         .ops_set = nullptr};
+fi_ops fid_operations = object_operations(close_addresses);
 fi_ops_av operations = {.size = sizeof(fi_ops_av),
                         .insert = insert_addresses,
                         .insertsvc = nullptr,

@@ -7,6 +7,7 @@
 
 #include "addresses.h"
 #include "endpoint.h"
+#include "object.h"
 #include "profile.h"
 #include "queue.h"
 #include "violation.h"
@@ -76,13 +77,7 @@ int open_endpoint(fid_domain* object, fi_info* info, fid_ep** result, void*) {
   return opened;
 }
 
-fi_ops fid_operations = {.size = sizeof(fi_ops),
-                         .close = close_domain,
-                         .bind = nullptr,
-                         .control = nullptr,
-                         .ops_open = nullptr,
-                         .tostr = nullptr,
-                         .ops_set = nullptr};
+fi_ops fid_operations = object_operations(close_domain);
 fi_ops_domain operations = {.size = sizeof(fi_ops_domain),
                             .av_open = open_addresses,
                             .cq_open = open_queue,

@@ -9,6 +9,7 @@
 
 #include "addresses.h"
 #include "domain.h"
+#include "object.h"
 #include "profile.h"
 #include "queue.h"
 #include "violation.h"
@@ -52,13 +53,7 @@ ssize_t write_message(fid_ep* object, const fi_msg_rma* message, std::uint64_t f
   return endpoint_of(object).write(*message, flags);
 }
 
-fi_ops fid_operations = {.size = sizeof(fi_ops),
-                         .close = close_endpoint,
-                         .bind = bind_endpoint,
-                         .control = control_endpoint,
-                         .ops_open = nullptr,
-                         .tostr = nullptr,
-                         .ops_set = nullptr};
+fi_ops fid_operations = object_operations(close_endpoint, bind_endpoint, control_endpoint);
 fi_ops_ep operations = {.size = sizeof(fi_ops_ep),
                         .cancel = cancel_operation,
                         .getopt = nullptr,

@@ -13,6 +13,7 @@
 
 #include "domain.h"
 #include "lower.h"
+#include "object.h"
 #include "profile.h"
 #include "queue.h"
 #include "violation.h"
@@ -51,13 +52,7 @@ int try_wait(fid_fabric*, fid** objects, int count) {
 
 int no_wait_set(fid_fabric*, fi_wait_attr*, fid_wait**) { return -FI_ENOSYS; }
 
-fi_ops fid_operations = {.size = sizeof(fi_ops),
-                         .close = close_fabric,
-                         .bind = nullptr,
-                         .control = nullptr,
-                         .ops_open = nullptr,
-                         .tostr = nullptr,
-                         .ops_set = nullptr};
+fi_ops fid_operations = object_operations(close_fabric);
 fi_ops_fabric operations = {.size = sizeof(fi_ops_fabric),
                             .domain = open_domain_of,
                             .passive_ep = nullptr,

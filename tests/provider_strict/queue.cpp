@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "endpoint.h"
+#include "object.h"
 #include "profile.h"
 #include "violation.h"
 
@@ -44,13 +45,7 @@ const char* error_text(fid_cq*, int error, const void*, char* memory, std::size_
   return fi_strerror(error);
 }
 
-fi_ops fid_operations = {.size = sizeof(fi_ops),
-                         .close = close_queue,
-                         .bind = nullptr,
-                         .control = control_queue,
-                         .ops_open = nullptr,
-                         .tostr = nullptr,
-                         .ops_set = nullptr};
+fi_ops fid_operations = object_operations(close_queue, nullptr, control_queue);
 fi_ops_cq operations = {.size = sizeof(fi_ops_cq),
                         .read = read_queue,
                         .readfrom = nullptr,

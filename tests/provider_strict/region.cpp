@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "object.h"
 #include "profile.h"
 #include "violation.h"
 
@@ -57,13 +58,7 @@ int control_region(fid* object, int command, void*) {
   return region.regions->enable(region);
 }
 
-fi_ops operations = {.size = sizeof(fi_ops),
-                     .close = close_region,
-                     .bind = bind_region,
-                     .control = control_region,
-                     .ops_open = nullptr,
-                     .tostr = nullptr,
-                     .ops_set = nullptr};
+fi_ops operations = object_operations(close_region, bind_region, control_region);
 
 }  // namespace
 
