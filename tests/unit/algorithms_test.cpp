@@ -8,8 +8,8 @@
 #include "bindings/sim/job.h"
 #include "collectives/registry.h"
 #include "collectives/start.h"
+#include "support/fill.h"
 #include "unit/collective_model.h"
-#include "unit/fill.h"
 #include "unit/in_process_job.h"
 #include "unit/recording_rig.h"
 

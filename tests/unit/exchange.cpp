@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "collectives/neighbor/neighbor_xchg.h"
-#include "unit/fill.h"
+#include "support/fill.h"
 
 namespace fab::test {
 

@@ -15,9 +15,9 @@
 
 #include "core/shared_heap.h"
 #include "core/wait.h"
+#include "support/outcome.h"
 #include "unit/exchange.h"
 #include "unit/forbidden_calls.h"
-#include "unit/outcome.h"
 #include "unit/random_topologies.h"
 #include "unit/recording_rig.h"
 

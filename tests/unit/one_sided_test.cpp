@@ -9,8 +9,8 @@
 
 #include "collectives/neighbor/neighbor_xchg.h"
 #include "core/wait.h"
+#include "support/fill.h"
 #include "unit/expect_error.h"
-#include "unit/fill.h"
 #include "unit/in_process_job.h"
 #include "unit/random_topologies.h"
 
@@ -83,9 +83,7 @@ class Side {
     ASSERT_TRUE(recv_ == expected) << "rank " << rank_ << ", start " << starts_;
     std::ranges::fill(send_, std::byte{0xdd});
   }
-  [[nodiscard]] bool untouched() const {
-    return std::ranges::all_of(recv_, [](std::byte each) { return each == kUntouched; });
-  }
+  [[nodiscard]] bool untouched() const { return are_untouched(recv_); }
   [[nodiscard]] int starts() const { return starts_; }
   [[nodiscard]] core::Persistent& exchange() { return *exchange_; }
 

@@ -1,13 +1,19 @@
 // What tests fill buffers with.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace fab::test {
 
 /// Where nothing may be written.
 inline constexpr std::byte kUntouched{0xee};
+
+[[nodiscard]] inline bool are_untouched(std::span<const std::byte> memory) {
+  return std::ranges::all_of(memory, [](std::byte each) { return each == kUntouched; });
+}
 
 /// Mixes the bits of a number: neighbouring ones give bytes that have nothing in common.
 constexpr std::uint64_t hash(std::uint64_t value) {
