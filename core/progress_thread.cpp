@@ -79,15 +79,17 @@ void Engine::look_after_held_back() {
   deaf_ns_ = kForEver;
   const bool left_alone = drivers() == 0 && std::exchange(polled_turns_, turns_) == turns_;
   left_alone_ns_ =
-      left_alone ? std::min(left_alone_ns_ + left_alone_ns_ / kPartOfQuiet, kThreadSafetyTimeoutNs) : kLeftAloneNs;
+      left_alone ? std::min(left_alone_ns_ + left_alone_ns_ / kPartOfQuiet, kLongestThreadNapNs) : kLeftAloneNs;
   for (Provider* provider : providers_) {
     if (!provider->capabilities().may_hold_back) continue;
     deaf_ns_ = std::min(deaf_ns_, kThreadSafetyTimeoutNs);
     if (left_alone) provider->poll();
-    if (left_alone && provider->capabilities().wait_fd && provider->may_sleep())
+    if (!provider->capabilities().wait_fd)
+      deaf_ns_ = std::min(deaf_ns_, left_alone_ns_);
+    else if (left_alone && provider->may_sleep())
       deaf_fds_.push_back({provider->wait_fd(), POLLIN, 0});
     else
-      deaf_ns_ = left_alone_ns_;
+      deaf_ns_ = std::min(deaf_ns_, kLeftAloneNs);
   }
 }
 

@@ -152,6 +152,23 @@ TEST(NeighborXchg, SmallBlocksToOnePeerAreOneMessage) {
   EXPECT_EQ(messages(0), 4u);
 }
 
+TEST(NeighborXchg, WithinANodeOnlyShortBlocksToOnePeerAreOneMessage) {
+  sim::Network network(2, {});
+  const auto open = [&network](const Config&, const JobInfo& its_job, const Log&) {
+    return Transports{.node = network.open(its_job.rank), .network = nullptr};
+  };
+  InProcessJob job(open, 2, caller_config());
+  const auto communicators = ring_of(job);
+  const auto messages = [&communicators](std::size_t bytes) {
+    ScheduleBuilder builder("test", 2);
+    for (const std::uint32_t slot : {0u, 1u})
+      builder.send(1, slot, {BufferId::send, static_cast<std::ptrdiff_t>(slot * bytes), Layout::contiguous(bytes)});
+    return builder.commit(communicators.front()->commit_options()).operations().size();
+  };
+  EXPECT_EQ(messages(512), 1u);
+  EXPECT_EQ(messages(513), 2u);
+}
+
 /// Every rank sends {rank, 100 + rank}.
 struct ShiftData {
   explicit ShiftData(int ranks) {

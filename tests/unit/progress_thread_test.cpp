@@ -173,37 +173,55 @@ TEST_P(ProgressThread, SeesToWhatAProviderHoldsBack) {
   EXPECT_TRUE(polled_after(before)) << "there is room again";
 }
 
-TEST(ProgressThreadSleep, CostsAFewWakeUpsASecondWhileAReceiveIsPending) {
-  RecordingRig rig(with_thread());
-  Buffers buffers(8);
-  core::Run& run = rig.start(exchange_with({1}, 8), buffers);
-  rig.engine().leave();
-  std::this_thread::sleep_for(100ms);
-  const std::size_t polls = rig.provider().polls();
-  std::this_thread::sleep_for(500ms);
-  EXPECT_LE(rig.provider().polls() - polls, 7u) << "one each 100 ms, against lost wake-ups";
-  rig.provider().settle_all(8);
-  EXPECT_TRUE(comes_true([&] { return run.done(); }));
-  rig.let_go(run);
-}
-
-TEST(ProgressThreadSleep, IsShortWhereNoDescriptorWouldEndIt) {
+RecordingRig::Options with_naps() {
   RecordingRig::Options options;
   options.config.progress = ProgressMode::automatic;
   options.capabilities.wait_fd = false;
+  return options;
+}
+
+/// How often the thread looks in half a second, once a receive has been pending for a while.
+std::size_t looks_while_a_receive_is_pending(const RecordingRig::Options& options) {
   RecordingRig rig(options);
   Buffers buffers(8);
   core::Run& run = rig.start(exchange_with({1}, 8), buffers);
   rig.engine().leave();
   std::this_thread::sleep_for(200ms);
-  const std::size_t polls = rig.provider().polls();
+  const std::size_t before = rig.provider().polls();
   std::this_thread::sleep_for(500ms);
-  const std::size_t more = rig.provider().polls() - polls;
-  EXPECT_LE(more, 45u) << "the longer nothing has happened the more seldom";
-  EXPECT_GE(more, 5u);
+  const std::size_t looks = rig.provider().polls() - before;
   rig.provider().settle_all(8);
   EXPECT_TRUE(comes_true([&] { return run.done(); }));
   rig.let_go(run);
+  return looks;
+}
+
+TEST(ProgressThreadSleep, CostsAFewWakeUpsASecondWhileAReceiveIsPending) {
+  EXPECT_LE(looks_while_a_receive_is_pending(with_thread()), 7u) << "one each 100 ms, against lost wake-ups";
+}
+
+TEST(ProgressThreadSleep, IsShortWhereNoDescriptorWouldEndIt) {
+  const std::size_t looks = looks_while_a_receive_is_pending(with_naps());
+  EXPECT_LE(looks, 45u) << "the longer nothing has happened the more seldom";
+  EXPECT_GE(looks, 5u);
+}
+
+// After a second naps take 60 ms and more; a start must not wait for the end of one.
+TEST(ProgressThreadSleep, WhereNoDescriptorWouldEndItAStartDoes) {
+  RecordingRig rig(with_naps());
+  Buffers buffers(16);
+  core::Run& old = rig.start(exchange_with({1}, 8), buffers);
+  rig.engine().leave();
+  std::this_thread::sleep_for(1s);
+  const std::size_t before = rig.provider().polls();
+  core::Run& fresh = rig.start(exchange_with({2}, 8), buffers);
+  rig.engine().leave();
+  std::this_thread::sleep_for(50ms);
+  EXPECT_GE(rig.provider().polls() - before, 10u);
+  rig.provider().settle_all(8);
+  EXPECT_TRUE(comes_true([&] { return old.done() && fresh.done(); }));
+  rig.let_go(old);
+  rig.let_go(fresh);
 }
 
 TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
