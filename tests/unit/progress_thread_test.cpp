@@ -213,10 +213,12 @@ TEST(ProgressThreadSleep, WhereNoDescriptorWouldEndItAStartDoes) {
   core::Run& old = rig.start(exchange_with({1}, 8), buffers);
   rig.engine().leave();
   std::this_thread::sleep_for(1s);
+  const std::size_t last = rig.provider().polls();
+  ASSERT_TRUE(comes_true([&] { return rig.provider().polls() > last; })) << "a nap begins";
   const std::size_t before = rig.provider().polls();
   core::Run& fresh = rig.start(exchange_with({2}, 8), buffers);
   rig.engine().leave();
-  std::this_thread::sleep_for(50ms);
+  std::this_thread::sleep_for(30ms);
   EXPECT_GE(rig.provider().polls() - before, 10u);
   rig.provider().settle_all(8);
   EXPECT_TRUE(comes_true([&] { return old.done() && fresh.done(); }));
