@@ -1,8 +1,7 @@
 #include "core/discards.h"
 
+#include <algorithm>
 #include <array>
-
-#include "core/plan.h"
 
 namespace fab::core {
 
@@ -30,9 +29,11 @@ Discards::Discard::Discard(Discards& its_owner, const Peer& its_peer, std::uint6
 
 void Discards::message(const Peer& peer, std::uint64_t tag) { start(peer, tag, kHeadBytes, true); }
 
-void Discards::rest(const Peer& peer, std::uint64_t tag, std::uint64_t message_bytes) {
+void Discards::later_parts(const Peer& peer, std::uint64_t tag, std::span<const MessagePart> coming,
+                           std::span<const MessagePart> expected) {
   const std::uint64_t first_part_tag = tag & ~tags_.framed();
-  start(peer, first_part_tag | tags_.rest(message_bytes), message_bytes - kHeadBytes, false);
+  for (const MessagePart& part : coming.subspan(1))
+    if (std::ranges::find(expected, part) == expected.end()) start(peer, first_part_tag | part.mark, part.bytes, false);
 }
 
 void Discards::start(const Peer& peer, std::uint64_t tag, std::uint64_t bytes, bool first_part) {
@@ -51,7 +52,7 @@ bool Discards::post(Discard& discard) {
 void Discards::arrived(Discard& discard, std::uint64_t bytes, std::uint64_t tag) {
   if (discard.first_part && (tag & tags_.framed()) != 0 && bytes >= FrameHead::kBytes) {
     const FrameHead head = read_frame_head(discard.memory.get());
-    if (discard.peer.in_parts() && head.message_bytes > kHeadBytes) rest(discard.peer, discard.tag, head.message_bytes);
+    if (discard.peer.in_parts()) later_parts(discard.peer, discard.tag, parts_of(head.message_bytes, tags_), {});
   }
   forget(discard);
 }

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <span>
 
 #include "core/engine.h"
 #include "core/frame.h"
 #include "core/match_tag.h"
+#include "core/message_parts.h"
 #include "core/peers.h"
 
 namespace fab::core {
@@ -17,10 +19,11 @@ class Discards {
  public:
   Discards(Engine& engine, const TagFormat& tags) : engine_(engine), tags_(tags) {}
 
-  /// Receives and drops a message (its first part and, as its frame says, its second). `tag` is that of the first part.
+  /// Receives and drops a message (its first part and, as its frame says, the others). `tag` is that of the first part.
   void message(const Peer& peer, std::uint64_t tag);
-  /// Receives and drops the second part of a message of so many bytes. `tag` is that of the first part.
-  void rest(const Peer& peer, std::uint64_t tag, std::uint64_t message_bytes);
+  /// Receives and drops those of a message's later parts that no receive expects. `tag` is that of the first part.
+  void later_parts(const Peer& peer, std::uint64_t tag, std::span<const MessagePart> coming,
+                   std::span<const MessagePart> expected);
 
  private:
   struct Discard : Post {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/engine.h"
-#include "core/plan.h"
+#include "core/message_parts.h"
 
 namespace fab::core {
 
@@ -44,14 +44,14 @@ void Inbox::polled(bool nothing_happened) {
   if (++polls_ >= kPollsPerLook || (haste_ > 0 && nothing_happened)) static_cast<void>(look());
 }
 
-// Second parts are left alone: they are too long for the catch, and follow a first part that was received or caught.
+// Later parts are left alone: they are too long for the catch, and follow a first part that was received or caught.
 bool Inbox::look() {
   if (catch_.in_use) return false;
   polls_ = 0;
   haste_ = std::max(haste_ - 1, 0);
   const std::array<iovec, 1> memory{{{catch_.memory.get(), kHeadBytes}}};
   catch_.in_use = true;
-  if (provider_.post_recv(0, memory, 0, ~tags_.rest_mark(), catch_) == PostResult::again) {
+  if (provider_.post_recv(0, memory, 0, ~tags_.later_mark(), catch_) == PostResult::again) {
     catch_.in_use = false;
     return false;
   }
@@ -82,23 +82,24 @@ void Inbox::caught(std::uint64_t bytes, std::uint64_t tag) {
   std::memcpy(letter.memory.get(), catch_.memory.get(), bytes);
   letter.arrived = true;
   if ((tag & tags_.framed()) == 0 || bytes < FrameHead::kBytes) return;
-  const FrameHead head = read_frame_head(letter.memory.get());
-  if (head.message_bytes > kHeadBytes) expect_rest(tag, head.message_bytes);
+  expect_later_parts(tag, read_frame_head(letter.memory.get()).message_bytes);
 }
 
-void Inbox::expect_rest(std::uint64_t first_part_tag, std::uint64_t message_bytes) {
-  const std::uint64_t tag = key(first_part_tag) | tags_.rest(message_bytes);
-  post_rest(letters_
-                .emplace(std::piecewise_construct, std::tuple(tag),
-                         std::forward_as_tuple(*this, tag, message_bytes - kHeadBytes))
-                ->second);
+void Inbox::expect_later_parts(std::uint64_t first_part_tag, std::uint64_t message_bytes) {
+  const auto parts = parts_of(message_bytes, tags_);
+  for (const MessagePart& part : std::span(parts).subspan(1)) {
+    const std::uint64_t tag = key(first_part_tag) | part.mark;
+    post_later_part(
+        letters_.emplace(std::piecewise_construct, std::tuple(tag), std::forward_as_tuple(*this, tag, part.bytes))
+            ->second);
+  }
 }
 
 // A refused post becomes a task of the engine, which tries it again.
-void Inbox::post_rest(Letter& letter) {
+void Inbox::post_later_part(Letter& letter) {
   const std::array<iovec, 1> memory{{{letter.memory.get(), letter.bytes}}};
   if (provider_.post_recv(0, memory, letter.tag, tags_.framed(), letter) == PostResult::again)
-    engine_.enqueue([this, &letter] { post_rest(letter); });
+    engine_.enqueue([this, &letter] { post_later_part(letter); });
 }
 
 void Inbox::lost(const Letter& letter) {

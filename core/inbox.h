@@ -49,7 +49,7 @@ class Inbox {
     bool in_use = false;
     std::unique_ptr<std::byte[]> memory;
   };
-  /// A message, or one of the two parts of a long one.
+  /// A message, or one of the parts of a long one.
   struct Letter : Completion {
     Letter(Inbox& its_inbox, std::uint64_t its_tag, std::uint64_t its_bytes);
 
@@ -66,8 +66,8 @@ class Inbox {
   /// Takes in one message if there is one that no receive waits for; returns whether something happened.
   bool look();
   void caught(std::uint64_t bytes, std::uint64_t tag);
-  void expect_rest(std::uint64_t tag, std::uint64_t message_bytes);
-  void post_rest(Letter& letter);
+  void expect_later_parts(std::uint64_t tag, std::uint64_t message_bytes);
+  void post_later_part(Letter& letter);
   void lost(const Letter& letter);
 
   Engine& engine_;

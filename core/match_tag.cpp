@@ -13,14 +13,13 @@ constexpr unsigned kMinSequenceBits = 6;
 constexpr unsigned kMaxSequenceBits = 24;
 constexpr unsigned kMinNumberBits = 6;
 constexpr unsigned kMaxNumberBits = 16;
-constexpr unsigned kMinCheckBits = 3;
-constexpr unsigned kMaxCheckBits = 12;
-constexpr unsigned kMinFreeBits = kMinSequenceBits + kMinNumberBits + kMinCheckBits;
-static_assert(kFlagBits + kMaxSequenceBits + kMaxNumberBits + kMaxCheckBits + TagFormat::kSlotBits <= 64);
+constexpr unsigned kMaxPartBits = 12;
+static_assert(kFlagBits + kMaxSequenceBits + kMaxNumberBits + kMaxPartBits + TagFormat::kSlotBits <= 64);
 
 }  // namespace
 
 TagFormat::TagFormat(const Capabilities& capabilities, int job_size) {
+  constexpr unsigned kMinFreeBits = kMinSequenceBits + kMinNumberBits + kMinPartBits;
   // A provider that keeps high bits to itself has a mask of low ones: the lowest unusable bit ends what fab may use.
   const auto width = static_cast<unsigned>(std::countr_one(capabilities.tag_mask));
   const auto rank_bits = static_cast<unsigned>(std::bit_width(static_cast<unsigned>(job_size - 1)));
@@ -31,17 +30,17 @@ TagFormat::TagFormat(const Capabilities& capabilities, int job_size) {
                 fmt::format("a tag of {} bits is too narrow for a job of {} ranks; {} bits are needed", width, job_size,
                             fixed + kMinFreeBits));
   const unsigned free = width - fixed;
-  check_bits_ = std::clamp(free / 6, kMinCheckBits, std::min(kMaxCheckBits, free - kMinSequenceBits - kMinNumberBits));
-  number_bits_ = std::clamp((free - check_bits_) / 2, kMinNumberBits,
-                            std::min(kMaxNumberBits, free - check_bits_ - kMinSequenceBits));
-  sequence_bits_ = std::min(kMaxSequenceBits, free - check_bits_ - number_bits_);
-  source_shift_ = kSlotBits + check_bits_;
+  part_bits_ = std::clamp(free / 6, kMinPartBits, std::min(kMaxPartBits, free - kMinSequenceBits - kMinNumberBits));
+  number_bits_ = std::clamp((free - part_bits_) / 2, kMinNumberBits,
+                            std::min(kMaxNumberBits, free - part_bits_ - kMinSequenceBits));
+  sequence_bits_ = std::min(kMaxSequenceBits, free - part_bits_ - number_bits_);
+  source_shift_ = kSlotBits + part_bits_;
   sequence_shift_ = source_shift_ + source_bits_;
   number_shift_ = sequence_shift_ + sequence_bits_;
   owner_shift_ = number_shift_ + number_bits_;
   lasting_ = 1ull << (owner_shift_ + rank_bits);
-  rest_ = lasting_ << 1;
-  framed_ = rest_ << 1;
+  later_ = lasting_ << 1;
+  framed_ = later_ << 1;
 }
 
 }  // namespace fab::core

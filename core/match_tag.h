@@ -1,6 +1,7 @@
 // The 64-bit tag by which a message finds its receive.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -20,13 +21,14 @@ struct ContextId {
 /// How the bits of a tag are used; a function of the provider and the size of the job, so equal on all ranks.
 ///
 ///     high                                                                                                      low
-///     | framed 1 | rest 1 | lasting 1 | owner r | number n | sequence q | source r (no directed receive) | check c |
-///     slot 8 |
+///     | framed 1 | later 1 | lasting 1 | owner r | number n | sequence q | source r (no directed receive) | part p
+///     | slot 8 |
 ///
-/// r is just wide enough for the job's ranks; number, sequence and check share what is left. `framed` says that the
+/// r is just wide enough for the job's ranks; number, sequence and part share what is left. `framed` says that the
 /// message starts with a frame (core/frame.h). It is ignored in matching and compared on arrival, so that ranks that
-/// disagree about the sizes along an edge notice. `rest` marks the second part of a long message (core/plan.h); `check`
-/// is then a hash of the length, so that it only ever meets a receive of that length. `lasting` marks a persistent
+/// disagree about the sizes along an edge notice. `later` marks the second and later parts of a long message
+/// (core/message_parts.h). They only ever meet receives of their lengths: those in the middle have all the same length
+/// and their number for `part`, the last one a hash of the message's length. `lasting` marks a persistent
 /// exchange: its sequence number was given when it was made and serves all its starts, whose messages providers keep in
 /// order. A sequence number that wraps is harmless as long as fewer than half of all numbers are in flight, or last, on
 /// one communicator; more are refused (max_in_flight).
@@ -62,7 +64,7 @@ class TagFormat {
   [[nodiscard]] std::uint64_t point_to_point() const noexcept { return 1ull << owner_shift_; }
   /// The bits by which they are told from everything else.
   [[nodiscard]] std::uint64_t point_to_point_mask() const noexcept {
-    return (rest_ | (rest_ - 1)) & ~((1ull << number_shift_) - 1);
+    return (later_ | (later_ - 1)) & ~((1ull << number_shift_) - 1);
   }
   [[nodiscard]] bool is_point_to_point(std::uint64_t tag) const noexcept {
     return (tag & point_to_point_mask()) == point_to_point();
@@ -70,19 +72,33 @@ class TagFormat {
   /// The bytes of a long point-to-point message, which no inbox takes in: asked for under a number below
   /// point_to_point_payloads().
   [[nodiscard]] std::uint64_t point_to_point_payload(Rank source, std::uint32_t number) const noexcept {
-    return point_to_point() | rest_ | sequence(number >> kSlotBits) |
+    return point_to_point() | later_ | sequence(number >> kSlotBits) |
            message(source, number & static_cast<std::uint32_t>(slots() - 1));
   }
   [[nodiscard]] std::uint64_t point_to_point_payloads() const noexcept { return slots() * sequences(); }
-  /// The bit that only second parts have.
-  [[nodiscard]] std::uint64_t rest_mark() const noexcept { return rest_; }
-  /// The mark of the second part of a message of so many bytes.
-  [[nodiscard]] std::uint64_t rest(std::uint64_t message_bytes) const noexcept {
-    return rest_ | (message_bytes * 0x9e3779b97f4a7c15ull) >> (64 - check_bits_) << kSlotBits;
+  /// The bit that no first part has.
+  [[nodiscard]] std::uint64_t later_mark() const noexcept { return later_; }
+  /// How many parts there may be between the first and the last: half of what `part` can be, up to 256; none in narrow
+  /// tags.
+  [[nodiscard]] std::uint32_t middle_parts() const noexcept {
+    return part_bits_ > kMinPartBits ? std::min(1u << (part_bits_ - 1), 256u) : 0;
+  }
+  /// The mark of such a part, number < middle_parts().
+  [[nodiscard]] std::uint64_t middle(std::uint32_t number) const noexcept {
+    return later_ | std::uint64_t{number} << kSlotBits;
+  }
+  /// The mark of the last part of a message of so many bytes.
+  [[nodiscard]] std::uint64_t last(std::uint64_t message_bytes) const noexcept {
+    const unsigned hash_bits = middle_parts() > 0 ? part_bits_ - 1 : part_bits_;
+    const std::uint64_t hash = (message_bytes * 0x9e3779b97f4a7c15ull) >> (64 - hash_bits);
+    const std::uint64_t above_numbers = (1ull << part_bits_) - (1ull << hash_bits);
+    return later_ | (above_numbers | hash) << kSlotBits;
   }
 
  private:
-  unsigned check_bits_ = 0;
+  static constexpr unsigned kMinPartBits = 3;
+
+  unsigned part_bits_ = 0;
   unsigned source_bits_ = 0;
   unsigned sequence_bits_ = 0;
   unsigned number_bits_ = 0;
@@ -91,7 +107,7 @@ class TagFormat {
   unsigned number_shift_ = 0;
   unsigned owner_shift_ = 0;
   std::uint64_t lasting_ = 0;
-  std::uint64_t rest_ = 0;
+  std::uint64_t later_ = 0;
   std::uint64_t framed_ = 0;
 };
 

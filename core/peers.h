@@ -29,7 +29,8 @@ struct Peer {
   mutable RefusedPosts refused_sends{};   ///< that the engine repeats
   std::function<void()> look_up_ended{};  ///< is called then, if there is one
 
-  /// Long messages travel in two parts (kHeadBytes), which spares the provider messages longer than their receives.
+  /// Long messages travel in parts (core/message_parts.h), which spares the provider messages longer than their
+  /// receives.
   [[nodiscard]] bool in_parts() const noexcept {
     return provider != nullptr && !provider->capabilities().takes_longer_messages;
   }

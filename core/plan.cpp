@@ -8,6 +8,7 @@
 #include "core/communicator.h"
 #include "core/context.h"
 #include "core/frame.h"
+#include "core/layout/tree.h"
 #include "core/one_sided.h"
 #include "core/run.h"
 
@@ -115,7 +116,7 @@ void Plan::check_limits(const PlannedOperation& operation) const {
                             schedule_.name(), operation.message_bytes, rank, most));
 }
 
-// A message of two parts has a frame, so that its head tells the length of the whole.
+// A message of several parts has a frame, so that its head tells the length of the whole.
 void Plan::plan_message(PlannedOperation operation) {
   const OperationRecord& record = *operation.record;
   const Context& context = communicator_.context();
@@ -173,12 +174,12 @@ void Plan::plan_channel(PlannedOperation operation) {
   if (incoming && operation.credited) {
     PlannedOperation credit = operation;
     credit.part = Part::credit;
-    add(credit, {});
+    add(credit, 0, {});
   }
   Pieces pieces = in_place;
   if (operation.staged && record.bytes > 0)
     pieces = {{staging(), static_cast<std::int64_t>(operation.staging_offset), record.bytes}};
-  add(operation, pieces);
+  add(operation, 0, pieces);
 }
 
 // A provider that takes only one piece at a time has no place for the surplus, so the staging memory holds it.
@@ -218,23 +219,53 @@ bool Plan::fits_in_place(const PlannedOperation& operation, const Pieces& pieces
 
 void Plan::add_parts(const PlannedOperation& operation, const Pieces& pieces) {
   const TagFormat& tags = communicator_.context().tags();
-  PlannedOperation part = operation;
-  const bool in_parts = operation.peer->in_parts() && operation.message_bytes > kHeadBytes;
-  part.bytes = in_parts ? kHeadBytes : operation.message_bytes;
-  part.part = in_parts ? Part::head : Part::whole;
-  if (operation.frame_bytes > 0) part.message_tag |= tags.framed();
-  Pieces head = cut(pieces, 0, std::max(part.bytes, least_room(operation)));
-  if (takes_surplus(operation) && head.size() < max_pieces(operation))
-    head.push_back({surplus(), 0, least_room(operation) - part.bytes});
-  add(part, head);
-  if (!in_parts) return;
-  part.part = Part::rest;
-  part.bytes = operation.message_bytes - kHeadBytes;
-  part.message_tag = operation.message_tag | tags.rest(operation.message_bytes);
-  add(part, cut(pieces, kHeadBytes, operation.message_bytes));
+  std::vector<MessagePart> parts{{.offset = 0, .bytes = operation.message_bytes}};
+  if (operation.peer->in_parts()) parts = parts_of(operation.message_bytes, tags);
+  PlannedOperation first = operation;
+  first.bytes = parts[0].bytes;
+  first.part = parts.size() > 1 ? Part::head : Part::whole;
+  if (operation.frame_bytes > 0) first.message_tag |= tags.framed();
+  Pieces its_pieces = cut(pieces, 0, std::max(first.bytes, least_room(operation)));
+  if (takes_surplus(operation) && its_pieces.size() < max_pieces(operation))
+    its_pieces.push_back({surplus(), 0, least_room(operation) - first.bytes});
+  add(first, 0, its_pieces);
+  for (const MessagePart& part : std::span(parts).subspan(1)) {
+    PlannedOperation later = operation;
+    later.bytes = part.bytes;
+    later.part = Part::later;
+    later.message_tag |= part.mark;
+    add(later, part.offset, cut(pieces, part.offset, part.offset + part.bytes));
+  }
 }
 
-void Plan::add(PlannedOperation operation, std::span<const PlannedPiece> pieces) {
+// What the part that begins there in the message has of its blocks.
+void Plan::add_shares(PlannedOperation& operation, std::uint64_t offset) {
+  operation.first_share = static_cast<std::uint32_t>(shares_.size());
+  if (!operation.staged || operation.part == Part::credit) return;
+  std::uint64_t position = operation.frame_bytes;
+  for (const BlockRecord& block : schedule_.blocks(*operation.record)) {
+    const std::uint64_t first = std::max(offset, position);
+    const std::uint64_t end = std::min(offset + operation.bytes, position + block.bytes);
+    if (first < end)
+      shares_.push_back(share_of(block, {first - position, end - first}, operation.staging_offset + first));
+    position += block.bytes;
+  }
+  operation.share_count = static_cast<std::uint32_t>(shares_.size()) - operation.first_share;
+}
+
+PlannedShare Plan::share_of(const BlockRecord& block, PackedRange range, std::uint64_t staging_offset) const {
+  PlannedShare share{.block = &block, .range = range, .staging_offset = staging_offset};
+  for (Trees trees = schedule_.nodes(block); !trees.empty(); trees = trees.subspan(trees.front().nodes)) {
+    const std::uint64_t bytes = packed_bytes(trees.front());
+    if (share.range.first < bytes) break;
+    share.range.first -= bytes;
+    share.first_node += trees.front().nodes;
+  }
+  return share;
+}
+
+void Plan::add(PlannedOperation operation, std::uint64_t offset, std::span<const PlannedPiece> pieces) {
+  add_shares(operation, offset);
   operation.first_piece = static_cast<std::uint32_t>(pieces_.size());
   operation.piece_count = static_cast<std::uint32_t>(pieces.size());
   pieces_.insert(pieces_.end(), pieces.begin(), pieces.end());
@@ -248,10 +279,12 @@ std::vector<Arrival> Plan::arrivals(std::span<const Edge> sources) const {
     const auto operations = this->operations(round);
     for (std::size_t i = 0; i < operations.size(); ++i) {
       const OperationRecord& record = *operations[i].record;
-      if (!operations[i].receives() || operations[i].part == Part::rest) continue;
+      if (!operations[i].receives() || operations[i].part == Part::later) continue;
+      std::size_t end = i + 1;
+      while (end < operations.size() && operations[end].part == Part::later) ++end;
       const Arrival arrival{.round = static_cast<std::uint32_t>(round),
                             .first = static_cast<std::uint32_t>(i),
-                            .count = operations[i].part == Part::head ? 2u : 1u};
+                            .count = static_cast<std::uint32_t>(end - i)};
       for (const BlockRecord& block : schedule_.blocks(record))
         known[{schedule_.peers()[record.peer], block.slot}] = block.bytes > 0 ? arrival : Arrival{};
     }

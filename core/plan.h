@@ -6,7 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "core/message_parts.h"
 #include "core/peers.h"
+#include "fab/layout.h"
 #include "fab/schedule.h"
 
 namespace fab::core {
@@ -14,20 +16,14 @@ namespace fab::core {
 class Communicator;
 class Run;
 
-/// The longest message that travels in one part, but through providers that take longer ones. Receives of one-part
-/// messages are posted with room for this many bytes, the surplus in memory that nobody reads, and the second part of a
-/// longer message only ever meets a receive of its length (TagFormat::rest). So no provider sees a message that is
-/// longer than its receive: not all of them survive one (libfabric's TCP providers drop the connection). It is fab that
-/// compares sizes.
-constexpr std::uint64_t kHeadBytes = 64 * 1024;
-
 /// Pieces of memory in one post, whatever the provider could take.
 constexpr std::size_t kMaxPieces = 16;
 
-/// Something to post, or to copy: an operation of the schedule, or one of the two parts of a long message.
+/// Something to post, or to copy: an operation of the schedule, or one of the parts of a long message.
 struct PlannedOperation {
-  /// credit: the receiver's leave to write a one-sided message, which is an operation of its own.
-  enum class Part : std::uint8_t { whole, head, rest, credit };
+  /// head: the first part of a long message; later: another part of it. credit: the receiver's leave to write a
+  /// one-sided message, which is an operation of its own.
+  enum class Part : std::uint8_t { whole, head, later, credit };
   static constexpr std::uint32_t kNoChannel = ~0u;
 
   const OperationRecord* record = nullptr;
@@ -38,6 +34,8 @@ struct PlannedOperation {
   std::uint64_t staging_offset = 0;  ///< where the frame, or the staged message, begins
   std::uint32_t first_piece = 0;     ///< in the plan's pieces
   std::uint32_t piece_count = 0;
+  std::uint32_t first_share = 0;  ///< in the plan's shares
+  std::uint32_t share_count = 0;  ///< 0: not staged
   std::uint32_t frame_bytes = 0;  ///< 0: no frame
   Part part = Part::whole;
   bool staged = false;                 ///< packed to (unpacked from) the run's staging memory; otherwise in place
@@ -55,6 +53,14 @@ struct PlannedPiece {
   BufferId buffer = BufferId::send;
   std::int64_t offset = 0;
   std::uint64_t bytes = 0;
+};
+
+/// Bytes of a block that a message, or a part of it, has in staging memory.
+struct PlannedShare {
+  const BlockRecord* block = nullptr;
+  std::uint32_t first_node = 0;      ///< of the block's, where the range begins; it counts from there
+  PackedRange range{};               ///< of what the block packs to
+  std::uint64_t staging_offset = 0;  ///< where they begin
 };
 
 /// What brings the block of an edge: planned operations [first, first + count) of a round. Without any, as for a block
@@ -78,12 +84,15 @@ class Plan {
 
   [[nodiscard]] const Schedule& schedule() const noexcept { return schedule_; }
   [[nodiscard]] Communicator& communicator() const noexcept { return communicator_; }
-  /// What to post in a round, in order. The two parts of a message stand side by side, head first.
+  /// What to post in a round, in order. The parts of a message stand side by side, head first.
   [[nodiscard]] std::span<const PlannedOperation> operations(std::size_t round) const noexcept {
     return std::span(operations_).subspan(round_ends_[round], round_ends_[round + 1] - round_ends_[round]);
   }
   [[nodiscard]] std::span<const PlannedPiece> pieces(const PlannedOperation& operation) const noexcept {
     return std::span(pieces_).subspan(operation.first_piece, operation.piece_count);
+  }
+  [[nodiscard]] std::span<const PlannedShare> shares(const PlannedOperation& operation) const noexcept {
+    return std::span(shares_).subspan(operation.first_share, operation.share_count);
   }
   /// One for each edge on which this rank receives.
   [[nodiscard]] std::vector<Arrival> arrivals(std::span<const Edge> sources) const;
@@ -129,7 +138,9 @@ class Plan {
   [[nodiscard]] static std::size_t max_pieces(const PlannedOperation& operation) noexcept;
   [[nodiscard]] Pieces pieces_in_place(const PlannedOperation& operation) const;
   [[nodiscard]] bool fits_in_place(const PlannedOperation& operation, const Pieces& pieces) const;
-  void add(PlannedOperation operation, std::span<const PlannedPiece> pieces);
+  void add(PlannedOperation operation, std::uint64_t offset, std::span<const PlannedPiece> pieces);
+  void add_shares(PlannedOperation& operation, std::uint64_t offset);
+  [[nodiscard]] PlannedShare share_of(const BlockRecord& block, PackedRange range, std::uint64_t staging_offset) const;
   void add_parts(const PlannedOperation& operation, const Pieces& pieces);
   std::uint64_t stage(std::uint64_t bytes) noexcept;
 
@@ -139,6 +150,7 @@ class Plan {
   std::vector<PlannedOperation> operations_;
   std::vector<std::size_t> round_ends_{0};
   Pieces pieces_;
+  std::vector<PlannedShare> shares_;
   std::size_t staging_bytes_ = 0;
   std::size_t widest_round_ = 0;
   bool has_user_reductions_ = false;

@@ -14,8 +14,8 @@ struct Post : Completion {
   /// Posts it; returns whether it was accepted. Otherwise it has asked the engine to repeat it.
   using Attempt = bool (*)(Post& self);
 
-  Post(DoneHandler on_done, ErrorHandler on_error, Attempt its_attempt) noexcept
-      : Completion(on_done, on_error), attempt(its_attempt) {}
+  Post(DoneHandler on_done, ErrorHandler on_error, Attempt its_attempt, TakeHandler on_take = nullptr) noexcept
+      : Completion(on_done, on_error, on_take), attempt(its_attempt) {}
 
   Attempt attempt;
   RefusedPosts* refused_in = nullptr;  ///< while it waits there

@@ -17,6 +17,14 @@ namespace fab {
 /// What became of a post. `again` is no error: the engine keeps the post and repeats it after the next progress.
 enum class PostResult { done, pending, again };
 
+/// Bytes of a message on their way into a receive, where the provider found them.
+struct Delivery {
+  std::uint64_t tag = 0;            ///< the sender's whole tag
+  std::uint64_t message_bytes = 0;  ///< of the whole message
+  std::uint64_t offset = 0;         ///< of these in the message
+  std::span<const std::byte> bytes;
+};
+
 /// Something that is in flight. Lives inside the request it belongs to; the provider keeps only its address, which
 /// must stay valid until one of the two handlers was called. A Completion cannot be made without an error handler.
 class Completion {
@@ -24,11 +32,19 @@ class Completion {
   /// `tag` is the sender's whole tag (receives only), `bytes` what arrived.
   using DoneHandler = void (*)(Completion& self, std::uint64_t bytes, std::uint64_t tag) noexcept;
   using ErrorHandler = void (*)(Completion& self, const Status& status) noexcept;
+  /// Makes use of bytes of a message, so that they need not come to the pieces of the receive; false: they shall. Says
+  /// the same of all bytes of a message. Posts nothing.
+  using TakeHandler = bool (*)(Completion& self, const Delivery& delivery) noexcept;
 
-  Completion(DoneHandler on_done, ErrorHandler on_error) noexcept : on_done_(on_done), on_error_(on_error) {}
+  Completion(DoneHandler on_done, ErrorHandler on_error, TakeHandler on_take = nullptr) noexcept
+      : on_done_(on_done), on_error_(on_error), on_take_(on_take) {}
 
   void done(std::uint64_t bytes, std::uint64_t tag) noexcept { on_done_(*this, bytes, tag); }
   void fail(const Status& status) noexcept { on_error_(*this, status); }
+  /// Of a receive that was met, before done(): what a provider may offer that would otherwise copy to the pieces.
+  [[nodiscard]] bool take(const Delivery& delivery) noexcept {
+    return on_take_ != nullptr && on_take_(*this, delivery);
+  }
 
   /// The first bytes belong to the provider while the operation is in flight (libfabric's FI_CONTEXT2).
   static constexpr std::size_t kProviderSpace = 64;
@@ -39,6 +55,7 @@ class Completion {
   alignas(16) std::byte space_[kProviderSpace] = {};
   DoneHandler on_done_;
   ErrorHandler on_error_;
+  TakeHandler on_take_;
 };
 
 /// A provider's own name for a peer.

@@ -39,7 +39,11 @@ Transfer::Transfer(Run& its_run) noexcept
             active.broken(*transfer.operation, status);
             active.settled(transfer);
           },
-          [](Post& self) { return static_cast<Transfer&>(self).run->repost(static_cast<Transfer&>(self)); }),
+          [](Post& self) { return static_cast<Transfer&>(self).run->repost(static_cast<Transfer&>(self)); },
+          [](Completion& self, const Delivery& delivery) noexcept {
+            Transfer& transfer = transfer_of(self);
+            return transfer.operation->staged && transfer.run->take(transfer, delivery);
+          }),
       run(&its_run) {}
 
 Run::Run(Plan& plan)
@@ -126,6 +130,7 @@ void Run::prepare_round() {
     Transfer& transfer = transfers_[used_transfers_++];
     transfer.operation = &operation;
     transfer.state = Transfer::State::due;
+    transfer.taken = false;
     ++pending_;
   }
 }
@@ -145,9 +150,8 @@ void Run::post_round() {
   for (std::uint32_t i = 0; i < used_transfers_; ++i) {
     Transfer& transfer = transfers_[i];
     if (transfer.state != Transfer::State::due) continue;
-    const PlannedOperation& operation = *transfer.operation;
-    if (operation.record->kind == OperationKind::send && operation.part != PlannedOperation::Part::rest)
-      stage_send(operation);
+    // A part is packed while the one before it travels.
+    if (transfer.operation->record->kind == OperationKind::send) stage_send(*transfer.operation);
     repost(transfer);
   }
   // Local operations come last, while messages travel.
@@ -211,29 +215,41 @@ PostResult Run::post(Transfer& transfer) {
   const std::span<const iovec> memory(pieces.data(), list_memory(operation, pieces));
   if (operation.channel != PlannedOperation::kNoChannel) return one_sided_->post(transfer, memory);
   const Peer& peer = *operation.peer;
-  // A second part never overtakes its first part: an inbox that takes in a first part expects the second.
-  if (operation.part == PlannedOperation::Part::rest && (&transfer - 1)->state == Transfer::State::refused)
+  // No part overtakes the one before it: an inbox that takes in a first part expects the others.
+  if (operation.part == PlannedOperation::Part::later && (&transfer - 1)->state == Transfer::State::refused)
     return PostResult::again;
   if (operation.receives()) return peer.post_recv(memory, tag_of(operation), tags_, transfer);
   return peer.provider->post_send(peer.handle, memory, tag_of(operation), transfer);
 }
 
+// What the provider has in its hands need not go through the staging memory, unless it is not what was expected.
+bool Run::take(Transfer& transfer, const Delivery& delivery) noexcept {
+  const PlannedOperation& operation = *transfer.operation;
+  const bool framed = (delivery.tag & tags_.framed()) != 0;
+  if (delivery.message_bytes != operation.message_bytes || framed != (operation.frame_bytes > 0)) return false;
+  if (delivery.offset < operation.frame_bytes) {
+    const auto frame =
+        delivery.bytes.first(std::min<std::size_t>(delivery.bytes.size(), operation.frame_bytes - delivery.offset));
+    std::ranges::copy(frame, staging_.get() + operation.staging_offset + delivery.offset);
+  }
+  unpack(operation, delivery.offset, delivery.bytes);
+  transfer.taken = true;
+  return true;
+}
+
 void Run::received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) {
   using Part = PlannedOperation::Part;
   const PlannedOperation& operation = *transfer.operation;
-  const bool framed = (tag & tags_.framed()) != 0 && bytes >= FrameHead::kBytes && operation.part != Part::rest;
+  const bool framed = (tag & tags_.framed()) != 0 && bytes >= FrameHead::kBytes && operation.part != Part::later;
   const FrameHead frame = framed ? read_frame(operation) : FrameHead{0, bytes, 1};
   if (const auto notice = framed ? find_notice(frame) : std::nullopt) return heard_of(*notice, operation);
   compare(operation, bytes, framed ? &frame : nullptr);
-  if (!status_.ok() || !operation.staged) return;
-  // The parts of a long message stand side by side, and the later one to arrive unpacks both.
-  const Transfer* other = operation.part == Part::whole ? nullptr : &transfer + (operation.part == Part::head ? 1 : -1);
-  if (other == nullptr || other->state == Transfer::State::idle) unpack(operation);
+  if (status_.ok() && operation.staged && !transfer.taken) unpack(operation);
 }
 
 // A part that is framed where none was expected, or the other way round, comes from a rank with other sizes.
 void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, const FrameHead* frame) {
-  const bool first_part = operation.part != PlannedOperation::Part::rest;
+  const bool first_part = operation.part != PlannedOperation::Part::later;
   const bool expects_frame = operation.frame_bytes > 0 && first_part;
   const Errc before = status_.errc();
   const std::uint64_t sent_bytes = frame != nullptr ? frame->message_bytes : bytes;

@@ -25,6 +25,7 @@ struct Transfer : Post {
   Run* run;
   const PlannedOperation* operation = nullptr;
   State state = State::idle;
+  bool taken = false;  ///< its message is unpacked already
 };
 
 /// Guarded by the engine's lock, except done() and, once done, status(). Belongs to its plan's pool; in use from
@@ -102,6 +103,7 @@ class Run final : public Pending {
   [[nodiscard]] std::byte* address(BufferId buffer, std::int64_t offset) const noexcept {
     return bases_[static_cast<std::size_t>(buffer)] + offset;
   }
+  [[nodiscard]] bool take(Transfer& transfer, const Delivery& delivery) noexcept;
   void received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag);
   void compare(const PlannedOperation& operation, std::uint64_t bytes, const FrameHead* frame);
   [[nodiscard]] FrameHead read_frame(const PlannedOperation& operation) const;
@@ -112,6 +114,8 @@ class Run final : public Pending {
   // In this rank's memory.
   void stage_send(const PlannedOperation& operation);
   void unpack(const PlannedOperation& operation);
+  /// What these bytes, which begin there in its message, have of the operation's blocks.
+  void unpack(const PlannedOperation& operation, std::uint64_t offset, std::span<const std::byte> bytes) const;
   [[nodiscard]] static bool calls_user(std::span<const PlannedOperation> operations) noexcept;
   void do_operations(std::span<const PlannedOperation> operations);
   [[nodiscard]] bool copy(const PlannedOperation& operation);
@@ -122,6 +126,8 @@ class Run final : public Pending {
   void fail_unequal();
   template <class Choose>
   void take_back(Choose&& choose);
+  /// What will not come of a message whose first part has, but for these.
+  void take_back_later_parts(const PlannedOperation& head, std::span<const MessagePart> but);
   void compare_frame(const PlannedOperation& operation);
   void clear_up(const PlannedOperation& operation, const FrameHead& sent);
   void broken(const PlannedOperation& operation, const Status& status);

@@ -1,6 +1,8 @@
 // What a run does when something goes wrong: it says what, takes back what will not come, tells others, or gives up.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -77,13 +79,13 @@ void Run::compare_frame(const PlannedOperation& operation) {
 // After a disagreement about sizes: throws away what the sender sends and this rank does not expect, which would hold
 // up later messages, and takes back what this rank expects and the sender does not send.
 void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
-  using Part = PlannedOperation::Part;
   Discards& discards = plan_.communicator().context().discards();
-  const bool rest_meets = operation.part == Part::head && operation.message_bytes == sent.message_bytes;
-  if (operation.peer->in_parts() && sent.message_bytes > kHeadBytes && !rest_meets)
-    discards.rest(*operation.peer, tag_of(operation), sent.message_bytes);
-  if (operation.part == Part::head && !rest_meets)
-    take_back([&](const Transfer& transfer) { return transfer.operation == &operation + 1; });
+  if (operation.peer->in_parts()) {
+    const auto expected = parts_of(operation.message_bytes, tags_);
+    const auto coming = parts_of(sent.message_bytes, tags_);
+    discards.later_parts(*operation.peer, tag_of(operation), coming, expected);
+    take_back_later_parts(operation, coming);
+  }
   const auto blocks = plan_.schedule().blocks(*operation.record);
   if (sent.blocks > blocks.size()) {
     take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
@@ -109,8 +111,16 @@ void Run::heard_of(const FailureNotice& notice, const PlannedOperation& operatio
   if (status_.ok()) culprit_ = notice.culprit;
   const std::string whose = notice.culprit == kNoRank ? "" : fmt::format("with rank {} of the job, ", notice.culprit);
   fail(operation, notice.code, fmt::format("that rank failed {}{}", whose, make_error_code(notice.code).message()));
-  if (operation.part == PlannedOperation::Part::head)
-    take_back([&](const Transfer& transfer) { return transfer.operation == &operation + 1; });
+  take_back_later_parts(operation, {});
+}
+
+void Run::take_back_later_parts(const PlannedOperation& head, std::span<const MessagePart> but) {
+  const std::uint64_t tag = tag_of(head) & ~tags_.framed();
+  take_back([&](const Transfer& transfer) {
+    const PlannedOperation& operation = *transfer.operation;
+    return operation.record == head.record && operation.part == PlannedOperation::Part::later &&
+           std::ranges::none_of(but, [&](const MessagePart& part) { return tag_of(operation) == (tag | part.mark); });
+  });
 }
 
 // A message of a round that does not come any more: its receiver must not wait for it.

@@ -33,33 +33,37 @@ void Run::hold_memory() {
 }
 
 void Run::stage_send(const PlannedOperation& operation) {
-  const auto blocks = plan_.schedule().blocks(*operation.record);
-  if (operation.frame_bytes > 0)
-    write_frame(blocks, plan_.communicator().call_word(plan_.schedule()), staging_.get() + operation.staging_offset);
-  if (!operation.staged) return;
-  std::byte* out = staging_.get() + operation.staging_offset + operation.frame_bytes;
-  for (const BlockRecord& block : blocks) {
-    if (block.bytes == 0) continue;
-    const std::byte* base = address(block.buffer, block.offset);
-    if (block.node_count == 0)
-      std::memcpy(out, base, block.bytes);
+  if (operation.frame_bytes > 0 && operation.part != PlannedOperation::Part::later)
+    write_frame(plan_.schedule().blocks(*operation.record), plan_.communicator().call_word(plan_.schedule()),
+                staging_.get() + operation.staging_offset);
+  for (const PlannedShare& share : plan_.shares(operation)) {
+    std::byte* out = staging_.get() + share.staging_offset;
+    const std::byte* base = address(share.block->buffer, share.block->offset);
+    if (share.block->node_count == 0)
+      std::memcpy(out, base + share.range.first, share.range.bytes);
     else
-      pack(plan_.schedule().nodes(block), base, out);
-    out += block.bytes;
+      pack(plan_.schedule().nodes(*share.block).subspan(share.first_node), base, share.range, out);
   }
 }
 
 void Run::unpack(const PlannedOperation& operation) {
-  const std::byte* in = staging_.get() + operation.staging_offset + operation.frame_bytes;
-  if (operation.two_slots) in += one_sided_->slot_offset(operation);
-  for (const BlockRecord& block : plan_.schedule().blocks(*operation.record)) {
-    if (block.bytes == 0) continue;
-    std::byte* base = address(block.buffer, block.offset);
-    if (block.node_count == 0)
-      std::memcpy(base, in, block.bytes);
+  const std::byte* const slot = staging_.get() + (operation.two_slots ? one_sided_->slot_offset(operation) : 0);
+  unpack(operation, 0, {slot + operation.staging_offset, operation.message_bytes});
+}
+
+void Run::unpack(const PlannedOperation& operation, std::uint64_t offset, std::span<const std::byte> bytes) const {
+  for (const PlannedShare& share : plan_.shares(operation)) {
+    const std::uint64_t begin = share.staging_offset - operation.staging_offset;
+    const std::uint64_t first = std::max(offset, begin);
+    const std::uint64_t end = std::min(offset + bytes.size(), begin + share.range.bytes);
+    if (first >= end) continue;
+    const std::byte* in = bytes.data() + (first - offset);
+    const PackedRange range{share.range.first + (first - begin), end - first};
+    std::byte* base = address(share.block->buffer, share.block->offset);
+    if (share.block->node_count == 0)
+      std::memcpy(base + range.first, in, range.bytes);
     else
-      fab::unpack(plan_.schedule().nodes(block), in, base);
-    in += block.bytes;
+      fab::unpack(plan_.schedule().nodes(*share.block).subspan(share.first_node), range, in, base);
   }
 }
 

@@ -101,17 +101,75 @@ void copy_repetitions(const LayoutNode& node, Trees children, typename Direction
   }
 }
 
+/// `user` is where the first repetition begins.
+template <class Direction>
+void copy_tree(const LayoutNode& root, Trees children, typename Direction::User user,
+               typename Direction::Packed packed) noexcept {
+  if (!children.empty()) return copy_repetitions<Direction>(root, children, user, packed);
+  const Grid row{.columns = static_cast<std::int64_t>(root.count), .column_stride = root.stride};
+  copy_grid<Direction>(row, root.bytes, user, packed);
+}
+
 template <class Direction>
 void copy_trees(Trees trees, typename Direction::User base, typename Direction::Packed packed) noexcept {
   for_each_tree(trees, [&packed, base](const LayoutNode& root, Trees children) {
-    if (children.empty()) {
-      const Grid row{.columns = static_cast<std::int64_t>(root.count), .column_stride = root.stride};
-      copy_grid<Direction>(row, root.bytes, base + root.offset, packed);
-    } else {
-      copy_repetitions<Direction>(root, children, base + root.offset, packed);
-    }
+    copy_tree<Direction>(root, children, base + root.offset, packed);
     packed += packed_bytes(root);
   });
+}
+
+template <class Direction>
+void copy_range(Trees trees, PackedRange range, typename Direction::User base,
+                typename Direction::Packed packed) noexcept;
+
+/// A part of one tree: the end of a repetition, whole ones, and the beginning of another.
+template <class Direction>
+void copy_part(const LayoutNode& root, Trees children, PackedRange range, typename Direction::User user,
+               typename Direction::Packed packed) noexcept {
+  std::uint64_t repetition = range.first / root.bytes;
+  const auto place = [&] { return user + static_cast<std::int64_t>(repetition) * root.stride; };
+  const auto copy_inside = [&](PackedRange inside) {
+    if (children.empty())
+      Direction::copy(place() + inside.first, packed, inside.bytes);
+    else
+      copy_range<Direction>(children, inside, place(), packed);
+    packed += inside.bytes;
+    range.bytes -= inside.bytes;
+  };
+  if (const std::uint64_t skipped = range.first % root.bytes; skipped > 0) {
+    copy_inside({skipped, std::min(root.bytes - skipped, range.bytes)});
+    ++repetition;
+  }
+  LayoutNode whole = root;
+  whole.count = range.bytes / root.bytes;
+  if (whole.count > 0) {
+    copy_tree<Direction>(whole, children, place(), packed);
+    packed += packed_bytes(whole);
+    range.bytes -= packed_bytes(whole);
+    repetition += whole.count;
+  }
+  if (range.bytes > 0) copy_inside({0, range.bytes});
+}
+
+template <class Direction>
+void copy_range(Trees trees, PackedRange range, typename Direction::User base,
+                typename Direction::Packed packed) noexcept {
+  for (; range.bytes > 0; trees = trees.subspan(trees.front().nodes)) {
+    const LayoutNode& root = trees.front();
+    const std::uint64_t bytes = packed_bytes(root);
+    if (range.first >= bytes) {
+      range.first -= bytes;
+      continue;
+    }
+    const std::uint64_t taken = std::min(range.bytes, bytes - range.first);
+    const Trees children = trees.subspan(1, root.nodes - 1);
+    if (taken == bytes)
+      copy_tree<Direction>(root, children, base + root.offset, packed);
+    else
+      copy_part<Direction>(root, children, {range.first, taken}, base + root.offset, packed);
+    packed += taken;
+    range = {0, range.bytes - taken};
+  }
 }
 
 }  // namespace
@@ -122,6 +180,14 @@ void pack(std::span<const LayoutNode> nodes, const std::byte* base, std::byte* p
 
 void unpack(std::span<const LayoutNode> nodes, const std::byte* packed, std::byte* base) noexcept {
   copy_trees<Unpack>(nodes, base, packed);
+}
+
+void pack(std::span<const LayoutNode> nodes, const std::byte* base, PackedRange range, std::byte* packed) noexcept {
+  copy_range<Pack>(nodes, range, base, packed);
+}
+
+void unpack(std::span<const LayoutNode> nodes, PackedRange range, const std::byte* packed, std::byte* base) noexcept {
+  copy_range<Unpack>(nodes, range, base, packed);
 }
 
 }  // namespace fab

@@ -135,7 +135,8 @@ bool Link::take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uin
   const Early early = std::move(*found);
   early_.erase(found);
   if (early.memory != nullptr) {
-    scatter(pieces, early.memory.get(), early.bytes);
+    if (!completion.take({early.tag, early.bytes, 0, {early.memory.get(), early.bytes}}))
+      scatter(pieces, early.memory.get(), early.bytes);
     completion.done(early.bytes, early.tag);
     return true;
   }
@@ -231,7 +232,11 @@ void Link::take() {
     }
     case CellKind::chunk: {
       Receive& receive = receives_[static_cast<std::uint32_t>(tag)];
-      receive.pieces.scatter_next(in_->bulk(cell.stretch), cell.stretch.bytes);
+      const Delivery delivery{receive.tag,
+                              receive.message_bytes,
+                              receive.message_bytes - receive.missing,
+                              {in_->bulk(cell.stretch), cell.stretch.bytes}};
+      if (!receive.completion->take(delivery)) receive.pieces.scatter_next(delivery.bytes.data(), cell.stretch.bytes);
       receive.missing -= cell.stretch.bytes;
       in_->release(cell.stretch);
       in_->pop();
@@ -244,7 +249,7 @@ void Link::take() {
 // Copies a message to its receive, or aside.
 Link::Receive* Link::accept(std::uint64_t tag, const std::byte* memory, std::uint64_t bytes) {
   if (Receive* receive = find_receive(tag)) {
-    scatter(receive->pieces.left(), memory, bytes);
+    if (!receive->completion->take({tag, bytes, 0, {memory, bytes}})) scatter(receive->pieces.left(), memory, bytes);
     stop_waiting(*receive);
     return receive;
   }
@@ -344,7 +349,7 @@ bool Link::read_on(Reading& reading) {
 
 CrossMemory::Result Link::read(Reading& reading, std::uint64_t bytes) {
   if (reading.source.mapped) {
-    reading.to.copy_next(reading.source.pieces, bytes);
+    copy_mapped(receives_[reading.receive], reading, bytes);
     return CrossMemory::Result::done;
   }
   const CrossMemory::Result result = shared_.memory.read(process_, reading.to, reading.source.pieces, bytes);
@@ -353,6 +358,21 @@ CrossMemory::Result Link::read(Reading& reading, std::uint64_t bytes) {
     reading.source.pieces.skip(bytes);
   }
   return result;
+}
+
+// The receive may take the bytes from where they are.
+void Link::copy_mapped(const Receive& receive, Reading& reading, std::uint64_t bytes) {
+  Pieces& source = reading.source.pieces;
+  for (std::uint64_t offset = receive.message_bytes - receive.missing; bytes > 0;) {
+    source.skip(0);
+    const iovec& piece = source.left().front();
+    const std::span from(static_cast<const std::byte*>(piece.iov_base), std::min<std::uint64_t>(piece.iov_len, bytes));
+    if (!receive.completion->take({receive.tag, receive.message_bytes, offset, from}))
+      return reading.to.copy_next(source, bytes);
+    source.skip(from.size());
+    offset += from.size();
+    bytes -= from.size();
+  }
 }
 
 void Link::cleared(const Clearance& clearance) {

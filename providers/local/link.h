@@ -127,6 +127,7 @@ class Link {
   std::size_t read_on();
   [[nodiscard]] bool read_on(Reading& reading);
   [[nodiscard]] CrossMemory::Result read(Reading& reading, std::uint64_t bytes);
+  static void copy_mapped(const Receive& receive, Reading& reading, std::uint64_t bytes);
   void end_reading(const Reading& reading);
   std::size_t write_answers();
   void finish_taken(const Answer& answer) noexcept;

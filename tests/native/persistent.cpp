@@ -25,6 +25,9 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
+/// Where the processor is emulated, too, time is short.
+bool in_a_hurry() { return std::getenv("FAB_TEST_SHORT") != nullptr; }
+
 int many_iterations(int ranks) {
   if (kSanitized) return 10'000;
   const char* local = std::getenv("FAB_LOCAL");
@@ -70,7 +73,8 @@ TEST_F(PersistentTest, TheyMeetInWhateverOrderTheyAreStarted) {
   for (const std::size_t elements : kElements) rings.emplace_back(comm, static_cast<int>(rings.size()), elements);
   std::vector<std::size_t> order(rings.size());
   std::iota(order.begin(), order.end(), 0);
-  for (int iteration = 0; iteration < 40; ++iteration) {
+  const int iterations = in_a_hurry() ? 8 : 40;
+  for (int iteration = 0; iteration < iterations; ++iteration) {
     for (Ring& each : rings) each.fill(rank(), iteration);
     std::rotate(order.begin(), order.begin() + 1 + rank() % 3, order.end());
     for (const std::size_t i : order) rings[i].exchange.start();
@@ -125,7 +129,8 @@ TEST_F(PersistentTest, ASenderThatRunsAheadIsReceivedInOrder) {
     PersistentExchange exchange =
         neighbor_xchg_init(line, data.data(), data.data(), Layout::contiguous(elements * sizeof(double)));
     if (rank() == 1) std::this_thread::sleep_for(50ms);
-    for (int iteration = 0; iteration < 500; ++iteration) {
+    const int iterations = in_a_hurry() ? 100 : 500;
+    for (int iteration = 0; iteration < iterations; ++iteration) {
       if (rank() == 0) std::ranges::fill(data, iteration);
       exchange.start();
       exchange.wait();

@@ -116,7 +116,19 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(Disagreement, AboutTheSizeOfOneBlock) {
   for (const std::size_t iov_limit : {1u, 4u}) {
     make_job(caller_config(), caller_config(), iov_limit);
-    constexpr std::size_t kSizes[] = {0, 1, 8, 24, 100, 5000, core::kHeadBytes, core::kHeadBytes + 1, 70000, 200000};
+    constexpr std::size_t kSizes[] = {0,
+                                      1,
+                                      8,
+                                      24,
+                                      100,
+                                      5000,
+                                      core::kHeadBytes,
+                                      core::kHeadBytes + 1,
+                                      70'000,
+                                      200'000,
+                                      core::kHeadBytes + core::kMiddleBytes,
+                                      330'000,
+                                      700'000};
     for (const std::size_t sent : kSizes)
       for (const std::size_t expected : kSizes) {
         SCOPED_TRACE(testing::Message() << sent << " bytes to " << expected << ", iov limit " << iov_limit);

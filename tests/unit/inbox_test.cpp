@@ -83,7 +83,7 @@ TEST_P(EarlyMessages, DoNotHoldUpOthers) {
 
 INSTANTIATE_TEST_SUITE_P(Settings, EarlyMessages,
                          testing::Values(EarlyMessage{100, 4}, EarlyMessage{9000, 1}, EarlyMessage{70'000, 4},
-                                         EarlyMessage{140'000, 2}));
+                                         EarlyMessage{140'000, 2}, EarlyMessage{900'000, 4}));
 
 }  // namespace
 }  // namespace fab::test

@@ -256,6 +256,30 @@ void check_copies(const Twin& twin, Generator& generator, std::size_t guard) {
   ASSERT_EQ(user, expected);
 }
 
+/// The same, a range at a time.
+void check_ranges(const Twin& twin, Generator& generator) {
+  const auto& map = twin.map;
+  const std::int64_t low = map.low();
+  const auto reach = static_cast<std::size_t>(map.high() - low);
+  const std::vector<std::byte> user = random_bytes(reach, generator);
+  std::vector<std::byte> whole(map.bytes.size());
+  twin.layout.pack(user.data() - low, whole.data());
+  std::vector<std::byte> parts(map.bytes.size());
+  std::vector<std::byte> unpacked(reach);
+  std::vector<std::byte> expected(reach);
+  twin.layout.unpack(whole.data(), expected.data() - low);
+  for (std::uint64_t first = 0; first < parts.size();) {
+    const PackedRange range{first, 1 + generator.size(static_cast<std::int64_t>(parts.size() - first - 1))};
+    pack(twin.layout.nodes(), user.data() - low, range, parts.data() + first);
+    unpack(twin.layout.nodes(), range, whole.data() + first, unpacked.data() - low);
+    first += range.bytes;
+  }
+  ASSERT_EQ(parts, whole);
+  if (!map.overlaps()) {
+    ASSERT_EQ(unpacked, expected);
+  }
+}
+
 TEST(LayoutRandomTest, AgreesWithTheTypeMap) {
   Generator generator(20240611);
   int in_pieces = 0;
@@ -268,6 +292,7 @@ TEST(LayoutRandomTest, AgreesWithTheTypeMap) {
     check_pieces(twin, generator);
     check_copies(twin, generator, 0);
     check_copies(twin, generator, 32);
+    check_ranges(twin, generator);
     if (HasFatalFailure()) return;
     if (twin.layout.piece_count() > 1) ++in_pieces;
     if (twin.layout.piece_count() > 1 && !twin.map.overlaps()) ++disjoint;

@@ -108,6 +108,7 @@ class LocalProviderTest : public testing::TestWithParam<Way> {
 
   void meet_in_any_order();
   void cut_longer_messages();
+  void hand_over();
 
   Log log_{LogLevel::warn, 0};
   local::LocalProvider left_{GetParam().wanted, job(0), log_};
@@ -200,6 +201,79 @@ TEST_P(LocalProviderTest, MappedMemoryIsCopiedByTheReceiverAlone) {
     EXPECT_TRUE(std::equal(sent.memory.begin(), sent.memory.begin() + kLong / 2, received.memory.begin() + kLong / 2));
     EXPECT_TRUE(std::equal(sent.memory.begin() + kLong / 2, sent.memory.end(), received.memory.begin()));
   });
+}
+
+/// A receive that keeps what it is handed, if it wants it.
+struct Taker : Completion {
+  explicit Taker(bool takes)
+      : Completion([](Completion& self, std::uint64_t, std::uint64_t) noexcept { of(self).ended = true; },
+                   [](Completion& self, const Status& its_status) noexcept {
+                     of(self).status = its_status;
+                     of(self).ended = true;
+                   },
+                   [](Completion& self, const Delivery& delivery) noexcept { return of(self).keep(delivery); }),
+        wants(takes) {}
+  static Taker& of(Completion& self) { return static_cast<Taker&>(self); }
+  bool keep(const Delivery& delivery) {
+    if (!wants) return false;
+    EXPECT_EQ(delivery.offset, kept.size()) << "in order, each byte once";
+    EXPECT_EQ(delivery.tag, 7u);
+    message_bytes = delivery.message_bytes;
+    kept.insert(kept.end(), delivery.bytes.begin(), delivery.bytes.end());
+    return true;
+  }
+
+  bool wants;
+  bool ended = false;
+  Status status;
+  std::uint64_t message_bytes = 0;
+  std::vector<std::byte> kept;
+};
+
+void LocalProviderTest::hand_over() {
+  for (const std::size_t bytes : kSizes)
+    for (const bool wants : {true, false})
+      for (const bool early : {false, true}) {
+        SCOPED_TRACE(testing::Message() << bytes << " bytes, wanted " << wants << ", early " << early);
+        std::deque<Message> messages;
+        Message& sent = messages.emplace_back(pattern(bytes, 3));
+        std::vector<std::byte> memory(bytes, std::byte{9});
+        Taker taker(wants);
+        const iovec piece{memory.data(), bytes};
+        Message& other = messages.emplace_back(std::vector<std::byte>(1));  // has the early one taken in
+        if (early) {
+          send(sent, 7);
+          Message& behind = messages.emplace_back(std::vector<std::byte>(1));
+          receive(other, 8);
+          send(behind, 8);
+          while (!other.outcome.ended) poll();
+        }
+        ASSERT_EQ(right_.post_recv(from_left_, {&piece, 1}, 7, 0, taker), PostResult::pending);
+        if (!early) {
+          send(sent, 7);
+          other.outcome.ended = true;
+        }
+        ASSERT_NO_FATAL_FAILURE(poll_until_all_ended(messages));
+        for (int turn = 0; turn < 1000 && !taker.ended; ++turn) poll();
+        ASSERT_TRUE(taker.ended);
+        EXPECT_TRUE(taker.status.ok());
+        // What the kernel copies goes to the pieces.
+        const bool by_kernel =
+            !GetParam().mapped && !GetParam().forbidden && GetParam().wanted != LongMessages::ring && bytes > 16 * 1024;
+        const auto expected = pattern(bytes, 3);
+        if (wants && !by_kernel) {
+          EXPECT_TRUE(taker.kept == expected);
+          EXPECT_EQ(taker.message_bytes, bytes);
+          EXPECT_EQ(std::count(memory.begin(), memory.end(), std::byte{9}), bytes) << "nothing is copied besides";
+        } else {
+          EXPECT_TRUE(taker.kept.empty());
+          EXPECT_TRUE(memory == expected);
+        }
+      }
+}
+
+TEST_P(LocalProviderTest, WhoTakesBytesGetsEachOnceAndNoCopy) {
+  as_the_way_says(GetParam(), [this] { hand_over(); });
 }
 
 TEST_P(LocalProviderTest, AFullRingRefusesUntilThereIsRoom) {

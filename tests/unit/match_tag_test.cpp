@@ -4,6 +4,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -27,7 +28,7 @@ Capabilities capabilities(bool directed_receive, unsigned tag_bits) {
 unsigned bits_for(int job_size) { return static_cast<unsigned>(std::bit_width(static_cast<unsigned>(job_size - 1))); }
 
 /// Bits that the format cannot do without: three flags, owner, perhaps source, slot, and at least 6 of the sequence, 6
-/// of the number and 3 of the check.
+/// of the number and 3 of the part.
 unsigned least_bits(bool directed_receive, int job_size) {
   return 3 + bits_for(job_size) * (directed_receive ? 1 : 2) + 8 + 6 + 6 + 3;
 }
@@ -108,7 +109,8 @@ TEST(TagFormat, TagsStayWithinTheMask) {
   for_each_format([](const Case& its, const TagFormat& tags) {
     const std::uint64_t all = tags.context({its.job_size - 1, static_cast<std::uint32_t>(tags.numbers() - 1)}) |
                               tags.sequence(tags.sequences() - 1) | tags.message(its.job_size - 1, 255) |
-                              tags.framed() | tags.rest(~0ull) | tags.rest(1);
+                              tags.framed() | tags.last(~0ull) | tags.last(1) |
+                              (tags.middle_parts() > 0 ? tags.middle(tags.middle_parts() - 1) : 0);
     EXPECT_EQ(all & ~mask_of(its.tag_bits), 0u);
   });
 }
@@ -136,20 +138,36 @@ TEST(TagFormat, DifferentMessagesHaveDifferentTags) {
   });
 }
 
-TEST(TagFormat, TheSecondPartOfAMessageMeetsNoFirstPart) {
+TEST(TagFormat, LaterPartsOfAMessageMeetNoFirstPart) {
   for_each_format([](const Case&, const TagFormat& tags) {
-    for (const std::uint64_t bytes : {0ull, 1ull, 40000ull, 1ull << 40, ~0ull})
-      for (const std::uint32_t slot : {0u, 255u})
-        EXPECT_NE((tags.message(0, slot) | tags.rest(bytes)) & ~tags.framed(), tags.message(0, slot)) << bytes;
+    for (const std::uint32_t slot : {0u, 255u}) {
+      for (const std::uint64_t bytes : {0ull, 1ull, 40000ull, 1ull << 40, ~0ull})
+        EXPECT_NE((tags.message(0, slot) | tags.last(bytes)) & ~tags.framed(), tags.message(0, slot)) << bytes;
+      for (std::uint32_t i = 0; i < tags.middle_parts(); ++i)
+        EXPECT_NE((tags.message(0, slot) | tags.middle(i)) & ~tags.framed(), tags.message(0, slot)) << i;
+    }
   });
 }
 
-TEST(TagFormat, SecondPartsOfDifferentLengthSeldomMeet) {
+TEST(TagFormat, PartsInTheMiddleMeetOnlyThoseOfTheirNumber) {
+  for_each_format([](const Case& its, const TagFormat& tags) {
+    std::set<std::uint64_t> marks;
+    for (std::uint32_t i = 0; i < tags.middle_parts(); ++i) marks.insert(tags.middle(i));
+    EXPECT_EQ(marks.size(), tags.middle_parts());
+    for (std::uint64_t bytes = 65536; bytes < 65536 + 10'000; ++bytes) EXPECT_EQ(marks.count(tags.last(bytes)), 0u);
+    EXPECT_LE(tags.middle_parts(), 256u);
+    if (its.tag_bits == 64 && its.job_size <= 16) {
+      EXPECT_GE(tags.middle_parts(), 64u);
+    }
+  });
+}
+
+TEST(TagFormat, LastPartsOfMessagesOfDifferentLengthSeldomMeet) {
   for_each_format([](const Case&, const TagFormat& tags) {
     constexpr std::uint64_t kFirst = 32769;
     int meetings = 0;
     for (std::uint64_t bytes = kFirst + 1; bytes < kFirst + 4096; ++bytes)
-      meetings += tags.rest(bytes) == tags.rest(kFirst) ? 1 : 0;
+      meetings += tags.last(bytes) == tags.last(kFirst) ? 1 : 0;
     EXPECT_LE(meetings, 4096 / 16 * 2) << "at least three bits of a hash should tell them apart";
   });
 }

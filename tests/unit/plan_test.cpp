@@ -1,12 +1,16 @@
-// How messages leave and enter memory: in place, packed, in one part or two.
+// How messages leave and enter memory: in place, packed, in one part or several.
 #include "core/plan.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <set>
+#include <span>
 
 #include "core/frame.h"
+#include "core/run.h"
 #include "unit/expect_error.h"
 #include "unit/recording_rig.h"
 
@@ -110,6 +114,72 @@ TEST_F(PlannedMessage, AProviderWithManyPiecesIsNotTakenAtItsWord) {
   post(pieces_of(60, 200), with_iov(64));
   EXPECT_LE(posted(kSend).pieces.size(), core::kMaxPieces);
   EXPECT_EQ(posted(kSend).bytes(), 12000u);
+}
+
+TEST_F(PlannedMessage, LongerOnesHavePartsOfOneLengthInTheMiddle) {
+  constexpr std::uint64_t kMiddle = core::kMiddleBytes;
+  post(Layout::contiguous(kHead + 2 * kMiddle), with_iov(4));
+  for (const OperationKind kind : {kSend, kRecv}) {
+    ASSERT_EQ(parts(kind), 4u);
+    EXPECT_EQ(posted(kind, 0).bytes(), kHead);
+    EXPECT_EQ(posted(kind, 1).bytes(), kMiddle);
+    EXPECT_EQ(posted(kind, 2).bytes(), kMiddle);
+    EXPECT_EQ(posted(kind, 3).bytes(), core::frame_bytes(1)) << "for which the user's bytes make room";
+  }
+  std::set<std::uint64_t> tags;
+  for (std::size_t part = 0; part < 4; ++part) {
+    const std::uint64_t mask = ~posted(kRecv, part).ignore;
+    EXPECT_EQ(posted(kSend, part).tag & mask, posted(kRecv, part).tag & mask);
+    tags.insert(posted(kSend, part).tag & mask);
+  }
+  EXPECT_EQ(tags.size(), 4u);
+}
+
+TEST_F(PlannedMessage, PartsBeyondWhatTagsCanNumberAreOne) {
+  Capabilities narrow = with_iov(4);
+  narrow.tag_mask = (1u << 30) - 1;
+  post(Layout::contiguous(1 << 20), narrow);
+  ASSERT_EQ(parts(kSend), 2u);
+  EXPECT_EQ(posted(kSend, 1).bytes(), (1 << 20) - kHead + core::frame_bytes(1));
+}
+
+// The receiver need not wait for the last byte.
+TEST_F(PlannedMessage, APartIsUnpackedWhenItComes) {
+  post(pieces_of(100'000, 8), with_iov(4));
+  ASSERT_EQ(parts(kRecv), 4u);
+  const auto arrived = [&] {
+    rig_->poll();
+    return std::count(buffers_.recv.begin(), buffers_.recv.end(), std::byte{1});
+  };
+  std::size_t user_bytes = 0;
+  for (const std::size_t part : {0u, 2u, 1u, 3u}) {
+    rig_->provider().deliver(rig_->provider().find(kRecv, 1, part), posted(kSend, part).message);
+    user_bytes += posted(kSend, part).bytes() - (part == 0 ? core::frame_bytes(1) : 0);
+    EXPECT_EQ(arrived(), user_bytes) << part;
+  }
+  EXPECT_EQ(user_bytes, 800'000u);
+}
+
+// What the first part finds broken spares the packing of the others.
+TEST_F(PlannedMessage, APartIsPackedOnlyOnceTheOneBeforeItIsPosted) {
+  rig_ = std::make_unique<RecordingRig>();
+  const Layout layout = pieces_of(100'000, 8);
+  buffers_ = Buffers(2 * layout.size());
+  ScheduleBuilder builder("test", 2);
+  builder.send(1, 0, {BufferId::send, 0, layout});
+  const auto plan = rig_->plan(builder.commit());
+  rig_->provider().fail_in_post(1, kSend, "broken");
+  run_ = &rig_->start(*plan, buffers_);
+  const auto packed = [&](const core::PlannedOperation& part) {
+    std::array<iovec, core::kMaxPieces> pieces;
+    EXPECT_EQ(run_->list_memory(part, pieces), 1u);
+    const std::span bytes(static_cast<const std::byte*>(pieces[0].iov_base), pieces[0].iov_len);
+    return std::count(bytes.begin(), bytes.end(), std::byte{1});
+  };
+  ASSERT_EQ(plan->operations(0).size(), 4u);
+  EXPECT_GT(packed(plan->operations(0)[0]), 60'000);
+  EXPECT_EQ(packed(plan->operations(0)[1]), 0);
+  EXPECT_EQ(packed(plan->operations(0)[3]), 0);
 }
 
 TEST_F(PlannedMessage, LongOnesTravelInTwoParts) {

@@ -102,6 +102,14 @@ struct Layout::Field {
 /// The same on a node array, as it lies in a schedule. An empty array is an empty layout.
 void pack(std::span<const LayoutNode> nodes, const std::byte* base, std::byte* packed) noexcept;
 void unpack(std::span<const LayoutNode> nodes, const std::byte* packed, std::byte* base) noexcept;
+/// Some of the packed bytes, which lie inside of what the layout packs to.
+struct PackedRange {
+  std::uint64_t first = 0;
+  std::uint64_t bytes = 0;
+};
+/// Those only; `packed` is where the first of them goes to, or comes from.
+void pack(std::span<const LayoutNode> nodes, const std::byte* base, PackedRange range, std::byte* packed) noexcept;
+void unpack(std::span<const LayoutNode> nodes, PackedRange range, const std::byte* packed, std::byte* base) noexcept;
 /// Number of contiguous pieces.
 [[nodiscard]] std::size_t piece_count(std::span<const LayoutNode> nodes) noexcept;
 /// Writes the first out.size() contiguous pieces in travelling order; returns how many were written.
