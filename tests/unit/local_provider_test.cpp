@@ -258,8 +258,9 @@ void LocalProviderTest::hand_over() {
         ASSERT_TRUE(taker.ended);
         EXPECT_TRUE(taker.status.ok());
         // What the kernel copies goes to the pieces.
+        const bool read = GetParam().wanted == LongMessages::read && !GetParam().forbidden;
         const bool by_kernel =
-            !GetParam().mapped && !GetParam().forbidden && GetParam().wanted != LongMessages::ring && bytes > 16 * 1024;
+            (read && bytes > 40) || (GetParam().wanted == LongMessages::automatic && bytes > 16 * 1024);
         const auto expected = pattern(bytes, 3);
         if (wants && !by_kernel) {
           EXPECT_TRUE(taker.kept == expected);
