@@ -126,6 +126,8 @@ class Run final : public Pending {
   void fail_unequal();
   template <class Choose>
   void take_back(Choose&& choose);
+  /// All that is expected from, or goes to, the same peer, but this message itself.
+  void take_back_other_messages(const PlannedOperation& message);
   /// What will not come of a message whose first part has, but for these.
   void take_back_later_parts(const PlannedOperation& head, std::span<const MessagePart> but);
   void compare_frame(const PlannedOperation& operation);

@@ -63,8 +63,8 @@ void Run::compare_frame(const PlannedOperation& operation) {
       return;
     case FrameFault::other_call:
       fail(operation, Errc::mismatch, fmt::format("the sender is in {}", name_of_call(check.sender_call)));
-      // Which messages that call sends is not known.
-      return take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
+      // Which messages that call sends is not known, but for the later parts of this one: see clear_up.
+      return take_back_other_messages(operation);
     case FrameFault::other_blocks:
       return fail(operation, Errc::mismatch,
                   fmt::format("the sender has {} edges to this rank where this rank has {}", check.sender_bytes,
@@ -88,7 +88,7 @@ void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
   }
   const auto blocks = plan_.schedule().blocks(*operation.record);
   if (sent.blocks > blocks.size()) {
-    take_back([&](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
+    take_back_other_messages(operation);
   } else if (sent.blocks < blocks.size()) {
     for (const BlockRecord& block : blocks.subspan(static_cast<std::size_t>(sent.blocks)))
       discards.message(*operation.peer, run_tag_ | tags_.message(operation.peer->world_rank, block.slot));
@@ -112,6 +112,12 @@ void Run::heard_of(const FailureNotice& notice, const PlannedOperation& operatio
   const std::string whose = notice.culprit == kNoRank ? "" : fmt::format("with rank {} of the job, ", notice.culprit);
   fail(operation, notice.code, fmt::format("that rank failed {}{}", whose, make_error_code(notice.code).message()));
   take_back_later_parts(operation, {});
+}
+
+void Run::take_back_other_messages(const PlannedOperation& message) {
+  take_back([&](const Transfer& transfer) {
+    return transfer.operation->peer == message.peer && transfer.operation->record != message.record;
+  });
 }
 
 void Run::take_back_later_parts(const PlannedOperation& head, std::span<const MessagePart> but) {

@@ -201,26 +201,34 @@ TEST_P(Disagreement, AboutSettings) {
 TEST_P(Disagreement, AboutTheCallIsNoticedWhereCallsAreChecked) {
   Config checking = caller_config();
   checking.check = true;
-  make_job(checking, checking);
-  const auto communicators = job_->communicators([](Rank) { return Cartesian({2}, {false}); });
-  const Layout block = Layout::contiguous(8);
-  std::vector<std::byte> buffer(64);
-  // A shift by one and a broadcast use the same slot for a message of the same size.
-  std::vector<core::Run*> runs;
-  runs.push_back(&start_locked(*communicators[0], [&](core::Communicator& its) -> core::Run& {
-    return collectives::start(its, nullptr, buffer.data(), collectives::bcast_call(Layout::contiguous(8), 0));
-  }));
-  runs.push_back(&start_locked(*communicators[1], [&](core::Communicator& its) -> core::Run& {
-    return collectives::start_cart_shift_xchg(
-        its, buffer.data() + 16, buffer.data() + 32,
-        {.send = {0, 1, &block}, .recv = {0, 1, &block}, .dimension = 0, .displacement = 1});
-  }));
-  job_->finish(runs);
-  EXPECT_TRUE(release(*runs[0]).ok());
-  const Status status = release(*runs[1]);
-  EXPECT_EQ(status.errc(), Errc::mismatch);
-  EXPECT_THAT(status.message, HasSubstr("cart_shift_xchg: receive from rank 0 (8 B, slot 0, through sim): "
-                                        "the sender is in bcast"));
+  checking.algorithms[1] = "binomial";
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{700'000}}) {
+    SCOPED_TRACE(bytes);
+    make_job(checking, checking);
+    const auto communicators = job_->communicators([](Rank) { return Cartesian({2}, {false}); });
+    const Layout block = Layout::contiguous(bytes);
+    std::vector<std::byte> buffer(3 * bytes);
+    // A shift by one and a broadcast use the same slot for a message of the same size.
+    std::vector<core::Run*> runs;
+    runs.push_back(&start_locked(*communicators[0], [&](core::Communicator& its) -> core::Run& {
+      return collectives::start(its, nullptr, buffer.data(), collectives::bcast_call(block, 0));
+    }));
+    runs.push_back(&start_locked(*communicators[1], [&](core::Communicator& its) -> core::Run& {
+      return collectives::start_cart_shift_xchg(
+          its, buffer.data() + bytes, buffer.data() + 2 * bytes,
+          {.send = {0, 1, &block}, .recv = {0, 1, &block}, .dimension = 0, .displacement = 1});
+    }));
+    job_->finish(runs);
+    EXPECT_TRUE(release(*runs[0]).ok());
+    const Status status = release(*runs[1]);
+    EXPECT_EQ(status.errc(), Errc::mismatch);
+    EXPECT_THAT(status.message,
+                HasSubstr(fmt::format("cart_shift_xchg: receive from rank 0 ({} B, slot 0, through sim): "
+                                      "the sender is in bcast",
+                                      bytes)));
+    progress_until_all_has_come();
+    EXPECT_EQ(job_->left_over(), 0u);
+  }
 }
 
 }  // namespace

@@ -167,6 +167,8 @@ TEST_F(PlannedMessage, APartIsPackedOnlyOnceTheOneBeforeItIsPosted) {
   rig_ = std::make_unique<RecordingRig>();
   const Layout layout = pieces_of(100'000, 8);
   buffers_ = Buffers(2 * layout.size());
+  constexpr std::byte kMark{77};  // memory that was used before does not hold it
+  std::ranges::fill(buffers_.send, kMark);
   ScheduleBuilder builder("test", 2);
   builder.send(1, 0, {BufferId::send, 0, layout});
   plan_ = rig_->plan(builder.commit());
@@ -176,7 +178,7 @@ TEST_F(PlannedMessage, APartIsPackedOnlyOnceTheOneBeforeItIsPosted) {
     std::array<iovec, core::kMaxPieces> pieces;
     EXPECT_EQ(run_->list_memory(part, pieces), 1u);
     const std::span bytes(static_cast<const std::byte*>(pieces[0].iov_base), pieces[0].iov_len);
-    return std::count(bytes.begin(), bytes.end(), std::byte{1});
+    return std::count(bytes.begin(), bytes.end(), kMark);
   };
   ASSERT_EQ(plan_->operations(0).size(), 4u);
   EXPECT_GT(packed(plan_->operations(0)[0]), 60'000);
