@@ -69,16 +69,21 @@ void start(benchmark::State& state) {
 }
 BENCHMARK(start)->Name("cached start, two neighbours")->UseManualTime();
 
-void start_persistent(benchmark::State& state) {
+void start_persistent(benchmark::State& state, bool at_once) {
   Ring ring;
   std::vector<PersistentExchange> exchanges;
   for (std::size_t i = 0; i < kStarts; ++i) exchanges.push_back(ring.persistent());
   for ([[maybe_unused]] auto _ : state) {
-    state.SetIterationTime(seconds_of([&] { PersistentExchange::start_all(exchanges); }) / kStarts);
+    state.SetIterationTime(seconds_of([&] {
+                             if (at_once) return PersistentExchange::start_all(exchanges);
+                             for (PersistentExchange& exchange : exchanges) exchange.start();
+                           }) /
+                           kStarts);
     PersistentExchange::wait_all(exchanges);
   }
 }
-BENCHMARK(start_persistent)->Name("persistent start, two neighbours")->UseManualTime();
+BENCHMARK_CAPTURE(start_persistent, alone, false)->Name("persistent start, two neighbours")->UseManualTime();
+BENCHMARK_CAPTURE(start_persistent, at_once, true)->Name("one of sixteen persistent starts")->UseManualTime();
 
 void exchange(benchmark::State& state) {
   Ring ring;

@@ -141,11 +141,10 @@ void OneSided::register_memory(Channel& channel) {
 void OneSided::make_memory(Channel& channel) {
   const PlannedOperation& operation = *channel.operation;
   if (operation.bytes == 0) return;
-  std::array<iovec, kMaxPieces> pieces;
-  const std::size_t count = run_.list_memory(operation, pieces);
+  const std::span<const iovec> pieces = run_.memory(operation);
   Provider& provider = *operation.peer->provider;
   if (!operation.receives()) {
-    channel.memory = provider.prepare_source(std::span(pieces).first(count));
+    channel.memory = provider.prepare_source(pieces);
     return;
   }
   const std::uint64_t bytes = operation.two_slots ? operation.slot_distance() + operation.bytes : operation.bytes;

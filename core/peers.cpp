@@ -15,12 +15,6 @@ const std::string kNodeKey = "fab.node_address";
 
 }  // namespace
 
-PostResult Peer::post_recv(std::span<const iovec> pieces, std::uint64_t tag, const TagFormat& tags,
-                           Completion& completion) const {
-  if (inbox != nullptr) return inbox->post_recv(handle, pieces, tag, completion);
-  return provider->post_recv(handle, pieces, tag, tags.framed(), completion);
-}
-
 void PeerTable::publish() {
   if (network_ != nullptr) store_.publish(kNetworkKey, with_settings(settings_, network_->address()));
   if (node_ != nullptr) store_.publish(kNodeKey, with_settings(settings_, node_->address()));

@@ -37,7 +37,10 @@ struct Peer {
 
   /// Posts a receive of a message from this peer whose tag equals `tag`, framed or not.
   [[nodiscard]] PostResult post_recv(std::span<const iovec> pieces, std::uint64_t tag, const TagFormat& tags,
-                                     Completion& completion) const;
+                                     Completion& completion) const {
+    if (inbox != nullptr) return inbox->post_recv(handle, pieces, tag, completion);
+    return provider->post_recv(handle, pieces, tag, tags.framed(), completion);
+  }
 };
 
 /// Guarded by the engine's lock.

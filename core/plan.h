@@ -44,6 +44,10 @@ struct PlannedOperation {
   std::uint32_t channel = kNoChannel;  ///< one-sided: see OneSided; otherwise none
 
   [[nodiscard]] bool receives() const noexcept { return record->kind == OperationKind::recv && part != Part::credit; }
+  /// Something is written to staging memory before it is sent.
+  [[nodiscard]] bool packs() const noexcept {
+    return record->kind == OperationKind::send && share_count + frame_bytes > 0;
+  }
   /// From one slot to the next.
   [[nodiscard]] std::uint64_t slot_distance() const noexcept;
 };
@@ -94,6 +98,8 @@ class Plan {
   [[nodiscard]] std::span<const PlannedShare> shares(const PlannedOperation& operation) const noexcept {
     return std::span(shares_).subspan(operation.first_share, operation.share_count);
   }
+  /// Of all operations.
+  [[nodiscard]] std::span<const PlannedPiece> pieces() const noexcept { return pieces_; }
   /// One for each edge on which this rank receives.
   [[nodiscard]] std::vector<Arrival> arrivals(std::span<const Edge> sources) const;
   [[nodiscard]] std::size_t widest_round() const noexcept { return widest_round_; }

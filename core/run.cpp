@@ -56,16 +56,26 @@ Run::Run(Plan& plan)
   bases_[static_cast<std::size_t>(BufferId::scratch)] = scratch_.get();
   bases_[static_cast<std::size_t>(plan.staging())] = staging_.get();
   bases_[static_cast<std::size_t>(plan.surplus())] = plan.communicator().context().surplus();
+  memory_.reserve(plan.pieces().size());
   transfers_.reserve(plan.widest_round());
   for (std::size_t i = 0; i < plan.widest_round(); ++i) transfers_.emplace_back(*this);
 }
 
 void Run::prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag, const UserReduction& user) noexcept {
+  bool moved = memory_.empty();
   for (std::size_t i = 0; i < bases.size() && i < plan_.schedule().buffer_count(); ++i)
-    if (i != static_cast<std::size_t>(BufferId::scratch)) bases_[i] = bases[i];
+    if (i != static_cast<std::size_t>(BufferId::scratch) && std::exchange(bases_[i], bases[i]) != bases[i])
+      moved = true;
+  if (moved) list_memory();
   sequence_tag_ = sequence_tag;
   if (plan_.has_user_reductions()) user_ = user;
   held_ = true;
+}
+
+void Run::list_memory() noexcept {
+  memory_.clear();
+  for (const PlannedPiece& piece : plan_.pieces())
+    memory_.push_back({address(piece.buffer, piece.offset), piece.bytes});
 }
 
 void Run::start() {
@@ -151,7 +161,7 @@ void Run::post_round() {
     Transfer& transfer = transfers_[i];
     if (transfer.state != Transfer::State::due) continue;
     // A part is packed while the one before it travels.
-    if (transfer.operation->record->kind == OperationKind::send) stage_send(*transfer.operation);
+    if (transfer.operation->packs()) stage_send(*transfer.operation);
     repost(transfer);
   }
   // Local operations come last, while messages travel.
@@ -211,15 +221,14 @@ bool Run::repost(Transfer& transfer) {
 
 PostResult Run::post(Transfer& transfer) {
   const PlannedOperation& operation = *transfer.operation;
-  std::array<iovec, kMaxPieces> pieces;
-  const std::span<const iovec> memory(pieces.data(), list_memory(operation, pieces));
-  if (operation.channel != PlannedOperation::kNoChannel) return one_sided_->post(transfer, memory);
+  const std::span<const iovec> pieces = memory(operation);
+  if (operation.channel != PlannedOperation::kNoChannel) return one_sided_->post(transfer, pieces);
   const Peer& peer = *operation.peer;
   // No part overtakes the one before it: an inbox that takes in a first part expects the others.
   if (operation.part == PlannedOperation::Part::later && (&transfer - 1)->state == Transfer::State::refused)
     return PostResult::again;
-  if (operation.receives()) return peer.post_recv(memory, tag_of(operation), tags_, transfer);
-  return peer.provider->post_send(peer.handle, memory, tag_of(operation), transfer);
+  if (operation.receives()) return peer.post_recv(pieces, tag_of(operation), tags_, transfer);
+  return peer.provider->post_send(peer.handle, pieces, tag_of(operation), transfer);
 }
 
 // What the provider has in its hands need not go through the staging memory, unless it is not what was expected.

@@ -76,12 +76,9 @@ class Run final : public Pending {
 
   // For one-sided messages.
   [[nodiscard]] std::byte* scratch() const noexcept { return scratch_.get(); }
-  /// The memory of an operation's pieces; returns how many there are.
-  std::size_t list_memory(const PlannedOperation& operation, std::span<iovec> pieces) const noexcept {
-    std::size_t count = 0;
-    for (const PlannedPiece& piece : plan_.pieces(operation))
-      pieces[count++] = {address(piece.buffer, piece.offset), piece.bytes};
-    return count;
+  /// The memory of an operation's pieces.
+  [[nodiscard]] std::span<const iovec> memory(const PlannedOperation& operation) const noexcept {
+    return std::span(memory_).subspan(operation.first_piece, operation.piece_count);
   }
   [[nodiscard]] std::string describe(const PlannedOperation& operation) const;
 
@@ -90,6 +87,7 @@ class Run final : public Pending {
  private:
   friend struct Transfer;
 
+  void list_memory() noexcept;
   void run_rounds();
   void prepare_round();
   void post_round();
@@ -143,6 +141,7 @@ class Run final : public Pending {
   const TagFormat& tags_;
   std::shared_ptr<Communicator> keep_communicator_;  ///< while in use and nobody has a handle
   std::vector<std::byte*> bases_;
+  std::vector<iovec> memory_;  ///< of the plan's pieces, with these bases
   std::unique_ptr<std::byte[]> scratch_;
   SharedBytes staging_;  ///< so that ranks of the node may copy out of it
   std::vector<std::unique_ptr<Registration>> held_memory_;

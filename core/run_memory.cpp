@@ -22,11 +22,10 @@ void Run::hold_memory() {
     for (const PlannedOperation& operation : plan_.operations(round)) {
       if (!is_message(operation.record->kind) || operation.channel != PlannedOperation::kNoChannel) continue;
       if (operation.peer->provider == nullptr) continue;
-      std::array<iovec, kMaxPieces> pieces;
-      const std::size_t count = list_memory(operation, pieces);
+      const std::span<const iovec> its_memory = memory(operation);
       Pieces& its = of_providers[operation.peer->provider];
       std::vector<iovec>& all = operation.receives() ? its.received : its.sent;
-      all.insert(all.end(), pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(count));
+      all.insert(all.end(), its_memory.begin(), its_memory.end());
     }
   for (const auto& [provider, pieces] : of_providers)
     if (auto held = provider->hold(pieces.sent, pieces.received)) held_memory_.push_back(std::move(held));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -21,6 +22,18 @@ void raise(const Status& failure) {
   if (!failure.ok()) throw Error(failure.errc(), failure.message);
 }
 
+/// Whoever starts something and goes its way, perhaps by an exception, does so after the lock.
+class Leaving {
+ public:
+  explicit Leaving(core::Engine& engine) noexcept : engine_(engine) {}
+  ~Leaving() { engine_.leave(); }
+  Leaving(const Leaving&) = delete;
+  Leaving& operator=(const Leaving&) = delete;
+
+ private:
+  core::Engine& engine_;
+};
+
 }  // namespace
 
 PersistentExchange::PersistentExchange() noexcept = default;
@@ -39,14 +52,7 @@ PersistentExchange& PersistentExchange::operator=(PersistentExchange&& other) no
 
 PersistentExchange::~PersistentExchange() { static_cast<void>(wait_status()); }
 
-void PersistentExchange::start() {
-  if (exchange_ == nullptr) throw Error(Errc::invalid_argument, "PersistentExchange::start: it has no exchange");
-  {
-    const core::Lock lock(exchange_->engine().mutex);
-    exchange_->start();
-  }
-  exchange_->engine().leave();
-}
+void PersistentExchange::start() { start_all({this, 1}); }
 
 bool PersistentExchange::active() const noexcept { return exchange_ != nullptr && exchange_->active(); }
 
@@ -106,7 +112,17 @@ bool PersistentExchange::test_source(std::size_t source) {
 }
 
 void PersistentExchange::start_all(std::span<PersistentExchange> exchanges) {
-  for (PersistentExchange& exchange : exchanges) exchange.start();
+  for (auto next = exchanges.begin(); next != exchanges.end();) {
+    if (next->exchange_ == nullptr)
+      throw Error(Errc::invalid_argument, "PersistentExchange::start: it has no exchange");
+    core::Engine& engine = next->exchange_->engine();
+    const Leaving leaving(engine);
+    const core::Lock lock(engine.mutex);
+    const auto is_other = [&engine](const PersistentExchange& each) {
+      return each.exchange_ == nullptr || &each.exchange_->engine() != &engine;
+    };
+    for (const auto end = std::find_if(next, exchanges.end(), is_other); next != end; ++next) next->exchange_->start();
+  }
 }
 
 void PersistentExchange::wait_all(std::span<PersistentExchange> exchanges) {

@@ -89,6 +89,66 @@ TEST_F(PersistentTest, TheyMeetInWhateverOrderTheyAreStarted) {
   }
 }
 
+/// Rings on two communicators, and their exchanges in a row.
+struct Several {
+  Several(const Communicator& a, const Communicator& b) {
+    rings.reserve(4);
+    for (int i = 0; i < 4; ++i) exchanges.push_back(std::move(rings.emplace_back(i < 2 ? a : b, i, 100).exchange));
+  }
+  void fill(int sender, int iteration) {
+    for (Ring& each : rings) each.fill(sender, iteration);
+  }
+  void expect_from(int next, int previous, int iteration) const {
+    for (const Ring& each : rings) EXPECT_TRUE(each.came_from(next, previous, iteration)) << each.number;
+  }
+
+  std::vector<Ring> rings;
+  std::vector<PersistentExchange> exchanges;
+};
+
+TEST_F(PersistentTest, SeveralStartInOneCall) {
+  Several several(ring(), ring());
+  for (int iteration = 0; iteration < 10; ++iteration) {
+    several.fill(rank(), iteration);
+    PersistentExchange::start_all(several.exchanges);
+    PersistentExchange::wait_all(several.exchanges);
+    several.expect_from(next(), previous(), iteration);
+  }
+}
+
+TEST_F(PersistentTest, StartingSeveralEndsAtOneThatCannot) {
+  Several several(ring(), ring());
+  auto& exchanges = several.exchanges;
+  const auto refused = [&exchanges] {
+    try {
+      PersistentExchange::start_all(exchanges);
+    } catch (const Error& error) {
+      return error.errc() == Errc::invalid_argument;
+    }
+    return false;
+  };
+  several.fill(rank(), 0);
+  exchanges[2].start();
+  EXPECT_TRUE(refused()) << "started already";
+  EXPECT_TRUE(exchanges[1].active());
+  EXPECT_FALSE(exchanges[3].active());
+  exchanges[3].start();
+  PersistentExchange::wait_all(exchanges);
+  several.expect_from(next(), previous(), 0);
+
+  several.fill(rank(), 1);
+  PersistentExchange third;
+  std::swap(third, exchanges[2]);
+  EXPECT_TRUE(refused()) << "no exchange";
+  EXPECT_TRUE(exchanges[1].active());
+  EXPECT_FALSE(exchanges[3].active());
+  third.start();
+  exchanges[3].start();
+  third.wait();
+  PersistentExchange::wait_all(exchanges);
+  several.expect_from(next(), previous(), 1);
+}
+
 TEST_F(PersistentTest, ManyIterations) {
   const int iterations = many_iterations(size());
   const Communicator comm = ring();

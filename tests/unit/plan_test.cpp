@@ -175,8 +175,8 @@ TEST_F(PlannedMessage, APartIsPackedOnlyOnceTheOneBeforeItIsPosted) {
   rig_->provider().fail_in_post(1, kSend, "broken");
   run_ = &rig_->start(*plan_, buffers_);
   const auto packed = [&](const core::PlannedOperation& part) {
-    std::array<iovec, core::kMaxPieces> pieces;
-    EXPECT_EQ(run_->list_memory(part, pieces), 1u);
+    const std::span<const iovec> pieces = run_->memory(part);
+    EXPECT_EQ(pieces.size(), 1u);
     const std::span bytes(static_cast<const std::byte*>(pieces[0].iov_base), pieces[0].iov_len);
     return std::count(bytes.begin(), bytes.end(), kMark);
   };
