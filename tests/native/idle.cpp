@@ -32,8 +32,8 @@ TEST(Idle, ContextsAndPendingReceivesUseNoProcessorTime) {
   // Odd ranks come late, so that even ranks have a receive pending meanwhile.
   if (rank % 2 == 0) request = ineighbor_xchg(grid, std::span<const int>(out), std::span<int>(in));
   std::this_thread::sleep_for(100ms);
-  // What a virtual machine is robbed of while one of its processes runs counts as that process's time, so not each of
-  // the spells tells the truth.
+  // What a virtual machine is robbed of while one of its processes runs counts as that process's time, as do the caches
+  // that others have emptied, so only the quieter spells tell the truth. What a context does, it does in all of them.
   std::array<double, 5> shares{};
   for (double& share : shares) {
     const double before = cpu_s();
@@ -41,7 +41,7 @@ TEST(Idle, ContextsAndPendingReceivesUseNoProcessorTime) {
     share = (cpu_s() - before) / kSeconds;
   }
   std::ranges::sort(shares);
-  const double used = shares[shares.size() / 2];
+  const double used = shares[1];
   std::this_thread::sleep_for(200ms);
   if (rank % 2 != 0) request = ineighbor_xchg(grid, std::span<const int>(out), std::span<int>(in));
   request.wait();
