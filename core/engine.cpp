@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,12 +38,13 @@ void raise(const pollfd& event) noexcept {
 }  // namespace
 
 Engine::Engine(const Options& options, const Log& log)
-    : options_(options), log_(log), descriptors_{kNoEvent}, thread_fd_(kNoEvent) {}
+    : options_(options), log_(log), descriptors_{kNoEvent}, thread_fd_(kNoEvent), late_call_(kNoEvent) {}
 
 Engine::~Engine() {
   stop_thread();
   close_event(descriptors_.front());
   close_event(thread_fd_);
+  close_event(late_call_);
 }
 
 void Engine::stop_thread() {
@@ -65,6 +67,7 @@ void Engine::add(Provider& provider, Inbox* inbox) {
 
 std::size_t Engine::progress() {
   std::size_t events = 0;
+  may_call_late_.store(false, std::memory_order_relaxed);
   // From here on the descriptors need not tell the thread of everything.
   if (thread_state_.load(std::memory_order_relaxed) == ThreadState::waiting)
     thread_state_.store(ThreadState::deaf, std::memory_order_relaxed);
@@ -90,6 +93,8 @@ void Engine::open_events() {
   const Lock lock(tasks_mutex_);
   if (!open_event(descriptors_.front()) || !open_event(thread_fd_))
     throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
+  late_call_.fd = ::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (late_call_.fd < 0) throw Error(Errc::no_resources, std::string("timerfd_create: ") + std::strerror(errno));
 }
 
 void Engine::poll_once() {
@@ -106,9 +111,11 @@ void Engine::poll_once() {
 void Engine::call_thread() noexcept {
   calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   ThreadState deaf = ThreadState::deaf;
-  if (thread_state_.load(std::memory_order_relaxed) == deaf &&
-      thread_state_.compare_exchange_strong(deaf, ThreadState::awake))
-    raise(thread_fd_);
+  if (thread_state_.load(std::memory_order_relaxed) != deaf) return;
+  const bool late = may_call_late_.load(std::memory_order_relaxed);
+  if (!thread_state_.compare_exchange_strong(deaf, late ? ThreadState::dozing : ThreadState::awake)) return;
+  const itimerspec soon{{0, 0}, {0, kLateCallNs}};
+  if (!late || ::timerfd_settime(late_call_.fd, 0, &soon, nullptr) != 0) raise(thread_fd_);
 }
 
 void Engine::deactivated() noexcept {
@@ -122,6 +129,7 @@ void Engine::retry_later(Post& send, RefusedPosts& to_peer) {
   else
     to_peer.push_back(send);
   if (!std::exchange(to_peer.listed, true)) refused_sends_.push_back(&to_peer);
+  may_call_late_.store(false, std::memory_order_relaxed);
 }
 
 void Engine::forget(Post& post) noexcept {

@@ -92,7 +92,10 @@ class Engine {
   }
 
   /// A post was refused: repeat it after the next progress.
-  void retry_later(Post& post) noexcept FAB_REQUIRES(mutex) { refused_.push_back(post); }
+  void retry_later(Post& post) noexcept FAB_REQUIRES(mutex) {
+    refused_.push_back(post);
+    may_call_late_.store(false, std::memory_order_relaxed);
+  }
   /// A send was refused, and so will those be that wait for the same peer: they leave in the order of their posts,
   /// which is the one in which the peer looks for them.
   void retry_later(Post& send, RefusedPosts& to_peer) FAB_REQUIRES(mutex);
@@ -126,6 +129,9 @@ class Engine {
   static constexpr std::int64_t kFirstDozeNs = kMillisecond / 20;
   static constexpr std::int64_t kLongestDozeNs = kMillisecond;
   static constexpr int kDozesWhileDriven = 4;  ///< that long an exchange may take, and the next start is still cheap
+  /// A call of a thread to which everything is left: on a processor that both share it would take that from the caller
+  /// in the middle of the call that starts a run.
+  static constexpr std::int64_t kLateCallNs = kMillisecond / 20;
   static constexpr std::int64_t kLeftAloneNs = 10 * kMillisecond;  ///< without a poll: it looks after what is held back
   // Of its naps where there is no descriptor to sleep on.
   static constexpr std::int64_t kPartOfQuiet = 16;  ///< of the time for which nothing has happened
@@ -162,7 +168,9 @@ class Engine {
   void thread_main();
   /// `last_news`: the last event or start.
   [[nodiscard]] Turn thread_turn(Clock::time_point last_news);
-  void look_after_held_back() FAB_REQUIRES(mutex);
+  void rest() FAB_REQUIRES(mutex);
+  /// `left_alone`: nobody has polled since the last time.
+  void look_after_held_back(bool left_alone) FAB_REQUIRES(mutex);
   void doze(std::int64_t ns);
   /// Sleeps as the turn has decided; returns whether somebody called.
   bool sleep_until_called();
@@ -217,10 +225,13 @@ class Engine {
   std::atomic<ThreadState> thread_state_{ThreadState::awake};
   std::atomic<std::uint32_t> calls_{0};  ///< of call_thread; some may be lost
   pollfd thread_fd_;                     ///< readable: called
+  pollfd late_call_;                     ///< the same, by a timer
   std::vector<pollfd> deaf_fds_;         ///< what a deaf thread sleeps on: being called, and what providers hold back
   std::int64_t deaf_ns_ = kForEver;      ///< and how long
-  std::int64_t left_alone_ns_ = kLeftAloneNs;        ///< without a descriptor: until it looks after what is held back
-  unsigned polled_turns_ FAB_GUARDED_BY(mutex) = 0;  ///< turns_ when the thread last looked
+  std::int64_t left_alone_ns_ = kLeftAloneNs;         ///< without a descriptor: until it looks after what is held back
+  unsigned turns_at_rest_ FAB_GUARDED_BY(mutex) = 0;  ///< when the thread last rested
+  unsigned thread_turns_ FAB_GUARDED_BY(mutex) = 0;   ///< its own since then
+  std::atomic<bool> may_call_late_{false};
 };
 
 /// Called again and again while a driver finds nothing to do: keeps another library going (MPI's own progress).

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,19 +53,19 @@ Engine::Turn Engine::thread_turn(Clock::time_point last_news) {
   const Lock lock(mutex);
   thread_state_.store(ThreadState::awake, std::memory_order_relaxed);
   if (!thread_wanted()) {
-    thread_state_.store(ThreadState::deaf, std::memory_order_relaxed);
-    look_after_held_back();
+    rest();
     return Turn::unwanted;
   }
+  ++thread_turns_;
   if (progress() > 0) return Turn::worked;
   if (all_have_wait_fd_ && may_sleep()) {
     // Who drives before the thread sleeps makes it deaf; then it sleeps on these.
-    deaf_fds_.assign(1, thread_fd_);
+    deaf_fds_ = {thread_fd_, late_call_};
     deaf_ns_ = kThreadSafetyTimeoutNs;
     thread_state_.store(ThreadState::waiting, std::memory_order_relaxed);
   } else if (!all_have_wait_fd_ && options_.progress != ProgressMode::thread) {
     // What happens is found late by a small part of the time that it took.
-    deaf_fds_.assign(1, thread_fd_);
+    deaf_fds_ = {thread_fd_, late_call_};
     const std::chrono::nanoseconds quiet = Clock::now() - last_news;
     deaf_ns_ = std::clamp<std::int64_t>(quiet.count() / kPartOfQuiet, kFirstDozeNs, kLongestThreadNapNs);
     thread_state_.store(ThreadState::deaf, std::memory_order_relaxed);
@@ -72,12 +73,20 @@ Engine::Turn Engine::thread_turn(Clock::time_point last_news) {
   return Turn::idle;
 }
 
+// If it has done everything since it rested the last time, this program leaves its runs to the thread and computes.
+void Engine::rest() {
+  thread_state_.store(ThreadState::deaf, std::memory_order_relaxed);
+  const unsigned turns = turns_ - std::exchange(turns_at_rest_, turns_);
+  if (turns > 0) may_call_late_.store(turns == thread_turns_, std::memory_order_relaxed);
+  thread_turns_ = 0;
+  look_after_held_back(turns == 0 && drivers() == 0);
+}
+
 // Whoever drives polls these providers, too. Only when nobody has for some time the thread does, and from then on it
 // sleeps on their descriptors, which tell when the kernel has room again, or looks again after longer and longer times.
-void Engine::look_after_held_back() {
-  deaf_fds_.assign(1, thread_fd_);
+void Engine::look_after_held_back(bool left_alone) {
+  deaf_fds_ = {thread_fd_, late_call_};
   deaf_ns_ = kForEver;
-  const bool left_alone = drivers() == 0 && std::exchange(polled_turns_, turns_) == turns_;
   left_alone_ns_ =
       left_alone ? std::min(left_alone_ns_ + left_alone_ns_ / kPartOfQuiet, kLongestThreadNapNs) : kLeftAloneNs;
   for (Provider* provider : providers_) {
@@ -101,17 +110,22 @@ void Engine::doze(std::int64_t ns) {
 }
 
 bool Engine::take_call() {
-  if ((thread_fd_.revents & POLLIN) == 0) return false;
-  std::uint64_t count = 0;
-  [[maybe_unused]] const auto bytes = ::read(thread_fd_.fd, &count, sizeof(count));
-  return true;
+  bool called = false;
+  for (pollfd* way : {&thread_fd_, &late_call_}) {
+    if ((std::exchange(way->revents, 0) & POLLIN) == 0) continue;
+    called = true;
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto bytes = ::read(way->fd, &count, sizeof(count));
+  }
+  return called;
 }
 
 bool Engine::sleep_until_called() {
   if (thread_state_.load() == ThreadState::deaf) {
     const timespec time{deaf_ns_ / kSecond, deaf_ns_ % kSecond};
     ::ppoll(deaf_fds_.data(), deaf_fds_.size(), deaf_ns_ == kForEver ? nullptr : &time, nullptr);
-    thread_fd_.revents = deaf_fds_.front().revents;
+    thread_fd_.revents = deaf_fds_[0].revents;
+    late_call_.revents = deaf_fds_[1].revents;
   } else {
     sleep(kThreadSafetyTimeoutNs / kMillisecond, &thread_fd_);
   }

@@ -237,6 +237,76 @@ TEST(ProgressThreadSleep, WhereNoDescriptorWouldEndItAStartDoes) {
   EXPECT_LE(best, 30ms);
 }
 
+/// It has finished some exchanges, and nobody else has polled: it expects the next to be left to it, too.
+class TrustedThread : public testing::Test {
+ protected:
+  TrustedThread() {
+    for (int i = 0; i < 3; ++i) let_thread_finish(start());
+  }
+  core::Run& start() {
+    core::Run& run = rig_.start(*plan_, buffers_);
+    rig_.engine().leave();
+    return run;
+  }
+  void let_thread_finish(core::Run& run) {
+    rig_.provider().settle_all(8);
+    EXPECT_TRUE(comes_true([&] { return run.done(); }));
+    rig_.let_go(run);
+    std::this_thread::sleep_for(5ms);  // so that it sleeps
+  }
+  [[nodiscard]] std::size_t looks() { return rig_.provider().background_polls(); }
+  /// From the start of a run until the thread looks. A busy machine may make it longer, never shorter.
+  [[nodiscard]] std::chrono::steady_clock::duration time_to_look() {
+    const std::size_t before = looks();
+    const auto begin = std::chrono::steady_clock::now();
+    core::Run& run = start();
+    while (looks() == before && std::chrono::steady_clock::now() < begin + 10s) {
+    }
+    const auto time = std::chrono::steady_clock::now() - begin;
+    EXPECT_GT(looks(), before);
+    let_thread_finish(run);
+    return time;
+  }
+
+  RecordingRig rig_{with_thread()};
+  const std::shared_ptr<core::Plan> plan_ = rig_.plan(exchange_with({1}, 8));
+  Buffers buffers_{8};
+};
+
+TEST_F(TrustedThread, LooksOnceTheCallerHasGoneOn) {
+  auto best_at_once = std::chrono::steady_clock::duration::max();
+  auto best_later = best_at_once;
+  for (int i = 0; i < 50; ++i) {
+    const auto later = time_to_look();
+    EXPECT_GE(later, 50us);
+    best_later = std::min(best_later, later);
+    rig_.poll();  // somebody else
+    best_at_once = std::min(best_at_once, time_to_look());
+    let_thread_finish(start());
+  }
+  EXPECT_LT(best_at_once, best_later);
+}
+
+TEST_F(TrustedThread, RepeatsRefusedPosts) {
+  for (int i = 0; i < 10; ++i) {
+    const std::size_t posts = rig_.provider().posts().size();
+    rig_.provider().refuse(3);
+    core::Run& run = start();
+    EXPECT_TRUE(comes_true([&] { return rig_.provider().posts().size() == posts + 2; }));
+    let_thread_finish(run);
+  }
+}
+
+TEST_F(TrustedThread, IsStillThereWhenACallerWaitsAfterAll) {
+  for (int i = 0; i < 200; ++i) {
+    core::Run& waited = start();
+    rig_.provider().settle_all(8);
+    core::wait(waited);
+    rig_.let_go(waited);
+    let_thread_finish(start());
+  }
+}
+
 TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
   RecordingRig::Options options = with_thread();
   options.known = false;
