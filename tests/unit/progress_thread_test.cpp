@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "core/wait.h"
 #include "unit/comes_true.h"
@@ -255,7 +256,7 @@ class TrustedThread : public testing::Test {
     std::this_thread::sleep_for(5ms);  // so that it sleeps
   }
   [[nodiscard]] std::size_t looks() { return rig_.provider().background_polls(); }
-  /// From the start of a run until the thread looks. A busy machine may make it longer, never shorter.
+  /// From the start of a run until the thread looks.
   [[nodiscard]] std::chrono::steady_clock::duration time_to_look() {
     const std::size_t before = looks();
     const auto begin = std::chrono::steady_clock::now();
@@ -273,18 +274,19 @@ class TrustedThread : public testing::Test {
   Buffers buffers_{8};
 };
 
+// Now and then the thread has not rested yet when the next run starts, and looks by itself.
 TEST_F(TrustedThread, LooksOnceTheCallerHasGoneOn) {
-  auto best_at_once = std::chrono::steady_clock::duration::max();
-  auto best_later = best_at_once;
+  std::vector<std::chrono::steady_clock::duration> later;
+  std::vector<std::chrono::steady_clock::duration> at_once;
   for (int i = 0; i < 50; ++i) {
-    const auto later = time_to_look();
-    EXPECT_GE(later, 50us);
-    best_later = std::min(best_later, later);
+    later.push_back(time_to_look());
     rig_.poll();  // somebody else
-    best_at_once = std::min(best_at_once, time_to_look());
+    at_once.push_back(time_to_look());
     let_thread_finish(start());
   }
-  EXPECT_LT(best_at_once, best_later);
+  std::ranges::sort(later);
+  EXPECT_GE(later[later.size() / 2], 50us);
+  EXPECT_LT(std::ranges::min(at_once), later[later.size() / 2]);
 }
 
 TEST_F(TrustedThread, RepeatsRefusedPosts) {
