@@ -70,7 +70,7 @@ std::size_t Engine::progress() {
   may_call_late_.store(false, std::memory_order_relaxed);
   // From here on the descriptors need not tell the thread of everything.
   if (thread_state_.load(std::memory_order_relaxed) == ThreadState::waiting)
-    thread_state_.store(ThreadState::deaf, std::memory_order_relaxed);
+    thread_state_.store(ThreadState::deaf, std::memory_order_release);
   // A provider that only serves peers is polled now and then, so that it does not slow the others down.
   const bool poll_all = ++turns_ % kTurnsPerIdlePoll == 0 || providers_.size() == 1;
   for (Provider* provider : providers_)
@@ -111,7 +111,8 @@ void Engine::poll_once() {
 void Engine::call_thread() noexcept {
   calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   ThreadState deaf = ThreadState::deaf;
-  if (thread_state_.load(std::memory_order_relaxed) != deaf) return;
+  // A thread that went to sleep on something else than the timer is not called late.
+  if (thread_state_.load(std::memory_order_acquire) != deaf) return;
   const bool late = may_call_late_.load(std::memory_order_relaxed);
   if (!thread_state_.compare_exchange_strong(deaf, late ? ThreadState::dozing : ThreadState::awake)) return;
   const itimerspec soon{{0, 0}, {0, kLateCallNs}};

@@ -32,10 +32,10 @@ class Run;
 /// Whoever waits drives the engine (a Driver). While nobody waits and runs are active, the progress thread drives it.
 /// Otherwise the thread sleeps, and a program that only makes blocking calls never meets it. A request that nobody
 /// waits for wakes it, unless it has learned that this program waits for its requests soon: then it takes naps, and
-/// only looks after runs that are left alone for longer than that. Where a provider has no descriptor to sleep on, it
-/// looks again and again while runs are active, the more seldom the longer nothing happens. Some providers hold back
-/// messages that they have called sent (libfabric's TCP, where the kernel's buffers are full): once nobody has polled
-/// them for a while, the thread does.
+/// only looks after runs that are left alone for longer than that; or that all runs are left to the thread: then a
+/// timer wakes it a little later. Where a provider has no descriptor to sleep on, it looks again and again while runs
+/// are active, the more seldom the longer nothing happens. Some providers hold back messages that they have called sent
+/// (libfabric's TCP, where the kernel's buffers are full): once nobody has polled them for a while, the thread does.
 class Engine {
  public:
   struct Options {
