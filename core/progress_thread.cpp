@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
