@@ -135,7 +135,7 @@ class Engine {
   static constexpr std::int64_t kLeftAloneNs = 10 * kMillisecond;  ///< without a poll: it looks after what is held back
   // Of its naps where there is no descriptor to sleep on.
   static constexpr std::int64_t kPartOfQuiet = 16;  ///< of the time for which nothing has happened
-  static constexpr std::int64_t kLongestThreadNapNs = 100 * kMillisecond;
+  static constexpr std::int64_t kLongestThreadNapNs = 250 * kMillisecond;
   // Of sleeps, where there are inboxes.
   static constexpr int kFirstNapMs = 1;
   static constexpr int kNapGrowth = 10;
