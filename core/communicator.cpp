@@ -99,11 +99,11 @@ Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> b
 void Communicator::make_contact(const Plan& plan, std::uint64_t sequence_tag) {
   const Schedule& schedule = plan.schedule();
   std::set<std::pair<OperationKind, Rank>> edges;
-  for (std::size_t round = 0; round < schedule.rounds().size(); ++round)
-    for (const PlannedOperation& operation : plan.operations(round)) {
-      if (!is_message(operation.record->kind) || operation.channel != PlannedOperation::kNoChannel) continue;
+  for (std::size_t round = 0; round < plan.round_count(); ++round)
+    for (const PlannedOperation& operation : plan.messages(round)) {
+      if (operation.channel != PlannedOperation::kNoChannel) continue;
       if (context_->peers().is_near(operation.peer->world_rank)) continue;
-      edges.emplace(operation.record->kind, schedule.peers()[operation.record->peer]);
+      edges.emplace(operation.kind, schedule.peers()[operation.record->peer]);
     }
   if (edges.empty() || context_->closed()) return;
   ScheduleBuilder builder(fmt::format("{}, first contact", schedule.name()), size());

@@ -108,8 +108,8 @@ void OneSided::withdraw() noexcept {
 void OneSided::add_channels() {
   const Plan& plan = run_.plan();
   channels_.reserve(plan.channel_count());
-  for (std::size_t round = 0; round < plan.schedule().rounds().size(); ++round)
-    for (const PlannedOperation& operation : plan.operations(round)) {
+  for (std::size_t round = 0; round < plan.round_count(); ++round)
+    for (const PlannedOperation& operation : plan.messages(round)) {
       if (operation.channel == PlannedOperation::kNoChannel || operation.part == PlannedOperation::Part::credit)
         continue;
       auto channel = std::make_unique<Channel>();

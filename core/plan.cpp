@@ -50,7 +50,7 @@ std::uint64_t least_room(const PlannedOperation& operation) {
 }
 
 bool takes_surplus(const PlannedOperation& operation) {
-  return operation.record->kind == OperationKind::recv && operation.message_bytes < least_room(operation);
+  return operation.kind == OperationKind::recv && operation.message_bytes < least_room(operation);
 }
 
 }  // namespace
@@ -65,11 +65,7 @@ Plan::Plan(Communicator& communicator, Schedule schedule, Use use)
     peers_.push_back(&communicator.context().peers().find(communicator.world_rank(rank)));
   one_sided_peers_.resize(peers_.size());
   if (use == Use::lasting_run) choose_one_sided_peers();
-  for (const RoundRecord& round : schedule_.rounds()) {
-    for (const OperationRecord& record : schedule_.operations(round)) plan_operation(record);
-    widest_round_ = std::max(widest_round_, operations_.size() - round_ends_.back());
-    round_ends_.push_back(operations_.size());
-  }
+  for (const RoundRecord& round : schedule_.rounds()) plan_round(schedule_.operations(round));
 }
 
 Plan::~Plan() = default;
@@ -80,9 +76,19 @@ std::uint64_t Plan::stage(std::uint64_t bytes) noexcept {
   return offset;
 }
 
+// A schedule's rounds have their messages first.
+void Plan::plan_round(std::span<const OperationRecord> records) {
+  const std::size_t first = operations_.size();
+  for (const OperationRecord& record : records) plan_operation(record);
+  const std::size_t all = operations_.size() - first;
+  const auto local = static_cast<std::size_t>(
+      std::ranges::count_if(records, [](const OperationRecord& record) { return !is_message(record.kind); }));
+  rounds_.push_back({.first = first, .messages = all - local, .local_operations = local});
+  widest_round_ = std::max(widest_round_, all);
+}
+
 void Plan::plan_operation(const OperationRecord& record) {
-  PlannedOperation operation;
-  operation.record = &record;
+  const PlannedOperation operation(record);
   switch (record.kind) {
     case OperationKind::copy:
       return plan_copy(operation);
@@ -274,9 +280,9 @@ void Plan::add(PlannedOperation operation, std::uint64_t offset, std::span<const
 
 std::vector<Arrival> Plan::arrivals(std::span<const Edge> sources) const {
   std::map<std::pair<Rank, std::uint32_t>, Arrival> known;
-  const std::size_t rounds = round_ends_.size() - 1;
+  const std::size_t rounds = round_count();
   for (std::size_t round = 0; round < rounds; ++round) {
-    const auto operations = this->operations(round);
+    const auto operations = messages(round);
     for (std::size_t i = 0; i < operations.size(); ++i) {
       const OperationRecord& record = *operations[i].record;
       if (!operations[i].receives() || operations[i].part == Part::later) continue;
@@ -298,11 +304,9 @@ std::vector<Arrival> Plan::arrivals(std::span<const Edge> sources) const {
   return result;
 }
 
-bool Plan::ready() const noexcept {
-  if (!all_ready_)
-    all_ready_ = communicator_.has_context_id() && std::all_of(peers_.begin(), peers_.end(), [](const Peer* peer) {
-                   return peer->state == Peer::State::ready;
-                 });
+bool Plan::find_ready() const noexcept {
+  all_ready_ = communicator_.has_context_id() &&
+               std::ranges::all_of(peers_, [](const Peer* peer) { return peer->state == Peer::State::ready; });
   return all_ready_;
 }
 
@@ -312,8 +316,7 @@ const Peer* Plan::failed_peer() const noexcept {
   return found == peers_.end() ? nullptr : *found;
 }
 
-const Status* Plan::failure() const noexcept {
-  if (all_ready_) return nullptr;
+const Status* Plan::find_failure() const noexcept {
   if (const Status* refusal = communicator_.refusal()) return refusal;
   const Peer* peer = failed_peer();
   return peer == nullptr ? nullptr : &peer->failure;

@@ -26,7 +26,9 @@ struct PlannedOperation {
   enum class Part : std::uint8_t { whole, head, later, credit };
   static constexpr std::uint32_t kNoChannel = ~0u;
 
-  const OperationRecord* record = nullptr;
+  explicit PlannedOperation(const OperationRecord& its_record) noexcept : record(&its_record), kind(its_record.kind) {}
+
+  const OperationRecord* record;
   Peer* peer = nullptr;              ///< send, recv
   std::uint64_t message_tag = 0;     ///< the tag less context and sequence
   std::uint64_t bytes = 0;           ///< of this part, frame included
@@ -37,17 +39,16 @@ struct PlannedOperation {
   std::uint32_t first_share = 0;  ///< in the plan's shares
   std::uint32_t share_count = 0;  ///< 0: not staged
   std::uint32_t frame_bytes = 0;  ///< 0: no frame
+  OperationKind kind;             ///< the record's
   Part part = Part::whole;
   bool staged = false;                 ///< packed to (unpacked from) the run's staging memory; otherwise in place
   bool two_slots = false;              ///< one-sided: starts use two slots of staging memory in turn
   bool credited = false;               ///< one-sided: the writer needs credits
   std::uint32_t channel = kNoChannel;  ///< one-sided: see OneSided; otherwise none
 
-  [[nodiscard]] bool receives() const noexcept { return record->kind == OperationKind::recv && part != Part::credit; }
+  [[nodiscard]] bool receives() const noexcept { return kind == OperationKind::recv && part != Part::credit; }
   /// Something is written to staging memory before it is sent.
-  [[nodiscard]] bool packs() const noexcept {
-    return record->kind == OperationKind::send && share_count + frame_bytes > 0;
-  }
+  [[nodiscard]] bool packs() const noexcept { return kind == OperationKind::send && share_count + frame_bytes > 0; }
   /// From one slot to the next.
   [[nodiscard]] std::uint64_t slot_distance() const noexcept;
 };
@@ -88,9 +89,14 @@ class Plan {
 
   [[nodiscard]] const Schedule& schedule() const noexcept { return schedule_; }
   [[nodiscard]] Communicator& communicator() const noexcept { return communicator_; }
+  [[nodiscard]] std::size_t round_count() const noexcept { return rounds_.size(); }
   /// What to post in a round, in order. The parts of a message stand side by side, head first.
-  [[nodiscard]] std::span<const PlannedOperation> operations(std::size_t round) const noexcept {
-    return std::span(operations_).subspan(round_ends_[round], round_ends_[round + 1] - round_ends_[round]);
+  [[nodiscard]] std::span<const PlannedOperation> messages(std::size_t round) const noexcept {
+    return {operations_.data() + rounds_[round].first, rounds_[round].messages};
+  }
+  /// What the round does in this rank's memory, after it has posted its messages.
+  [[nodiscard]] std::span<const PlannedOperation> local_operations(std::size_t round) const noexcept {
+    return {operations_.data() + rounds_[round].first + rounds_[round].messages, rounds_[round].local_operations};
   }
   [[nodiscard]] std::span<const PlannedPiece> pieces(const PlannedOperation& operation) const noexcept {
     return std::span(pieces_).subspan(operation.first_piece, operation.piece_count);
@@ -115,9 +121,9 @@ class Plan {
   [[nodiscard]] std::size_t buffer_count() const noexcept { return schedule_.buffer_count() + std::size_t{2}; }
 
   /// Everything that a run needs is known: the context id and all addresses.
-  [[nodiscard]] bool ready() const noexcept;
+  [[nodiscard]] bool ready() const noexcept { return all_ready_ || find_ready(); }
   /// Why it will never be ready: a peer's look-up failed, or the communicator got no id. Null otherwise.
-  [[nodiscard]] const Status* failure() const noexcept;
+  [[nodiscard]] const Status* failure() const noexcept { return all_ready_ ? nullptr : find_failure(); }
   /// One whose look-up failed; null: none did.
   [[nodiscard]] const Peer* failed_peer() const noexcept;
   /// The peers whose addresses have not come yet, for messages.
@@ -133,11 +139,19 @@ class Plan {
 
  private:
   using Pieces = std::vector<PlannedPiece>;
+  struct Round {
+    std::size_t first;  ///< of its operations: messages, then local ones
+    std::size_t messages;
+    std::size_t local_operations;
+  };
 
+  void plan_round(std::span<const OperationRecord> records);
   void plan_operation(const OperationRecord& record);
   void plan_copy(PlannedOperation operation);
   void plan_message(PlannedOperation operation);
   void plan_channel(PlannedOperation operation);
+  [[nodiscard]] bool find_ready() const noexcept;
+  [[nodiscard]] const Status* find_failure() const noexcept;
   void choose_one_sided_peers();
   void check_limits(const PlannedOperation& operation) const;
   [[nodiscard]] std::uint64_t bytes_to_stage(const PlannedOperation& operation) const;
@@ -154,7 +168,7 @@ class Plan {
   Schedule schedule_;
   std::vector<Peer*> peers_;  ///< the peer array: index as in the schedule's peer table
   std::vector<PlannedOperation> operations_;
-  std::vector<std::size_t> round_ends_{0};
+  std::vector<Round> rounds_;
   Pieces pieces_;
   std::vector<PlannedShare> shares_;
   std::size_t staging_bytes_ = 0;

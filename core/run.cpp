@@ -119,8 +119,7 @@ void Run::begin() {
 // Rounds follow each other in this loop, not by recursion; pending_ starts at one so that operations that settle
 // inside their own post do not end the round before it is posted as a whole.
 void Run::run_rounds() {
-  const auto rounds = plan_.schedule().rounds();
-  while (round_ < rounds.size()) {
+  while (round_ < plan_.round_count()) {
     pending_ = 1;
     prepare_round();
     post_round();
@@ -133,48 +132,21 @@ void Run::run_rounds() {
 
 // All transfers are there before the first is posted: one that fails inside its post takes back those after it, too.
 void Run::prepare_round() {
-  used_transfers_ = 0;
-  for (const PlannedOperation& operation : plan_.operations(round_)) {
-    if (!is_message(operation.record->kind)) break;  // they are the last
-    if (!broken_peers_.empty() && is_broken(operation.peer)) continue;
-    Transfer& transfer = transfers_[used_transfers_++];
-    transfer.operation = &operation;
-    transfer.state = Transfer::State::due;
-    transfer.taken = false;
-    ++pending_;
+  const bool any_broken = !broken_peers_.empty();
+  Transfer* transfer = transfers_.data();
+  for (const PlannedOperation& operation : plan_.messages(round_)) {
+    if (any_broken && is_broken(operation.peer)) continue;
+    transfer->operation = &operation;
+    transfer->state = Transfer::State::due;
+    transfer->taken = false;
+    ++transfer;
   }
+  used_transfers_ = static_cast<std::uint32_t>(transfer - transfers_.data());
+  pending_ += used_transfers_;
 }
 
 bool Run::is_broken(const Peer* peer) const noexcept {
   return std::find(broken_peers_.begin(), broken_peers_.end(), peer) != broken_peers_.end();
-}
-
-inline std::span<const PlannedOperation> Run::local_operations() const noexcept {
-  const auto operations = plan_.operations(round_);
-  auto first = operations.end();
-  while (first != operations.begin() && !is_message(std::prev(first)->record->kind)) --first;
-  return {first, operations.end()};
-}
-
-void Run::post_round() {
-  for (std::uint32_t i = 0; i < used_transfers_; ++i) {
-    Transfer& transfer = transfers_[i];
-    if (transfer.state != Transfer::State::due) continue;
-    // A part is packed while the one before it travels.
-    if (transfer.operation->packs()) stage_send(*transfer.operation);
-    repost(transfer);
-  }
-  // Local operations come last, while messages travel.
-  const auto operations = local_operations();
-  if (operations.empty()) return;
-  if (plan_.has_user_reductions() && calls_user(operations)) {
-    ++pending_;
-    parked_ = true;
-    engine_.mutex.assert_held();
-    return engine_.park(*this);
-  }
-  do_operations(operations);
-  if (unequal_ != nullptr) fail_unequal();
 }
 
 inline void Run::one_less_pending() {
@@ -195,31 +167,13 @@ inline void Run::one_less_pending() {
   run_rounds();
 }
 
-// While this rank's own part of the round is pending, nobody else changes what this reads, and the run does not end.
-void Run::do_parked_operations() { do_operations(local_operations()); }
-
-void Run::local_operations_done() {
-  if (unequal_ != nullptr) fail_unequal();
+inline void Run::settled(Transfer& transfer) {
+  transfer.state = Transfer::State::idle;
   count_settled();
   one_less_pending();
 }
 
-bool Run::repost(Transfer& transfer) {
-  transfer.state = Transfer::State::posted;
-  const PostResult result = post(transfer);
-  if (result == PostResult::done) settled(transfer);
-  if (result != PostResult::again) return true;
-  transfer.state = Transfer::State::refused;
-  engine_.mutex.assert_held();
-  const PlannedOperation& operation = *transfer.operation;
-  if (operation.receives() || operation.channel != PlannedOperation::kNoChannel)
-    engine_.retry_later(transfer);
-  else
-    engine_.retry_later(transfer, operation.peer->refused_sends);
-  return false;
-}
-
-PostResult Run::post(Transfer& transfer) {
+inline PostResult Run::post(Transfer& transfer) {
   const PlannedOperation& operation = *transfer.operation;
   const std::span<const iovec> pieces = memory(operation);
   if (operation.channel != PlannedOperation::kNoChannel) return one_sided_->post(transfer, pieces);
@@ -229,6 +183,62 @@ PostResult Run::post(Transfer& transfer) {
     return PostResult::again;
   if (operation.receives()) return peer.post_recv(pieces, tag_of(operation), tags_, transfer);
   return peer.provider->post_send(peer.handle, pieces, tag_of(operation), transfer);
+}
+
+// A start is little else than this for each message, and a call of it was a tenth of its time.
+[[gnu::always_inline]] inline bool Run::try_to_post(Transfer& transfer) {
+  transfer.state = Transfer::State::posted;
+  switch (post(transfer)) {
+    case PostResult::done:
+      settled(transfer);
+      return true;
+    case PostResult::pending:
+      return true;
+    case PostResult::again:
+      refused(transfer);
+  }
+  return false;
+}
+
+bool Run::repost(Transfer& transfer) { return try_to_post(transfer); }
+
+void Run::post_round() {
+  for (Transfer& transfer : std::span(transfers_).first(used_transfers_)) {
+    if (transfer.state != Transfer::State::due) continue;
+    // A part is packed while the one before it travels.
+    if (transfer.operation->packs()) stage_send(*transfer.operation);
+    try_to_post(transfer);
+  }
+  // Local operations come last, while messages travel.
+  const auto operations = plan_.local_operations(round_);
+  if (operations.empty()) return;
+  if (plan_.has_user_reductions() && calls_user(operations)) {
+    ++pending_;
+    parked_ = true;
+    engine_.mutex.assert_held();
+    return engine_.park(*this);
+  }
+  do_operations(operations);
+  if (unequal_ != nullptr) fail_unequal();
+}
+
+// While this rank's own part of the round is pending, nobody else changes what this reads, and the run does not end.
+void Run::do_parked_operations() { do_operations(plan_.local_operations(round_)); }
+
+void Run::local_operations_done() {
+  if (unequal_ != nullptr) fail_unequal();
+  count_settled();
+  one_less_pending();
+}
+
+void Run::refused(Transfer& transfer) {
+  transfer.state = Transfer::State::refused;
+  engine_.mutex.assert_held();
+  const PlannedOperation& operation = *transfer.operation;
+  if (operation.receives() || operation.channel != PlannedOperation::kNoChannel)
+    engine_.retry_later(transfer);
+  else
+    engine_.retry_later(transfer, operation.peer->refused_sends);
 }
 
 // What the provider has in its hands need not go through the staging memory, unless it is not what was expected.
@@ -286,12 +296,6 @@ FrameHead Run::read_frame(const PlannedOperation& operation) const {
     filled += bytes;
   }
   return read_frame_head(frame.data());
-}
-
-void Run::settled(Transfer& transfer) {
-  transfer.state = Transfer::State::idle;
-  count_settled();
-  one_less_pending();
 }
 
 void Run::finish() noexcept {

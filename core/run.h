@@ -92,9 +92,11 @@ class Run final : public Pending {
   void prepare_round();
   void post_round();
   [[nodiscard]] bool is_broken(const Peer* peer) const noexcept;
-  [[nodiscard]] std::span<const PlannedOperation> local_operations() const noexcept;
   void one_less_pending();
   [[nodiscard]] PostResult post(Transfer& transfer);
+  /// Returns whether the provider accepted it; otherwise the engine repeats it.
+  bool try_to_post(Transfer& transfer);
+  void refused(Transfer& transfer);
   [[nodiscard]] std::uint64_t tag_of(const PlannedOperation& operation) const noexcept {
     return run_tag_ | operation.message_tag;
   }

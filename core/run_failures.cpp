@@ -13,8 +13,7 @@
 namespace fab::core {
 
 std::string Run::describe(const PlannedOperation& operation) const {
-  if (operation.peer == nullptr)
-    return operation.record->kind == OperationKind::reduce ? "local reduction" : "local copy";
+  if (operation.peer == nullptr) return operation.kind == OperationKind::reduce ? "local reduction" : "local copy";
   const OperationRecord& record = *operation.record;
   return fmt::format("{} rank {} ({} B, slot {}, through {})",
                      record.kind == OperationKind::send ? "send to" : "receive from",
@@ -146,12 +145,8 @@ void Run::tell(const PlannedOperation& operation) {
 // one that was sent is received, or thrown away.
 void Run::tell_others() {
   if (!plan_.communicator().has_context_id()) return;
-  const std::size_t rounds = plan_.schedule().rounds().size();
-  for (std::size_t round = round_ + (begun_ ? 1 : 0); round < rounds; ++round)
-    for (const PlannedOperation& operation : plan_.operations(round)) {
-      if (!is_message(operation.record->kind)) break;  // they are the last
-      tell(operation);
-    }
+  for (std::size_t round = round_ + (begun_ ? 1 : 0); round < plan_.round_count(); ++round)
+    for (const PlannedOperation& operation : plan_.messages(round)) tell(operation);
 }
 
 std::uint32_t Run::sends_in_flight() const noexcept {

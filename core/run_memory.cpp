@@ -18,9 +18,9 @@ void Run::hold_memory() {
     std::vector<iovec> received;
   };
   std::map<Provider*, Pieces> of_providers;
-  for (std::size_t round = 0; round < plan_.schedule().rounds().size(); ++round)
-    for (const PlannedOperation& operation : plan_.operations(round)) {
-      if (!is_message(operation.record->kind) || operation.channel != PlannedOperation::kNoChannel) continue;
+  for (std::size_t round = 0; round < plan_.round_count(); ++round)
+    for (const PlannedOperation& operation : plan_.messages(round)) {
+      if (operation.channel != PlannedOperation::kNoChannel) continue;
       if (operation.peer->provider == nullptr) continue;
       const std::span<const iovec> its_memory = memory(operation);
       Pieces& its = of_providers[operation.peer->provider];
@@ -68,13 +68,13 @@ void Run::unpack(const PlannedOperation& operation, std::uint64_t offset, std::s
 
 bool Run::calls_user(std::span<const PlannedOperation> operations) noexcept {
   return std::any_of(operations.begin(), operations.end(), [](const PlannedOperation& operation) {
-    return operation.record->kind == OperationKind::reduce && operation.record->reduction.op == ReduceOp::user;
+    return operation.kind == OperationKind::reduce && operation.record->reduction.op == ReduceOp::user;
   });
 }
 
 void Run::do_operations(std::span<const PlannedOperation> operations) {
   for (const PlannedOperation& operation : operations) {
-    if (operation.record->kind == OperationKind::reduce)
+    if (operation.kind == OperationKind::reduce)
       reduce(operation);
     else if (!copy(operation))
       unequal_ = &operation;

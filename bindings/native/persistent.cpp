@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -118,10 +117,8 @@ void PersistentExchange::start_all(std::span<PersistentExchange> exchanges) {
     core::Engine& engine = next->exchange_->engine();
     const Leaving leaving(engine);
     const core::Lock lock(engine.mutex);
-    const auto is_other = [&engine](const PersistentExchange& each) {
-      return each.exchange_ == nullptr || &each.exchange_->engine() != &engine;
-    };
-    for (const auto end = std::find_if(next, exchanges.end(), is_other); next != end; ++next) next->exchange_->start();
+    do next->exchange_->start();
+    while (++next != exchanges.end() && next->exchange_ != nullptr && &next->exchange_->engine() == &engine);
   }
 }
 

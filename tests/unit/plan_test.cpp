@@ -185,9 +185,9 @@ TEST_F(PlannedMessage, APartIsPackedOnlyOnceTheOneBeforeItIsPosted) {
     const std::span bytes(static_cast<const std::byte*>(pieces[0].iov_base), pieces[0].iov_len);
     return !std::ranges::search(bytes, mark).empty();
   };
-  ASSERT_EQ(plan_->operations(0).size(), 4u);
-  EXPECT_TRUE(packed(plan_->operations(0)[0]));
-  for (const std::size_t later : {1u, 2u, 3u}) EXPECT_FALSE(packed(plan_->operations(0)[later])) << later;
+  ASSERT_EQ(plan_->messages(0).size(), 4u);
+  EXPECT_TRUE(packed(plan_->messages(0)[0]));
+  for (const std::size_t later : {1u, 2u, 3u}) EXPECT_FALSE(packed(plan_->messages(0)[later])) << later;
 }
 
 TEST_F(PlannedMessage, LongOnesTravelInTwoParts) {
