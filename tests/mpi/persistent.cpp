@@ -256,8 +256,9 @@ TEST(PersistentRequest, AnyOrderOfStartsMeets) {
 TEST(PersistentRequest, FreedInFlightItFinishesByItself) {
   const Comm comm = ring();
   Ring kept(comm, 0, 10);
+  std::vector<std::unique_ptr<Ring>> all;  // what they send may be read until it has come everywhere
   for (int iteration = 0; iteration < 5; ++iteration) {
-    auto freed = std::make_unique<Ring>(comm, 1, 1000);
+    Ring* freed = all.emplace_back(std::make_unique<Ring>(comm, 1, 1000)).get();
     freed->start(iteration);
     MPI_Request request = freed->request;
     EXPECT_EQ(MPI_Request_free(&request), MPI_SUCCESS);
@@ -272,6 +273,7 @@ TEST(PersistentRequest, FreedInFlightItFinishesByItself) {
     ASSERT_EQ(MPI_Test(&none, &flag, MPI_STATUS_IGNORE), MPI_SUCCESS);  // after what another thread is writing
     EXPECT_TRUE(freed->arrived());
   }
+  EXPECT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS);
 }
 
 TEST(PersistentRequest, MisuseIsToldThroughTheErrorHandler) {
