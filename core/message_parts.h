@@ -1,6 +1,7 @@
 // How a long message is cut into parts that travel one after the other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,5 +30,14 @@ struct MessagePart {
 /// The parts of a message of so many bytes (frame included), the first one first. Depends on nothing else that could
 /// differ between the two ends, so both cut alike.
 [[nodiscard]] std::vector<MessagePart> parts_of(std::uint64_t message_bytes, const TagFormat& tags);
+
+/// No write of a message that takes several into the receiver's memory is much shorter.
+constexpr std::uint64_t kLeastWriteBytes = 128 * 1024;
+
+/// As many as a write's number has room for: see OneSided.
+constexpr std::size_t kMostWrites = 4;
+
+/// The writes of a one-sided message of so many bytes, all of about one length. Both ends cut alike here, too.
+[[nodiscard]] std::vector<MessagePart> writes_of(std::uint64_t message_bytes);
 
 }  // namespace fab::core

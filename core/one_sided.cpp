@@ -14,13 +14,16 @@ namespace fab::core {
 
 namespace {
 
-// A number is 31 bits: the place of its channel, and how often the place was used.
+// What a write carries is 32 bits: the channel's number and the lane. A number is the place of its channel, and how
+// often the place was used.
+constexpr unsigned kLaneBits = 2;
+constexpr std::uint32_t kLanes = 1u << kLaneBits;
 constexpr unsigned kPlaceBits = 20;
 constexpr std::uint32_t kPlaces = 1u << kPlaceBits;
-constexpr std::uint32_t kUses = 1u << (31 - kPlaceBits);
+constexpr std::uint32_t kUses = 1u << (32 - kLaneBits - kPlaceBits);
+static_assert(kMostWrites <= kLanes);
 
-/// What a write carries: the channel's number, and the slot of the message.
-std::uint32_t data_of(std::uint32_t number, unsigned slot) noexcept { return number << 1 | slot; }
+std::uint32_t data_of(std::uint32_t number, unsigned lane) noexcept { return number << kLaneBits | lane; }
 
 /// Tells lists of blocks apart whose sums are equal.
 std::uint64_t fingerprint(std::span<const BlockRecord> blocks) noexcept {
@@ -30,6 +33,8 @@ std::uint64_t fingerprint(std::span<const BlockRecord> blocks) noexcept {
 }
 
 }  // namespace
+
+const PlannedOperation& Channel::operation() const noexcept { return writes.front(); }
 
 Arrivals::Arrivals(Provider& provider)
     : provider_(provider), source_(provider.prepare_source(credit())), mailbox_(provider.expose(memory_)) {
@@ -60,11 +65,11 @@ void Arrivals::remove(const Channel& channel) noexcept {
 }
 
 void Arrivals::written(std::uint32_t data) noexcept {
-  const std::uint32_t number = data >> 1;
+  const std::uint32_t number = data >> kLaneBits;
   if (number % kPlaces >= places_.size()) return;
   const Place& place = places_[number % kPlaces];
   if (place.channel != nullptr && place.uses == number >> kPlaceBits)
-    place.channel->owner->written(*place.channel, data & 1);
+    place.channel->owner->written(*place.channel, data % kLanes);
 }
 
 /// What one rank tells another about a message between them.
@@ -112,43 +117,49 @@ void OneSided::add_channels() {
     for (const PlannedOperation& operation : plan.messages(round)) {
       if (operation.channel == PlannedOperation::kNoChannel || operation.part == PlannedOperation::Part::credit)
         continue;
-      auto channel = std::make_unique<Channel>();
-      channel->owner = this;
-      channel->operation = &operation;
-      register_memory(*channel);
-      arrivals_.add(*channel);
-      channels_.push_back(std::move(channel));
-      auto partner = std::ranges::find(partners_, operation.peer, &Partner::peer);
-      if (partner == partners_.end()) partner = partners_.insert(partner, {.peer = operation.peer});
-      (operation.receives() ? partner->incoming : partner->outgoing).push_back(channels_.back().get());
+      Channel& channel = operation.write == 0 ? add_channel(operation) : *channels_.back();
+      channel.writes = {&channel.operation(), operation.write + std::size_t{1}};
+      register_memory(channel, operation);
     }
-  const auto by_slot = [](const Channel* channel) { return channel->operation->record->slot; };
+  const auto by_slot = [](const Channel* channel) { return channel->operation().record->slot; };
   for (Partner& partner : partners_) {
     std::ranges::stable_sort(partner.outgoing, {}, by_slot);
     std::ranges::stable_sort(partner.incoming, {}, by_slot);
   }
 }
 
+Channel& OneSided::add_channel(const PlannedOperation& head) {
+  auto channel = std::make_unique<Channel>();
+  channel->owner = this;
+  channel->writes = {&head, 1};
+  arrivals_.add(*channel);
+  channels_.push_back(std::move(channel));
+  auto partner = std::ranges::find(partners_, head.peer, &Partner::peer);
+  if (partner == partners_.end()) partner = partners_.insert(partner, {.peer = head.peer});
+  (head.receives() ? partner->incoming : partner->outgoing).push_back(channels_.back().get());
+  return *channels_.back();
+}
+
 // The peer has to hear of a failure, which fails its starts, too.
-void OneSided::register_memory(Channel& channel) {
+void OneSided::register_memory(Channel& channel, const PlannedOperation& write) {
   try {
-    make_memory(channel);
+    make_memory(channel, write);
   } catch (const Error& error) {
     channel.failure = {error.code(), std::string("its memory cannot be registered: ") + error.what()};
   }
 }
 
-void OneSided::make_memory(Channel& channel) {
-  const PlannedOperation& operation = *channel.operation;
-  if (operation.bytes == 0) return;
-  const std::span<const iovec> pieces = run_.memory(operation);
-  Provider& provider = *operation.peer->provider;
-  if (!operation.receives()) {
-    channel.memory = provider.prepare_source(pieces);
-    return;
+// What is received is registered as a whole, each write's source for itself: it begins with another piece of memory.
+void OneSided::make_memory(Channel& channel, const PlannedOperation& write) {
+  if (write.bytes == 0) return;
+  const std::span<const iovec> pieces = run_.memory(write);
+  Provider& provider = *write.peer->provider;
+  if (!write.receives()) {
+    channel.sources[write.write] = provider.prepare_source(pieces);
+  } else if (write.write == 0) {
+    const std::uint64_t bytes = (write.two_slots ? write.slot_distance() : 0) + write.message_bytes;
+    channel.target_memory = provider.expose({static_cast<std::byte*>(pieces[0].iov_base), bytes});
   }
-  const std::uint64_t bytes = operation.two_slots ? operation.slot_distance() + operation.bytes : operation.bytes;
-  channel.memory = provider.expose({static_cast<std::byte*>(pieces[0].iov_base), bytes});
 }
 
 OneSided::Letter OneSided::letter_to(const Partner& partner) const {
@@ -158,13 +169,14 @@ OneSided::Letter OneSided::letter_to(const Partner& partner) const {
                 .outgoing = {},
                 .incoming = {}};
   const auto end_of = [this](const Channel* channel) {
-    const PlannedOperation& operation = *channel->operation;
+    const PlannedOperation& operation = channel->operation();
+    const Registration* target = channel->target_memory.get();
     return LetterEnd{.slot = operation.record->slot,
                      .number = channel->number,
-                     .bytes = operation.bytes,
+                     .bytes = operation.message_bytes,
                      .blocks = fingerprint(run_.plan().schedule().blocks(*operation.record)),
                      // A message without bytes is a write all the same.
-                     .target = channel->memory ? channel->memory->remote() : arrivals_.mailbox(),
+                     .target = target != nullptr ? target->remote() : arrivals_.mailbox(),
                      .slot_distance = operation.two_slots && operation.bytes > 0 ? operation.slot_distance() : 0,
                      .refused = !channel->failure.ok()};
   };
@@ -194,7 +206,7 @@ void OneSided::exchange_letters(std::uint64_t tag) {
 }
 
 const PlannedOperation& OneSided::partner_operation(const Partner& partner) noexcept {
-  return *(partner.outgoing.empty() ? partner.incoming : partner.outgoing).front()->operation;
+  return (partner.outgoing.empty() ? partner.incoming : partner.outgoing).front()->operation();
 }
 
 std::byte* OneSided::letter_memory(std::size_t number) const noexcept {
@@ -243,15 +255,16 @@ Status OneSided::connect(Channel& channel, const Letter& letter, const LetterEnd
     give_up(channel, {make_error_code(Errc::no_resources), "the other rank could not register its memory"});
     return {};
   }
-  const PlannedOperation& operation = *channel.operation;
+  const PlannedOperation& operation = channel.operation();
   const bool in_blocks = operation.record->block_count > 1;
   const bool same_blocks = !in_blocks || other.blocks == fingerprint(run_.plan().schedule().blocks(*operation.record));
-  if (other.slot != operation.record->slot || other.bytes != operation.bytes || !same_blocks) {
-    const bool too_long = operation.receives() && other.bytes > operation.bytes;
+  if (other.slot != operation.record->slot || other.bytes != operation.message_bytes || !same_blocks) {
+    const bool too_long = operation.receives() && other.bytes > operation.message_bytes;
     return {make_error_code(too_long ? Errc::truncated : Errc::mismatch),
             fmt::format("the other rank declares {} bytes where {} are declared here{}; the two ends of an edge must "
                         "agree about its size",
-                        other.bytes, operation.bytes, other.bytes == operation.bytes ? " (in other blocks)" : "")};
+                        other.bytes, operation.message_bytes,
+                        other.bytes == operation.message_bytes ? " (in other blocks)" : "")};
   }
   channel.peer_number = other.number;
   channel.target = operation.receives() ? letter.mailbox : other.target;
@@ -261,28 +274,29 @@ Status OneSided::connect(Channel& channel, const Letter& letter, const LetterEnd
 
 void OneSided::give_up(Channel& channel, const Status& reason) {
   if (channel.failure.ok()) channel.failure = reason;
-  if (channel.operation->receives()) channel.memory.reset();
+  channel.target_memory.reset();
 }
 
 std::string OneSided::describe_pending() const { return letters_ == nullptr ? "" : letters_->describe_pending(); }
 
-unsigned OneSided::slot(const PlannedOperation& operation) const noexcept {
-  return operation.two_slots ? starts_ & 1u : 0u;
+unsigned OneSided::lane(const PlannedOperation& write) const noexcept {
+  return write.two_slots ? starts_ & 1u : write.write;
 }
 
 std::uint64_t OneSided::slot_offset(const PlannedOperation& operation) const noexcept {
-  return slot(operation) * operation.slot_distance();
+  return operation.two_slots ? lane(operation) * operation.slot_distance() : 0;
 }
 
-bool OneSided::has_arrived(const Channel& channel) const noexcept {
-  const unsigned its_slot = slot(*channel.operation);
-  const std::uint64_t uses = channel.operation->two_slots ? (starts_ + its_slot) / 2 : starts_;
-  return channel.arrived[its_slot] >= uses;
+bool OneSided::has_arrived(const Channel& channel, const PlannedOperation& write) const noexcept {
+  const unsigned its_lane = lane(write);
+  const std::uint64_t uses = write.two_slots ? (starts_ + its_lane) / 2 : starts_;
+  return channel.arrived[its_lane] >= uses;
 }
 
 bool OneSided::may_write(const Channel& channel) const noexcept {
-  if (!channel.operation->credited) return true;
-  return channel.credits + (channel.operation->two_slots ? 1 : 0) >= starts_;
+  const PlannedOperation& operation = channel.operation();
+  if (!operation.credited) return true;
+  return channel.credits + (operation.two_slots ? 1 : 0) >= starts_;
 }
 
 PostResult OneSided::post(Transfer& transfer, std::span<const iovec> pieces) {
@@ -293,17 +307,17 @@ PostResult OneSided::post(Transfer& transfer, std::span<const iovec> pieces) {
     return PostResult::pending;
   }
   const bool credit = operation.part == PlannedOperation::Part::credit;
-  if (!credit && !(operation.receives() ? has_arrived(channel) : may_write(channel))) {
-    channel.waiting = &transfer;
+  if (!credit && !(operation.receives() ? has_arrived(channel, operation) : may_write(channel))) {
+    channel.waiting[operation.write] = &transfer;
     return PostResult::pending;
   }
   if (operation.receives()) {
-    channel.kept_starts = starts_;
+    channel.kept_starts[operation.write] = starts_;
     transfer.done(operation.bytes, 0);
     return PostResult::pending;
   }
   const PostResult result = write(channel, transfer, pieces);
-  if (!credit && result != PostResult::again) channel.kept_starts = starts_;
+  if (!credit && result != PostResult::again) channel.kept_starts[operation.write] = starts_;
   return result;
 }
 
@@ -312,42 +326,48 @@ PostResult OneSided::write(const Channel& channel, Transfer& transfer, std::span
   const PlannedOperation& operation = *transfer.operation;
   const Peer& peer = *operation.peer;
   const bool credit = operation.part == PlannedOperation::Part::credit;
-  const unsigned its_slot = credit ? 0 : slot(operation);
-  const std::uint32_t data = data_of(channel.peer_number, its_slot);
+  const std::uint32_t data = data_of(channel.peer_number, credit ? 0 : lane(operation));
   if (credit || operation.bytes == 0)
     return peer.provider->post_write(peer.handle, arrivals_.credit(), arrivals_.credit_source(), channel.target, data,
                                      transfer);
-  return peer.provider->post_write(peer.handle, pieces, *channel.memory,
-                                   channel.target.behind(its_slot * channel.slot_distance), data, transfer);
+  const std::uint64_t place = operation.two_slots ? lane(operation) * channel.slot_distance : operation.message_offset;
+  return peer.provider->post_write(peer.handle, pieces, *channel.sources[operation.write], channel.target.behind(place),
+                                   data, transfer);
 }
 
-void OneSided::written(Channel& channel, unsigned its_slot) noexcept {
-  const bool incoming = channel.operation->receives();
-  ++(incoming ? channel.arrived[its_slot] : channel.credits);
-  if (channel.waiting == nullptr || !(incoming ? has_arrived(channel) : may_write(channel))) return;
-  run_.repost(*std::exchange(channel.waiting, nullptr));
+void OneSided::written(Channel& channel, unsigned its_lane) noexcept {
+  const PlannedOperation& operation = channel.operation();
+  const bool incoming = operation.receives();
+  ++(incoming ? channel.arrived[its_lane] : channel.credits);
+  std::span<Transfer*> waiting = channel.waiting;
+  if (incoming) waiting = waiting.subspan(operation.two_slots ? 0 : its_lane, 1);
+  const auto first = std::ranges::find_if(waiting, [](const Transfer* transfer) { return transfer != nullptr; });
+  if (first == waiting.end()) return;
+  if (incoming ? has_arrived(channel, *(*first)->operation) : may_write(channel)) run_.repost(waiting);
 }
 
 bool OneSided::cancel(Transfer& transfer) {
   if (transfer.operation->channel == PlannedOperation::kNoChannel) return false;
-  Channel& channel = *channels_[transfer.operation->channel];
-  if (channel.waiting != &transfer) return false;
-  channel.waiting = nullptr;
+  Transfer*& waiting = channels_[transfer.operation->channel]->waiting[transfer.operation->write];
+  if (waiting != &transfer) return false;
+  waiting = nullptr;
   transfer.fail({make_error_code(Errc::cancelled), "the peer has not come"});
   return true;
 }
 
 void OneSided::broken(const PlannedOperation& operation) noexcept {
-  if (operation.channel != PlannedOperation::kNoChannel) channels_[operation.channel]->kept_starts = starts_ - 1;
+  if (operation.channel != PlannedOperation::kNoChannel)
+    channels_[operation.channel]->kept_starts[operation.write] = starts_ - 1;
 }
 
 void OneSided::end_start(const Status& reason) {
-  for (const auto& channel : channels_)
-    if (channel->kept_starts != starts_)
-      give_up(*channel, {reason.code,
-                         "an earlier start failed here, so the two ends count differently; make a new "
-                         "exchange (" +
-                             reason.message + ")"});
+  for (const auto& channel : channels_) {
+    const auto kept = std::span(channel->kept_starts).first(channel->writes.size());
+    if (std::ranges::all_of(kept, [this](std::uint64_t starts) { return starts == starts_; })) continue;
+    give_up(*channel,
+            {reason.code, "an earlier start failed here, so the two ends count differently; make a new exchange (" +
+                              reason.message + ")"});
+  }
 }
 
 }  // namespace fab::core

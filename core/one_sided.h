@@ -1,5 +1,5 @@
-// Persistent exchanges by one-sided writes: each message is one write into the receiver's memory, whose completion
-// tells the receiver which message came. Nothing is matched.
+// Persistent exchanges by one-sided writes: each message is one write into the receiver's memory, a long one a few,
+// whose completion tells the receiver which message came. Nothing is matched.
 //
 // A writer must not touch memory whose owner has not started. Short messages have two slots in memory of fab's, which
 // starts use in turn: what rank A wrote for start k - 2 was copied out before its receiver B started k - 1, which A
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/message_parts.h"
 #include "core/provider.h"
 
 namespace fab::core {
@@ -27,20 +28,24 @@ struct Transfer;
 /// One message of a persistent exchange, at one of its two ends.
 struct Channel {
   OneSided* owner = nullptr;
-  const PlannedOperation* operation = nullptr;
-  std::uint32_t number = 0;                ///< what writes to this end carry, see Arrivals
-  std::unique_ptr<Registration> memory{};  ///< that the peer writes to, or that this end writes from
+  std::span<const PlannedOperation> writes{};  ///< more than one: of a long message
+  std::uint32_t number = 0;                    ///< what writes to this end carry, see Arrivals
+  std::unique_ptr<Registration> target_memory{};
+  std::array<std::unique_ptr<Registration>, kMostWrites> sources{};  ///< by write
 
   // Of the other end.
   std::uint32_t peer_number = 0;
   RemoteMemory target{};  ///< the first slot, for an outgoing message; where credits go, for an incoming one
   std::uint64_t slot_distance = 0;
 
-  std::array<std::uint64_t, 2> arrived{};  ///< messages, by slot
+  std::array<std::uint64_t, kMostWrites> arrived{};  ///< messages, by lane
   std::uint64_t credits = 0;
-  std::uint64_t kept_starts = 0;  ///< this end has done, or will do, its part of all starts up to here
-  Transfer* waiting = nullptr;    ///< for a message, or for a credit
-  Status failure{};               ///< why it cannot be used any more
+  std::array<std::uint64_t, kMostWrites> kept_starts{};  ///< it has done, or will do, its part of all up to here
+  std::array<Transfer*, kMostWrites> waiting{};          ///< for a message, or for a credit
+  Status failure{};                                      ///< why it cannot be used any more
+
+  /// Of the message as a whole.
+  [[nodiscard]] const PlannedOperation& operation() const noexcept;
 };
 
 /// The open channels of this rank by their numbers, and the byte that credits are written to.
@@ -100,8 +105,8 @@ class OneSided {
   /// Of the message that the last start expects, or sends.
   [[nodiscard]] std::uint64_t slot_offset(const PlannedOperation& operation) const noexcept;
   [[nodiscard]] PostResult post(Transfer& transfer, std::span<const iovec> pieces);
-  /// The peer has written a message, or a credit.
-  void written(Channel& channel, unsigned slot) noexcept;
+  /// The peer has written a message, or a credit. A lane is a slot of a message that has two, else a write's number.
+  void written(Channel& channel, unsigned lane) noexcept;
   /// Ends a transfer that waits for its peer; false when it does not.
   bool cancel(Transfer& transfer);
   /// The provider could not do it.
@@ -123,8 +128,9 @@ class OneSided {
 
   void add_channels();
   void withdraw() noexcept;
-  void register_memory(Channel& channel);
-  void make_memory(Channel& channel);
+  Channel& add_channel(const PlannedOperation& head);
+  void register_memory(Channel& channel, const PlannedOperation& write);
+  void make_memory(Channel& channel, const PlannedOperation& write);
   [[nodiscard]] Letter letter_to(const Partner& partner) const;
   void exchange_letters(std::uint64_t tag);
   void read_letters();
@@ -134,8 +140,8 @@ class OneSided {
   static void give_up(Channel& channel, const Status& reason);
   [[nodiscard]] static const PlannedOperation& partner_operation(const Partner& partner) noexcept;
   [[nodiscard]] std::byte* letter_memory(std::size_t number) const noexcept;
-  [[nodiscard]] unsigned slot(const PlannedOperation& operation) const noexcept;
-  [[nodiscard]] bool has_arrived(const Channel& channel) const noexcept;
+  [[nodiscard]] unsigned lane(const PlannedOperation& write) const noexcept;
+  [[nodiscard]] bool has_arrived(const Channel& channel, const PlannedOperation& write) const noexcept;
   [[nodiscard]] bool may_write(const Channel& channel) const noexcept;
 
   Run& run_;

@@ -185,7 +185,18 @@ void Plan::plan_channel(PlannedOperation operation) {
   Pieces pieces = in_place;
   if (operation.staged && record.bytes > 0)
     pieces = {{staging(), static_cast<std::int64_t>(operation.staging_offset), record.bytes}};
-  add(operation, 0, pieces);
+  add_writes(operation, pieces);
+}
+
+void Plan::add_writes(PlannedOperation operation, const Pieces& pieces) {
+  const std::vector<MessagePart> writes = writes_of(operation.message_bytes);
+  if (writes.size() > 1) operation.part = Part::head;
+  for (const MessagePart& write : writes) {
+    operation.bytes = write.bytes;
+    add(operation, write.offset, cut(pieces, write.offset, write.offset + write.bytes));
+    operation.part = Part::later;
+    ++operation.write;
+  }
 }
 
 // A provider that takes only one piece at a time has no place for the surplus, so the staging memory holds it.
@@ -271,6 +282,7 @@ PlannedShare Plan::share_of(const BlockRecord& block, PackedRange range, std::ui
 }
 
 void Plan::add(PlannedOperation operation, std::uint64_t offset, std::span<const PlannedPiece> pieces) {
+  operation.message_offset = offset;
   add_shares(operation, offset);
   operation.first_piece = static_cast<std::uint32_t>(pieces_.size());
   operation.piece_count = static_cast<std::uint32_t>(pieces.size());

@@ -33,6 +33,7 @@ struct PlannedOperation {
   std::uint64_t message_tag = 0;     ///< the tag less context and sequence
   std::uint64_t bytes = 0;           ///< of this part, frame included
   std::uint64_t message_bytes = 0;   ///< of all parts, frame included
+  std::uint64_t message_offset = 0;  ///< where this part begins among them
   std::uint64_t staging_offset = 0;  ///< where the frame, or the staged message, begins
   std::uint32_t first_piece = 0;     ///< in the plan's pieces
   std::uint32_t piece_count = 0;
@@ -41,6 +42,7 @@ struct PlannedOperation {
   std::uint32_t frame_bytes = 0;  ///< 0: no frame
   OperationKind kind;             ///< the record's
   Part part = Part::whole;
+  std::uint8_t write = 0;              ///< one-sided: its number among the message's writes
   bool staged = false;                 ///< packed to (unpacked from) the run's staging memory; otherwise in place
   bool two_slots = false;              ///< one-sided: starts use two slots of staging memory in turn
   bool credited = false;               ///< one-sided: the writer needs credits
@@ -162,6 +164,7 @@ class Plan {
   void add_shares(PlannedOperation& operation, std::uint64_t offset);
   [[nodiscard]] PlannedShare share_of(const BlockRecord& block, PackedRange range, std::uint64_t staging_offset) const;
   void add_parts(const PlannedOperation& operation, const Pieces& pieces);
+  void add_writes(PlannedOperation operation, const Pieces& pieces);
   std::uint64_t stage(std::uint64_t bytes) noexcept;
 
   Communicator& communicator_;

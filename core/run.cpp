@@ -202,6 +202,14 @@ inline PostResult Run::post(Transfer& transfer) {
 
 bool Run::repost(Transfer& transfer) { return try_to_post(transfer); }
 
+// One that fails takes others back, and the last one that settles may end the run: not before all have been posted.
+void Run::repost(std::span<Transfer*> waiting) {
+  ++pending_;
+  for (Transfer*& transfer : waiting)
+    if (transfer != nullptr) repost(*std::exchange(transfer, nullptr));
+  one_less_pending();
+}
+
 void Run::post_round() {
   for (Transfer& transfer : std::span(transfers_).first(used_transfers_)) {
     if (transfer.state != Transfer::State::due) continue;

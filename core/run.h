@@ -64,6 +64,8 @@ class Run final : public Pending {
   void begin();
   /// Repeats a refused post; returns whether it was accepted.
   bool repost(Transfer& transfer);
+  /// Posts those that waited for a peer, and forgets them. Null ones are none.
+  void repost(std::span<Transfer*> waiting);
   /// Somebody takes the run out of the engine's list; returns whether there is something to do.
   [[nodiscard]] bool unpark() noexcept {
     parked_ = false;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <optional>
 #include <random>
+#include <set>
 
 #include "collectives/neighbor/neighbor_xchg.h"
 #include "core/wait.h"
@@ -43,14 +44,16 @@ class Side {
   Side(std::shared_ptr<core::Communicator> communicator, const Bytes& bytes, bool scattered) : scattered_(scattered) {
     rank_ = communicator->rank();
     const Neighborhood& edges = communicator->neighborhood();
+    for (const Edge& edge : edges.destinations) room_ = std::max(room_, 2 * bytes(rank_, edge.peer));
+    for (const Edge& edge : edges.sources) room_ = std::max(room_, 2 * bytes(edge.peer, rank_));
     const auto add = [&](std::vector<BlockShape>& shapes, std::vector<Rank>& ranks, Rank rank, std::size_t size) {
-      shapes.push_back({static_cast<std::ptrdiff_t>(shapes.size() * kRoom), block_layout(size, scattered)});
+      shapes.push_back({static_cast<std::ptrdiff_t>(shapes.size() * room_), block_layout(size, scattered)});
       ranks.push_back(rank);
     };
     for (const Edge& edge : edges.destinations) add(sent_, to_, edge.peer, bytes(rank_, edge.peer));
     for (const Edge& edge : edges.sources) add(received_, from_, edge.peer, bytes(edge.peer, rank_));
-    send_.assign(sent_.size() * kRoom, std::byte{});
-    recv_.assign(received_.size() * kRoom, kUntouched);
+    send_.assign(sent_.size() * room_, std::byte{});
+    recv_.assign(received_.size() * room_, kUntouched);
     exchange_.emplace(
         collectives::make_neighbor_xchg(std::move(communicator), send_.data(), recv_.data(),
                                         {.send = BlockList::general(sent_), .recv = BlockList::general(received_)}));
@@ -61,7 +64,7 @@ class Side {
     std::ranges::fill(recv_, kUntouched);
     for (std::size_t i = 0; i < sent_.size(); ++i)
       for_each_byte(sent_[i],
-                    [&](std::size_t place, std::size_t n) { send_[i * kRoom + place] = value(rank_, to_[i], n); });
+                    [&](std::size_t place, std::size_t n) { send_[i * room_ + place] = value(rank_, to_[i], n); });
     const core::Lock lock(exchange_->engine().mutex);
     exchange_->start();
   }
@@ -79,17 +82,19 @@ class Side {
     std::vector<std::byte> expected(recv_.size(), kUntouched);
     for (std::size_t i = 0; i < received_.size(); ++i)
       for_each_byte(received_[i],
-                    [&](std::size_t place, std::size_t n) { expected[i * kRoom + place] = value(from_[i], rank_, n); });
+                    [&](std::size_t place, std::size_t n) { expected[i * room_ + place] = value(from_[i], rank_, n); });
     ASSERT_TRUE(recv_ == expected) << "rank " << rank_ << ", start " << starts_;
     std::ranges::fill(send_, std::byte{0xdd});
   }
   [[nodiscard]] bool untouched() const { return are_untouched(recv_); }
+  /// Of the last start, so far.
+  [[nodiscard]] std::size_t received_bytes() const {
+    return recv_.size() - static_cast<std::size_t>(std::ranges::count(recv_, kUntouched));
+  }
   [[nodiscard]] int starts() const { return starts_; }
   [[nodiscard]] core::Persistent& exchange() { return *exchange_; }
 
  private:
-  static constexpr std::size_t kRoom = 150'000;
-
   template <class Visit>
   void for_each_byte(const BlockShape& shape, Visit visit) const {
     for (std::size_t n = 0; n < shape.layout.size(); ++n) visit(scattered_ ? 2 * n : n, n);
@@ -99,6 +104,7 @@ class Side {
   }
 
   bool scattered_;
+  std::size_t room_ = 100;  ///< of a block
   Rank rank_ = 0;
   int starts_ = 0;
   std::vector<BlockShape> sent_;
@@ -110,10 +116,12 @@ class Side {
   std::optional<core::Persistent> exchange_;
 };
 
-/// Sizes on both sides of where two slots end, none at all included.
+/// Sizes on both sides of where two slots end, none at all included, and one of several writes in some graphs.
 std::size_t random_bytes(std::uint32_t seed, Rank from, Rank to) {
-  static constexpr std::size_t kLengths[] = {0, 1, 40, 5000, 32'768, 32'769, 70'000};
-  return kLengths[std::mt19937(seed * 977 + static_cast<std::uint32_t>(from * 31 + to))() % std::size(kLengths)];
+  static constexpr std::size_t kLengths[] = {2 * core::kLeastWriteBytes + 3, 0, 1, 40, 5000, 32'768, 32'769, 70'000};
+  const std::size_t first = seed % 4 == 0 ? 0 : 1;
+  const std::size_t random = std::mt19937(seed * 977 + static_cast<std::uint32_t>(from * 31 + to))();
+  return kLengths[first + random % (std::size(kLengths) - first)];
 }
 
 class OneSidedGraphs : public testing::TestWithParam<bool> {};
@@ -164,7 +172,7 @@ struct Two {
 
   Two(
       std::size_t sent, std::size_t expected, bool both_ways, double timeout_s,
-      const Prepare& prepare = [](InProcessJob&) {})
+      const Prepare& prepare = [](InProcessJob&) {}, bool scattered = false)
       : job(2, caller_only(timeout_s), kWrites) {
     prepare(job);
     const auto topology = [&](Rank rank) -> std::optional<Topology> {
@@ -176,7 +184,7 @@ struct Two {
     for (const auto& communicator : job.communicators(topology)) {
       const std::size_t here = communicator->rank() == 0 ? sent : expected;
       sides.emplace_back(
-          communicator, [here](Rank, Rank) { return here; }, false);
+          communicator, [here](Rank, Rank) { return here; }, scattered);
     }
   }
   void poll_both(int turns = 200) {
@@ -204,6 +212,49 @@ TEST(OneSided, DataAreWrittenAndNotSent) {
   EXPECT_EQ(letters, 2u) << "what each needs to know of the other";
   for (int i = 0; i < 5; ++i) two.run_both();
   EXPECT_EQ(two.job.network().messages(), letters);
+}
+
+TEST(OneSided, LongMessagesAreWrittenInParts) {
+  constexpr std::uint64_t kLeast = core::kLeastWriteBytes;
+  for (const std::uint64_t bytes :
+       std::vector<std::uint64_t>{0, 1, 2 * kLeast - 1, 2 * kLeast, 3 * kLeast + 77, 1ull << 40}) {
+    const std::vector<core::MessagePart> writes = core::writes_of(bytes);
+    EXPECT_EQ(writes.size(), std::clamp<std::uint64_t>(bytes / kLeast, 1, core::kMostWrites));
+    std::uint64_t end = 0;
+    for (const core::MessagePart& write : writes) {
+      EXPECT_EQ(write.offset, end);
+      end += write.bytes;
+      if (writes.size() > 1) {
+        EXPECT_GT(write.bytes, kLeast - 256) << bytes;
+      }
+    }
+    EXPECT_EQ(end, bytes);
+  }
+}
+
+// The receiver need not wait for the last byte.
+TEST(OneSided, APartIsUnpackedWhenItIsWritten) {
+  constexpr std::size_t kBytes = 2 * core::kLeastWriteBytes + 3;
+  Two two(
+      kBytes, kBytes, true, 0, [](InProcessJob&) {}, true);
+  two.run_both();
+  const std::vector<core::MessagePart> writes = core::writes_of(kBytes);
+  ASSERT_EQ(writes.size(), 2u);
+  std::set<std::size_t> seen;
+  for (int start = 0; start < 5; ++start) {
+    for (Side& side : two.sides) side.start();
+    for (int turn = 0; turn < 200; ++turn) {
+      two.poll_both(1);
+      for (const Side& side : two.sides) seen.insert(side.received_bytes());
+    }
+    for (Side& side : two.sides) {
+      ASSERT_TRUE(side.end().ok());
+      ASSERT_NO_FATAL_FAILURE(side.check());
+    }
+  }
+  EXPECT_THAT(seen, testing::AnyOf(testing::Contains(writes[0].bytes), testing::Contains(writes[1].bytes)));
+  seen.insert({0, writes[0].bytes, writes[1].bytes, kBytes});
+  EXPECT_EQ(seen.size(), 4u) << "no part comes by halves";
 }
 
 TEST(OneSided, AWriterWaitsForTheOwnerOfAUsersBuffer) {
