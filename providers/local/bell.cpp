@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/membarrier.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -65,6 +66,11 @@ void Bell::watch(long process, std::uint32_t number) {
   if (processes_.size() <= number) processes_.resize(number + 1);
   processes_[number] = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   if (processes_[number].open()) static_cast<void>(add(watched_.get(), processes_[number].get(), number));
+}
+
+bool Bell::is_alive(std::uint32_t number) const noexcept {
+  pollfd end{processes_[number].get(), POLLIN, 0};
+  return end.fd >= 0 && ::poll(&end, 1, 0) == 0;
 }
 
 std::vector<std::uint32_t> Bell::ended() {

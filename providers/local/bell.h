@@ -27,6 +27,8 @@ class Bell {
   /// Also tells of the end of a process, by this number. Nothing happens where the kernel cannot.
   void watch(long process, std::uint32_t number);
   void forget(std::uint32_t number) noexcept { processes_[number] = Descriptor(); }
+  /// The process of that number has not ended; false where the kernel cannot tell.
+  [[nodiscard]] bool is_alive(std::uint32_t number) const noexcept;
   /// The numbers of processes that have ended since the last call.
   [[nodiscard]] std::vector<std::uint32_t> ended();
 

@@ -1,4 +1,4 @@
-// Reading what lies in another process's memory, where the kernel lets one.
+// Reading and writing what lies in another process's memory, where the kernel lets one.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,29 @@
 
 namespace fab::local {
 
-/// process_vm_readv(2): one copy and no help from the other process, for a system call and the mapping of every page.
-/// Containers and hardened systems forbid it; that is found out by the first try, and told once.
+/// process_vm_readv(2) and process_vm_writev(2): one copy and no help from the other process, for a system call and the
+/// mapping of every page. Containers and hardened systems forbid them; that is found out by the first try, and told
+/// once.
 class CrossMemory {
  public:
   enum class Result { done, gone, refused };
 
   CrossMemory(LongMessages way, const Log& log);
 
-  /// Nobody refused so far.
+  /// Nobody refused to let this process read so far.
   [[nodiscard]] bool usable() const noexcept { return usable_; }
+  /// Or write.
+  [[nodiscard]] bool writes() const noexcept { return writes_; }
   /// Copies the first `bytes` of what the other process has to what this one has; both hold as many. gone: the other
   /// process has ended. refused: nothing useful was copied, and the other process must send.
   [[nodiscard]] Result read(long process, const Pieces& to, const Pieces& from, std::uint64_t bytes);
+  /// The other way round. Precondition: the process has not ended, or its number could be another's.
+  [[nodiscard]] Result write(long process, const Pieces& to, const Pieces& from, std::uint64_t bytes);
 
  private:
   const Log& log_;
   bool usable_;
+  bool writes_;
 };
 
 }  // namespace fab::local

@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
 
 namespace fab::local {
 
 namespace {
-
-/// What is read in one poll: other messages are not held up for longer.
-constexpr std::uint64_t kReadBytes = 1024 * 1024;
-
-/// What is copied in before the other side can begin to copy out.
-constexpr std::uint64_t kChunkBytes = 16 * 1024;
-static_assert(kChunkBytes <= Ring::kLongestStretch);
 
 /// Room for the list of pieces of an announced message.
 constexpr std::uint64_t kLeastRoom = kMaxPieces * sizeof(iovec);
@@ -24,9 +18,10 @@ bool matches(std::uint64_t tag, std::uint64_t expected, std::uint64_t ignore) no
 
 }  // namespace
 
-Link::Link(const Shared& shared, const SegmentName& peer)
+Link::Link(const Shared& shared, const SegmentName& peer, std::uint32_t number)
     : shared_(shared),
       process_(peer.process),
+      number_(number),
       peer_(peer, shared.places),
       peer_memory_(peer.process),
       out_memory_(shared.segment.make_ring(peer.place)),
@@ -85,29 +80,46 @@ bool Link::announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uin
                     Completion& completion) {
   Cell& cell = out_.cell();
   Announcement& announcement = cell.announcement;
-  announcement.address = reinterpret_cast<std::uint64_t>(pieces[0].iov_base);
-  announcement.pieces = {};
-  if (pieces.size() > 1) {
-    std::byte* const list = out_.bulk(pieces.size_bytes(), announcement.pieces);
-    if (list == nullptr) return false;
-    std::memcpy(list, pieces.data(), pieces.size_bytes());
-    out_.take(announcement.pieces);
-  }
+  if (!write_location(announcement.location, pieces, bytes)) return false;
   Send& send = sends_.take();
   send.completion = &completion;
   send.bytes = bytes;
   send.missing = 0;
+  send.fetched = shared_.traffic.fetched;
   send.pieces.assign(pieces);
   send.state = State::waiting;
   ++pending_;
   cell.kind = CellKind::announce;
   cell.tag = tag;
-  announcement.bytes = bytes;
   announcement.send = send.number;
   announcement.region = region.number;
   announcement.descriptor = region.descriptor;
+  announcement.may_help = shared_.traffic.receives == 0 ? 1 : 0;
   publish();
   return true;
+}
+
+bool Link::write_location(Location& location, std::span<const iovec> pieces, std::uint64_t bytes) {
+  location = {.bytes = bytes, .address = reinterpret_cast<std::uint64_t>(pieces[0].iov_base)};
+  if (pieces.size() == 1) return true;
+  std::byte* const list = out_.bulk(pieces.size_bytes(), location.pieces);
+  if (list == nullptr) return false;
+  std::memcpy(list, pieces.data(), pieces.size_bytes());
+  out_.take(location.pieces);
+  return true;
+}
+
+Pieces Link::read_location(const Location& location) {
+  std::array<iovec, kMaxPieces> pieces;
+  pieces[0] = {reinterpret_cast<void*>(location.address), location.bytes};
+  const std::size_t count = std::max<std::size_t>(location.pieces.bytes / sizeof(iovec), 1);
+  if (count > 1) {
+    std::memcpy(pieces.data(), in_->bulk(location.pieces), location.pieces.bytes);
+    in_->release(location.pieces);
+  }
+  Pieces result;
+  result.assign(std::span(pieces).first(count));
+  return result;
 }
 
 PostResult Link::post_recv(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
@@ -117,16 +129,23 @@ PostResult Link::post_recv(std::span<const iovec> pieces, std::uint64_t tag, std
     completion.fail({make_error_code(Errc::unreachable), end_});
     return PostResult::pending;
   }
-  Receive& receive = receives_.take();
-  receive.completion = &completion;
+  Receive& receive = take_receive(pieces, completion);
   receive.tag = tag;
   receive.ignore = ignore;
   receive.missing = 0;
-  receive.pieces.assign(pieces);
   receive.state = State::waiting;
   waiting_.splice(waiting_.end(), receive.aside);
-  ++pending_;
   return PostResult::pending;
+}
+
+Link::Receive& Link::take_receive(std::span<const iovec> pieces, Completion& completion) {
+  Receive& receive = receives_.take();
+  receive.completion = &completion;
+  receive.pieces.assign(pieces);
+  receive.is_long = total_bytes(pieces) >= kLeastDivided;
+  if (receive.is_long) ++shared_.traffic.receives;
+  ++pending_;
+  return receive;
 }
 
 bool Link::take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore, Completion& completion) {
@@ -140,11 +159,7 @@ bool Link::take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uin
     completion.done(early.bytes, early.tag);
     return true;
   }
-  Receive& receive = receives_.take();
-  receive.completion = &completion;
-  receive.pieces.assign(pieces);
-  ++pending_;
-  fetch(receive, early.source, early.tag);
+  fetch(take_receive(pieces, completion), early.source, early.tag);
   return true;
 }
 
@@ -174,7 +189,7 @@ bool Link::can_write() {
   return out_.has_cell() && (!answers_.empty() || out_.bulk(room, ignored) != nullptr);
 }
 
-bool Link::ready() { return (busy() && listen()) || !readings_.empty() || can_write(); }
+bool Link::ready() { return (busy() && listen()) || !readings_.empty() || help_ || can_write(); }
 
 std::size_t Link::poll() {
   std::size_t events = 0;
@@ -184,6 +199,7 @@ std::size_t Link::poll() {
     ++events;
   }
   if (!readings_.empty()) events += read_on();
+  if (help_) events += help_on();
   if (!answers_.empty() || !outgoing_.empty()) events += write_answers() + write_chunks();
   // Only the peer's barriers keep the look at what it waits for behind the room that was made.
   if (events > 0 && in_ != nullptr && (rope_.needs_fence() || in_->writer_waits())) rope_.pull();
@@ -213,7 +229,6 @@ void Link::take() {
     }
     case CellKind::announce: {
       const Source source = source_of(cell.announcement);
-      if (cell.announcement.pieces.bytes > 0) in_->release(cell.announcement.pieces);
       in_->pop();
       announced(tag, source);
       return;
@@ -222,6 +237,19 @@ void Link::take() {
       const std::uint32_t send = cell.clearance.send;
       in_->pop();
       finish(sends_[send]);
+      return;
+    }
+    case CellKind::offer: {
+      const Offer offer = cell.offer;
+      help_.emplace(Help{
+          .send = offer.send, .lap = offer.lap, .bytes = offer.location.bytes, .to = read_location(offer.location)});
+      in_->pop();
+      return;
+    }
+    case CellKind::helped: {
+      const Clearance clearance = cell.clearance;
+      in_->pop();
+      helped(clearance);
       return;
     }
     case CellKind::clear: {
@@ -261,18 +289,6 @@ Link::Receive* Link::accept(std::uint64_t tag, const std::byte* memory, std::uin
   return nullptr;
 }
 
-Link::Source Link::source_of(const Announcement& announcement) {
-  Source source{.bytes = announcement.bytes, .send = announcement.send};
-  std::array<iovec, kMaxPieces> pieces;
-  pieces[0] = {reinterpret_cast<void*>(announcement.address), announcement.bytes};
-  const std::size_t count = std::max<std::size_t>(announcement.pieces.bytes / sizeof(iovec), 1);
-  if (count > 1) std::memcpy(pieces.data(), in_->bulk(announcement.pieces), announcement.pieces.bytes);
-  source.pieces.assign(std::span(pieces).first(count));
-  if (announcement.region != 0)
-    source.mapped = peer_memory_.translate({announcement.region, announcement.descriptor}, source.pieces.left());
-  return source;
-}
-
 void Link::announced(std::uint64_t tag, const Source& source) {
   if (Receive* receive = find_receive(tag)) {
     stop_waiting(*receive);
@@ -284,105 +300,9 @@ void Link::announced(std::uint64_t tag, const Source& source) {
   early.source = source;
 }
 
-// A receive may take less than the message; the sender then keeps the end of it.
-void Link::fetch(Receive& receive, const Source& source, std::uint64_t tag) {
-  receive.tag = tag;
-  receive.message_bytes = source.bytes;
-  receive.missing = std::min(source.bytes, total_bytes(receive.pieces.left()));
-  receive.state = State::cleared;
-  if (!source.mapped && !shared_.memory.usable() && receive.missing > 0) return clear(receive, source);
-  Reading reading{.receive = receive.number, .source = source, .to = receive.pieces};
-  if (read_on(reading))
-    end_reading(reading);
-  else
-    readings_.push_back(reading);
-}
-
-void Link::clear(const Receive& receive, const Source& source) {
-  answer({CellKind::clear, {receive.missing, source.send, receive.number}});
-}
-
 void Link::answer(const Answer& answer) {
   answers_.push_back(answer);
   write_answers();
-}
-
-// A slice of each, so that none holds up the others. What a handler posts may come to the end of the list.
-std::size_t Link::read_on() {
-  std::size_t events = 0;
-  for (std::size_t i = 0; i < readings_.size();) {
-    ++events;
-    if (!read_on(readings_[i])) {
-      ++i;
-      continue;
-    }
-    const Reading reading = readings_[i];
-    readings_.erase(readings_.begin() + static_cast<std::ptrdiff_t>(i));
-    end_reading(reading);
-  }
-  return events;
-}
-
-void Link::end_reading(const Reading& reading) {
-  Receive& receive = receives_[reading.receive];
-  if (receive.missing > 0) return;
-  answer({CellKind::taken, {0, reading.source.send, receive.number}});
-}
-
-// Returns whether nothing remains to be read; what could not be read is still missing.
-bool Link::read_on(Reading& reading) {
-  Receive& receive = receives_[reading.receive];
-  const std::uint64_t bytes = std::min(receive.missing, kReadBytes);
-  switch (read(reading, bytes)) {
-    case CrossMemory::Result::done:
-      receive.missing -= bytes;
-      return receive.missing == 0;
-    case CrossMemory::Result::refused:
-      receive.missing = std::min(receive.message_bytes, total_bytes(receive.pieces.left()));
-      clear(receive, reading.source);
-      return true;
-    case CrossMemory::Result::gone:
-      return true;  // the receive fails when the end of the process is told
-  }
-  return true;
-}
-
-CrossMemory::Result Link::read(Reading& reading, std::uint64_t bytes) {
-  if (reading.source.mapped) {
-    copy_mapped(receives_[reading.receive], reading, bytes);
-    return CrossMemory::Result::done;
-  }
-  const CrossMemory::Result result = shared_.memory.read(process_, reading.to, reading.source.pieces, bytes);
-  if (result == CrossMemory::Result::done) {
-    reading.to.skip(bytes);
-    reading.source.pieces.skip(bytes);
-  }
-  return result;
-}
-
-// The receive may take the bytes from where they are.
-void Link::copy_mapped(const Receive& receive, Reading& reading, std::uint64_t bytes) {
-  Pieces& source = reading.source.pieces;
-  for (std::uint64_t offset = receive.message_bytes - receive.missing; bytes > 0;) {
-    source.skip(0);
-    const iovec& piece = source.left().front();
-    const std::span from(static_cast<const std::byte*>(piece.iov_base), std::min<std::uint64_t>(piece.iov_len, bytes));
-    if (!receive.completion->take({receive.tag, receive.message_bytes, offset, from}))
-      return reading.to.copy_next(source, bytes);
-    source.skip(from.size());
-    offset += from.size();
-    bytes -= from.size();
-  }
-}
-
-void Link::cleared(const Clearance& clearance) {
-  Send& send = sends_[clearance.send];
-  send.missing = clearance.bytes;
-  send.receive = clearance.receive;
-  if (send.missing == 0)
-    finish(send);
-  else
-    outgoing_.push_back(send.number);
 }
 
 // A receive is in flight until its sender was told that it is done: who has nothing in flight may not call for long.
@@ -406,40 +326,6 @@ void Link::finish_taken(const Answer& answer) noexcept {
   finish(receive, receive.message_bytes, receive.tag);
 }
 
-// One chunk of each send in turn, so that a long message does not hold up a shorter one.
-std::size_t Link::write_chunks() {
-  std::size_t written = 0;
-  for (bool room = true; room && !outgoing_.empty();) {
-    for (std::size_t i = 0; i < outgoing_.size() && (room = write_chunk(sends_[outgoing_[i]]));) {
-      ++written;
-      Send& send = sends_[outgoing_[i]];
-      if (send.missing > 0) {
-        ++i;
-        continue;
-      }
-      outgoing_.erase(outgoing_.begin() + static_cast<std::ptrdiff_t>(i));
-      finish(send);
-    }
-  }
-  tell_whether_waiting();
-  return written;
-}
-
-bool Link::write_chunk(Send& send) {
-  if (!out_.has_cell()) return false;
-  const std::uint64_t bytes = std::min(send.missing, kChunkBytes);
-  Cell& cell = out_.cell();
-  std::byte* memory = out_.bulk(bytes, cell.stretch);
-  if (memory == nullptr) return false;
-  cell.kind = CellKind::chunk;
-  cell.tag = send.receive;
-  send.pieces.gather_next(memory, bytes);
-  send.missing -= bytes;
-  out_.take(cell.stretch);
-  publish();
-  return true;
-}
-
 Link::Receive* Link::find_receive(std::uint64_t tag) noexcept {
   const auto found = std::ranges::find_if(
       waiting_, [tag](const Receive* receive) { return matches(tag, receive->tag, receive->ignore); });
@@ -455,6 +341,8 @@ Completion& Link::end(Slots<Record>& records, Record& record) noexcept {
   record.state = State::unused;
   records.give_back(record);
   --pending_;
+  if constexpr (std::is_same_v<Record, Receive>)
+    if (record.is_long) --shared_.traffic.receives;
   return *record.completion;
 }
 
@@ -476,6 +364,8 @@ void Link::fail_all() {
   for (const Answer& unsent : std::exchange(answers_, {}))
     if (unsent.kind == CellKind::taken) finish_taken(unsent);
   readings_.clear();
+  awaited_.reset();
+  help_.reset();
   std::vector<Completion*> failed;
   for (Receive& receive : receives_)
     if (receive.state != State::unused) failed.push_back(&end(receives_, receive));

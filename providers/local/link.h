@@ -2,14 +2,16 @@
 //
 // A short message is copied into the ring at once and copied out by its receive. A long one is announced. When a
 // receive waits for it the receiver copies it from the sender's memory, which it maps (fab's own) or has the kernel
-// read (any other), and says so. Where that is forbidden it asks for the bytes, which then follow in chunks through the
-// bulk memory while both sides copy. Messages that no receive waits for stay in the ring as long as nothing else is
+// read (any other), and says so. A sender that has nothing else to do helps the kernel's copy along from the other end
+// of the message: see division.h. Where that is forbidden it asks for the bytes, which then follow in chunks through
+// the bulk memory while both sides copy. Messages that no receive waits for stay in the ring as long as nothing else is
 // expected from there; otherwise they are taken in, so that they hold up nothing.
 #pragma once
 
 #include <deque>
 #include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +28,11 @@ namespace fab::local {
 
 class Link {
  public:
+  /// Of all links of a rank.
+  struct Traffic {
+    std::size_t receives = 0;   ///< of long messages, in flight
+    std::uint64_t fetched = 0;  ///< long messages, since the beginning
+  };
   /// What all links of a rank have in common.
   struct Shared {
     Segment& segment;
@@ -34,12 +41,15 @@ class Link {
     bool has_barriers;             ///< see BellRope
     std::uint64_t longest_copied;  ///< up to here a message goes into the bulk memory unannounced
     std::uint64_t least_mapped;    ///< from here on one in mapped memory is announced all the same
+    const Bell& bell;
+    Traffic& traffic;
     CrossMemory& memory;
     OwnMemory& own_memory;
   };
 
-  /// Makes the ring to the peer. Throws Error(no_resources, unreachable).
-  Link(const Shared& shared, const SegmentName& peer);
+  /// Makes the ring to the peer, whose process the bell watches under that number. Throws Error(no_resources,
+  /// unreachable).
+  Link(const Shared& shared, const SegmentName& peer, std::uint32_t number);
 
   [[nodiscard]] PostResult post_send(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion);
   [[nodiscard]] PostResult post_recv(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
@@ -56,12 +66,19 @@ class Link {
   void peer_ended(const std::string& reason);
 
  private:
+  /// What is copied in before the other side can begin to copy out.
+  static constexpr std::uint64_t kChunkBytes = 16 * 1024;
+  static_assert(kChunkBytes <= Ring::kLongestStretch);
+  /// From here on the sender may help. What it copies lies in its own cache afterwards, which counts for shorter ones.
+  static constexpr std::uint64_t kLeastDivided = 256 * 1024;
+
   enum class State : std::uint8_t { unused, waiting, cleared };
   /// Where a long message lies at the other side.
   struct Source {
     std::uint64_t bytes = 0;
     std::uint32_t send = 0;
-    bool mapped = false;  ///< the pieces are addresses of this process
+    bool mapped = false;    ///< the pieces are addresses of this process
+    bool may_help = false;  ///< the other side
     Pieces pieces{};
   };
   /// A receive that waits for its message, or for the rest of a long one.
@@ -74,6 +91,7 @@ class Link {
     std::uint64_t missing = 0;  ///< bytes, once the message was cleared
     Pieces pieces;
     State state = State::unused;
+    bool is_long = false;             ///< as long as messages that are divided
     std::list<Receive*> aside{this};  ///< its place in waiting_, while it is not there
     std::list<Receive*>::iterator place = aside.begin();
   };
@@ -84,6 +102,7 @@ class Link {
     std::uint64_t bytes = 0;
     std::uint64_t missing = 0;  ///< bytes to send, once it was cleared
     std::uint32_t receive = 0;  ///< the peer's, once it was cleared
+    std::uint64_t fetched = 0;  ///< Traffic's, when it was announced
     Pieces pieces;
     State state = State::unused;
   };
@@ -97,8 +116,23 @@ class Link {
   /// A long message that is being read.
   struct Reading {
     std::uint32_t receive = 0;
-    std::uint64_t read = 0;  ///< bytes, so far
     Source source{};
+    Pieces to{};
+    bool divided = false;  ///< the sender may help
+  };
+  /// What the sender of the message that is being read may help with, as the receiver sees it.
+  struct Divided {
+    std::uint32_t lap = 0;
+    std::uint32_t receive = 0;
+    std::uint64_t bytes = 0;
+    bool open = false;
+    bool failed = false;  ///< the sender could not write what it took last
+  };
+  /// And as the sender does.
+  struct Help {
+    std::uint32_t send = 0;
+    std::uint32_t lap = 0;
+    std::uint64_t bytes = 0;
     Pieces to{};
   };
   struct Answer {
@@ -109,6 +143,8 @@ class Link {
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag);
   [[nodiscard]] bool announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
                               const RegionName& region, Completion& completion);
+  [[nodiscard]] bool write_location(Location& location, std::span<const iovec> pieces, std::uint64_t bytes);
+  [[nodiscard]] Pieces read_location(const Location& location);
   void publish() noexcept;
   PostResult refuse() noexcept;
   void tell_whether_waiting() noexcept;
@@ -126,9 +162,16 @@ class Link {
   void answer(const Answer& answer);
   std::size_t read_on();
   [[nodiscard]] bool read_on(Reading& reading);
+  [[nodiscard]] std::uint64_t next_bytes(Reading& reading, std::uint64_t room);
   [[nodiscard]] CrossMemory::Result read(Reading& reading, std::uint64_t bytes);
   static void copy_mapped(const Receive& receive, Reading& reading, std::uint64_t bytes);
   void end_reading(const Reading& reading);
+  [[nodiscard]] Receive& take_receive(std::span<const iovec> pieces, Completion& completion);
+  void offer(Reading& reading);
+  [[nodiscard]] bool may_help() const noexcept;
+  void helped(const Clearance& clearance);
+  std::size_t help_on();
+  [[nodiscard]] bool help_with(std::uint32_t slice);
   std::size_t write_answers();
   void finish_taken(const Answer& answer) noexcept;
   std::size_t write_chunks();
@@ -146,6 +189,7 @@ class Link {
 
   Shared shared_;
   long process_;
+  std::uint32_t number_;
   PeerSegment peer_;
   PeerMemory peer_memory_;
   Mapping out_memory_;
@@ -160,6 +204,9 @@ class Link {
   std::list<Receive*> waiting_;  ///< receives without a message, in the order of their posts
   std::list<Early> early_;       ///< in the order of their arrival
   std::vector<Reading> readings_;
+  Divided division_;
+  std::optional<Reading> awaited_;  ///< of which only the sender's part is missing
+  std::optional<Help> help_;
   std::deque<Answer> answers_;           ///< that found no room
   std::vector<std::uint32_t> outgoing_;  ///< cleared sends
   bool refused_ = false;                 ///< a post, since the last that was not

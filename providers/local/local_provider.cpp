@@ -59,6 +59,8 @@ LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& lo
               .has_barriers = accept_barriers(),
               .longest_copied = longest_copied(way),
               .least_mapped = least_mapped(way),
+              .bell = bell_,
+              .traffic = traffic_,
               .memory = memory_,
               .own_memory = own_memory_},
       own_name_{.node = this_node(),
@@ -88,7 +90,7 @@ PeerHandle LocalProvider::connect(std::string_view address) {
   // The process is watched before its memory is opened, so it is this one whose end will be told.
   bell_.watch(peer.process, handle);
   try {
-    links_.push_back(std::make_unique<Link>(shared_, peer));
+    links_.push_back(std::make_unique<Link>(shared_, peer, handle));
   } catch (...) {
     bell_.forget(handle);
     throw;

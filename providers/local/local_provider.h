@@ -47,6 +47,7 @@ class LocalProvider final : public Provider {
   Bell bell_;
   CrossMemory memory_;
   OwnMemory own_memory_;
+  Link::Traffic traffic_;
   Link::Shared shared_;
   SegmentName own_name_;
   std::string name_ = "local";

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <new>
 
+#include "providers/local/division.h"
+
 namespace fab::local {
 
 inline constexpr std::size_t kCacheLine = 64;
@@ -21,6 +23,8 @@ enum class CellKind : std::uint32_t {
   bulk,      ///< a message whose bytes lie in the bulk memory
   announce,  ///< of a long message: its length, the number of its send and, in the bulk memory, where it lies
   taken,     ///< answer to `announce`: the receiver has read the message
+  offer,     ///< of a part in the reading: where the message goes
+  helped,    ///< answer to `offer`: how much the sender has written there
   clear,     ///< or: the receive that waits for chunks, and how much of the message it takes
   chunk,     ///< a piece of a long message in the bulk memory, for a receive
 };
@@ -40,19 +44,33 @@ struct Stretch {
   std::uint64_t bytes = 0;
 };
 
-struct Announcement {
+/// In one of the two processes.
+struct Location {
   std::uint64_t bytes = 0;
-  std::uint64_t address = 0;  ///< the sender's, of all the bytes
+  std::uint64_t address = 0;  ///< of all the bytes
   Stretch pieces{};           ///< or, if not empty: where their addresses are, an array of iovec
+};
+
+struct Announcement {
+  Location location{};
   std::uint32_t send = 0;
   std::uint32_t region = 0;  ///< 0: in memory that only the sender maps
   std::int32_t descriptor = -1;
+  std::uint32_t may_help = 0;  ///< the sender, with the copy: see division.h
+};
+
+struct Offer {
+  Location location{};
+  std::uint32_t send = 0;
+  std::uint32_t lap = 0;  ///< of the division
 };
 
 struct Clearance {
-  std::uint64_t bytes = 0;  ///< of the message that the receive takes
+  std::uint64_t bytes = 0;  ///< of the message that the receive takes, or that the sender has written
   std::uint32_t send = 0;
   std::uint32_t receive = 0;
+  std::uint32_t lap = 0;     ///< of an offer
+  std::uint32_t failed = 0;  ///< the sender could not write the slice that it took last
 };
 
 template <template <class> class Atomic>
@@ -69,6 +87,7 @@ struct alignas(kCacheLine) BasicCell {
     } message;
     Stretch stretch;
     Announcement announcement;
+    Offer offer;
     Clearance clearance;
   };
 };
@@ -86,6 +105,7 @@ struct BasicRing {
   alignas(kCacheLine) Atomic<std::uint32_t> cells_read;  ///< the reader writes both
   Atomic<std::uint64_t> bulk_read;
   alignas(kCacheLine) Atomic<std::uint32_t> writer_waits;  ///< wants to be woken when there is room
+  alignas(kCacheLine) BasicDivision<Atomic> division;      ///< of a message that the writer of the ring receives
   alignas(kCacheLine) std::array<Cell, kCells> cells;
   alignas(kCacheLine) std::array<std::byte, kBulkBytes> bulk;
 };

@@ -26,6 +26,7 @@ class Slots {
   [[nodiscard]] auto begin() noexcept { return records_.begin(); }
   [[nodiscard]] auto end() noexcept { return records_.end(); }
   [[nodiscard]] Record& operator[](std::uint32_t number) noexcept { return records_[number]; }
+  [[nodiscard]] const Record& operator[](std::uint32_t number) const noexcept { return records_[number]; }
 
  private:
   std::deque<Record> records_;

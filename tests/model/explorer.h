@@ -168,6 +168,13 @@ class Atomic {
   Value fetch_add(Value value, std::memory_order order = std::memory_order_seq_cst) noexcept {
     return change([value](std::uint64_t old) { return static_cast<Value>(old + value); }, order);
   }
+  /// Never fails without cause.
+  bool compare_exchange_weak(Value& expected, Value desired,
+                             std::memory_order order = std::memory_order_seq_cst) noexcept {
+    const Value known = expected;
+    expected = change([known, desired](std::uint64_t old) { return old == known ? desired : old; }, order);
+    return expected == known;
+  }
 
  private:
   static constexpr Operation of(std::memory_order order) {

@@ -25,7 +25,7 @@ constexpr std::array<std::size_t, 4> kBytes = {8, 3000, 100'000, 3'000'000};
 
 std::string data_of(Rank sender, std::size_t bytes) { return std::string(bytes, static_cast<char>('a' + sender)); }
 
-/// Exchanges with everybody, in all sizes, for ever or so many times.
+/// Exchanges with everybody, in all sizes, and broadcasts, which both ends copy; for ever or so many times.
 std::string exchange_on(std::unique_ptr<Store> store, int times) {
   Config config = read_config([](const std::string&) { return std::nullopt; });
   config.wait_timeout_s = 0.3;  // for who is killed before it can be found
@@ -43,6 +43,10 @@ std::string exchange_on(std::unique_ptr<Store> store, int times) {
     std::string in(2 * bytes, '-');
     neighbor_xchg(communicator, out.data(), in.data(), Layout::contiguous(bytes));
     if (in != data_of(others[0], bytes) + data_of(others[1], bytes)) return "wrong data";
+    const Rank root = i % kRanks;
+    std::string spread = data_of(self, bytes);
+    bcast(communicator, spread.data(), Layout::contiguous(bytes), root);
+    if (spread != data_of(root, bytes)) return "wrong data";
     if (i == 0) ForkedJob::mark();
   }
   return "done";

@@ -3,7 +3,7 @@
 
 namespace fab::test {
 
-/// From now on process_vm_readv fails with EPERM for the calling thread, for ever. Returns false where that cannot be.
-[[nodiscard]] bool forbid_cross_memory_reads();
+/// From now on that system call fails with EPERM for the calling thread, for ever. Returns false where that cannot be.
+[[nodiscard]] bool forbid(long system_call);
 
 }  // namespace fab::test

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -57,7 +58,7 @@ std::string name_of(const testing::TestParamInfo<Way>& info) { return info.param
 void as_the_way_says(const Way& way, const std::function<void()>& body) {
   if (!way.forbidden) return body();
   std::thread([&] {
-    ASSERT_TRUE(forbid_cross_memory_reads());
+    ASSERT_TRUE(forbid(SYS_process_vm_readv));
     char from = 0;
     char to = 0;
     const iovec there{&from, 1};
@@ -201,6 +202,167 @@ TEST_P(LocalProviderTest, MappedMemoryIsCopiedByTheReceiverAlone) {
     EXPECT_TRUE(std::equal(sent.memory.begin(), sent.memory.begin() + kLong / 2, received.memory.begin() + kLong / 2));
     EXPECT_TRUE(std::equal(sent.memory.begin() + kLong / 2, sent.memory.end(), received.memory.begin()));
   });
+}
+
+/// Messages whose copying both ends may share, from left to right.
+class SharedCopy : public LocalProviderTest {
+ protected:
+  static constexpr std::size_t kMiB = 1024 * 1024;  // what an end copies in a poll
+
+  /// Announces a message that waits for nothing but its copying.
+  void begin(std::size_t bytes) {
+    sent_ = &messages_.emplace_back(pattern(bytes, static_cast<unsigned>(bytes)));
+    received_ = &messages_.emplace_back(std::vector<std::byte>(bytes));
+    receive(*received_, 1);
+    const iovec halves[] = {{sent_->memory.data(), bytes / 3}, {sent_->memory.data() + bytes / 3, bytes - bytes / 3}};
+    ASSERT_EQ(left_.post_send(to_right_, halves, 1, sent_->outcome), PostResult::pending);
+  }
+  void finish() {
+    ASSERT_NO_FATAL_FAILURE(poll_until_all_ended(messages_));
+    EXPECT_TRUE(received_->outcome.status.ok());
+    EXPECT_TRUE(sent_->memory == received_->memory);
+  }
+  /// Whether a message of about 6 MiB is there after fewer looks of the right end's than it needs alone.
+  [[nodiscard]] bool left_helps() {
+    for (local::LocalProvider* end : {&right_, &left_, &right_, &left_, &left_, &left_, &right_}) end->poll();
+    const bool helped = received_->outcome.ended;
+    finish();
+    return helped;
+  }
+
+  std::deque<Message> messages_;
+  Message* sent_ = nullptr;
+  Message* received_ = nullptr;
+};
+
+INSTANTIATE_TEST_SUITE_P(Ways, SharedCopy, testing::Values(kWays[0], kWays[1]), name_of);
+
+TEST_P(SharedCopy, ASenderThatWaitsHelps) {
+  for (const std::size_t bytes : {6 * kMiB, 6 * kMiB, 6 * kMiB - 77}) {
+    begin(bytes);
+    EXPECT_TRUE(left_helps());
+  }
+}
+
+TEST_P(SharedCopy, OneThatReceivesDoesNot) {
+  for (const bool receives_first : {true, false}) {
+    Message other{std::vector<std::byte>(kMiB)};
+    const auto post_other = [&] {
+      const iovec piece{other.memory.data(), other.memory.size()};
+      ASSERT_EQ(left_.post_recv(to_right_, {&piece, 1}, 5, 0, other.outcome), PostResult::pending);
+    };
+    if (receives_first) post_other();
+    begin(6 * kMiB);
+    if (!receives_first) post_other();
+    EXPECT_FALSE(left_helps());
+    left_.cancel(other.outcome);
+    begin(6 * kMiB);
+    EXPECT_TRUE(left_helps());
+  }
+}
+
+// It has copied what it received, and what it sends lies in the other's cache.
+TEST_P(SharedCopy, OneThatHasReceivedSinceDoesNot) {
+  Message there{pattern(kMiB, 5)};
+  Message here{std::vector<std::byte>(kMiB)};
+  begin(6 * kMiB);
+  const iovec to{here.memory.data(), here.memory.size()};
+  const iovec from{there.memory.data(), there.memory.size()};
+  ASSERT_EQ(left_.post_recv(to_right_, {&to, 1}, 5, 0, here.outcome), PostResult::pending);
+  ASSERT_EQ(right_.post_send(from_left_, {&from, 1}, 5, there.outcome), PostResult::pending);
+  left_.poll();
+  EXPECT_TRUE(here.outcome.ended);
+  EXPECT_FALSE(left_helps());
+  EXPECT_TRUE(here.memory == there.memory);
+  while (!there.outcome.ended) poll();
+}
+
+TEST_P(SharedCopy, NobodyWaitsForOneThatDoesNotLook) {
+  for (const std::size_t bytes : {kMiB, 3 * kMiB + 1}) {
+    begin(bytes);
+    for (std::size_t turn = 0; turn <= bytes / kMiB; ++turn) right_.poll();
+    EXPECT_TRUE(received_->outcome.ended);
+    finish();
+  }
+}
+
+TEST_P(SharedCopy, NorForOneThatLooksOnce) {
+  begin(6 * kMiB);
+  right_.poll();
+  left_.poll();
+  for (int turn = 0; turn < 4; ++turn) right_.poll();
+  EXPECT_TRUE(received_->outcome.ended);
+  finish();
+}
+
+TEST_P(SharedCopy, OneThatMayNotWriteLeavesItToTheReceiver) {
+  std::thread([this] {
+    ASSERT_TRUE(forbid(SYS_process_vm_writev));
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      begin(6 * kMiB);
+      EXPECT_FALSE(left_helps());
+    }
+  }).join();
+}
+
+// Reading is forbidden while the sender helps.
+TEST_P(SharedCopy, AReceiverThatMayNotReadAnyMoreIsSentEverything) {
+  std::thread([this] {
+    begin(6 * kMiB);
+    right_.poll();
+    left_.poll();
+    ASSERT_TRUE(forbid(SYS_process_vm_readv));
+    right_.poll();
+    left_.poll();
+    // From now on only what is sent comes, from the first byte on.
+    std::span end = std::span(received_->memory).last(5 * kMiB);
+    std::ranges::fill(end, std::byte{0xee});
+    for (int turn = 0; turn < 10; ++turn) left_.poll();
+    EXPECT_TRUE(std::ranges::all_of(end, [](std::byte each) { return each == std::byte{0xee}; }));
+    finish();
+    begin(2 * kMiB);
+    finish();
+  }).join();
+}
+
+TEST_P(SharedCopy, EveryByteComesWhoeverLooksWhen) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 60; ++round) {
+    messages_.clear();
+    const std::size_t count = 1 + random() % 3;
+    std::vector<Message*> sent;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t bytes = 200'000 + random() % 2'500'000;
+      Message& one = *sent.emplace_back(&messages_.emplace_back(pattern(bytes, static_cast<unsigned>(random()))));
+      const std::size_t more = random() % 3 * 1000;
+      receive(messages_.emplace_back(std::vector<std::byte>(bytes + more)), i);
+      send(one, i);
+    }
+    const auto all_ended = [&] {
+      return std::ranges::all_of(messages_, [](const Message& each) { return each.outcome.ended; });
+    };
+    while (!all_ended()) static_cast<void>(random() % 2 == 0 ? left_.poll() : right_.poll());
+    for (std::size_t i = 0; i < messages_.size(); i += 2) {
+      EXPECT_EQ(messages_[i + 1].outcome.bytes, messages_[i].memory.size());
+      EXPECT_TRUE(std::ranges::equal(messages_[i].memory,
+                                     std::span(messages_[i + 1].memory).first(messages_[i].memory.size())));
+      EXPECT_EQ(std::count(messages_[i + 1].memory.begin() + static_cast<std::ptrdiff_t>(messages_[i].memory.size()),
+                           messages_[i + 1].memory.end(), std::byte{0}),
+                messages_[i + 1].memory.size() - messages_[i].memory.size());
+    }
+  }
+}
+
+TEST_P(SharedCopy, EndsThatLookAtOnce) {
+  for (int round = 0; round < 40; ++round) {
+    begin(2 * kMiB + static_cast<std::size_t>(round) * 4001);
+    std::jthread left([this] {
+      while (!sent_->outcome.ended) left_.poll();
+    });
+    while (!received_->outcome.ended) right_.poll();
+    left.join();
+    EXPECT_TRUE(sent_->memory == received_->memory);
+  }
 }
 
 /// A receive that keeps what it is handed, if it wants it.
