@@ -259,15 +259,17 @@ TEST(OneSided, APartIsUnpackedWhenItIsWritten) {
 }
 
 TEST(OneSided, AWriterWaitsForTheOwnerOfAUsersBuffer) {
-  Two two(100'000, 100'000, false, 0);
-  two.run_both();
-  two.sides[0].start();
-  two.poll_both();
-  EXPECT_FALSE(two.sides[0].done());
-  two.sides[1].start();
-  two.poll_both();
-  EXPECT_TRUE(two.sides[0].done());
-  EXPECT_TRUE(two.sides[1].done());
+  for (const std::size_t bytes : {std::size_t{100'000}, std::size_t{4 * core::kLeastWriteBytes}}) {
+    Two two(bytes, bytes, false, 0);
+    two.run_both();
+    two.sides[0].start();
+    two.poll_both();
+    EXPECT_FALSE(two.sides[0].done());
+    two.sides[1].start();
+    two.poll_both();
+    EXPECT_TRUE(two.sides[0].done());
+    EXPECT_TRUE(two.sides[1].done());
+  }
 }
 
 TEST(OneSided, AWriterOfShortMessagesIsOneStartAhead) {
@@ -308,20 +310,22 @@ TEST(OneSided, EndsThatDisagreeAreTold) {
 
 // Its buffer is its own again: what comes late finds it closed.
 TEST(OneSided, AReceiverThatGaveUpIsNotWrittenTo) {
-  Two two(100'000, 100'000, false, 0.2);
-  two.run_both();
-  two.sides[1].start();
-  two.poll_both();
-  EXPECT_EQ(two.sides[1].wait().errc(), Errc::timed_out);
-  two.sides[0].start();
-  two.poll_both();
-  ASSERT_TRUE(two.sides[0].done());
-  EXPECT_FALSE(two.sides[0].end().ok());
-  EXPECT_TRUE(two.sides[1].untouched());
-  two.sides[1].start();
-  const Status again = two.sides[1].wait();
-  EXPECT_EQ(again.errc(), Errc::timed_out);
-  EXPECT_THAT(again.message, HasSubstr("make a new exchange"));
+  for (const std::size_t bytes : {std::size_t{100'000}, std::size_t{4 * core::kLeastWriteBytes}}) {
+    Two two(bytes, bytes, false, 0.2);
+    two.run_both();
+    two.sides[1].start();
+    two.poll_both();
+    EXPECT_EQ(two.sides[1].wait().errc(), Errc::timed_out);
+    two.sides[0].start();
+    two.poll_both();
+    ASSERT_TRUE(two.sides[0].done());
+    EXPECT_FALSE(two.sides[0].end().ok());
+    EXPECT_TRUE(two.sides[1].untouched());
+    two.sides[1].start();
+    const Status again = two.sides[1].wait();
+    EXPECT_EQ(again.errc(), Errc::timed_out);
+    EXPECT_THAT(again.message, HasSubstr("make a new exchange"));
+  }
 }
 
 TEST(OneSided, BothEndsHearThatMemoryCannotBeRegistered) {
