@@ -63,11 +63,11 @@ Block BlockList::range(BufferId buffer, int first, int count) const {
   return {buffer, 0, Layout::structure(fields)};
 }
 
+// A part of every start: the usual list has no more to say than the first words.
 void BlockList::describe(core::CallShape& shape) const {
-  shape.add(static_cast<std::uint64_t>(form_));
-  shape.add(static_cast<std::uint64_t>(blocks_));
+  shape.add(static_cast<std::uint64_t>(blocks_) * kForms + static_cast<std::uint64_t>(form_));
   if (element_ != nullptr) shape.add(*element_);
-  if (form_ == Form::regular) shape.add(static_cast<std::uint64_t>(elements_));
+  if (form_ == Form::regular) return shape.add(static_cast<std::uint64_t>(elements_));
   for (const int count : counts_) shape.add(static_cast<std::int64_t>(count));
   for (const int displacement : displacements_) shape.add(static_cast<std::int64_t>(displacement));
   for (const BlockShape& block : shapes_) {

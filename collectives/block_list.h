@@ -43,6 +43,7 @@ class BlockList {
 
  private:
   enum class Form : std::uint8_t { regular, irregular, general };
+  static constexpr std::uint64_t kForms = 3;
 
   Form form_ = Form::regular;
   const Layout* element_ = nullptr;

@@ -120,7 +120,8 @@ class Plan {
   [[nodiscard]] BufferId staging() const noexcept { return static_cast<BufferId>(schedule_.buffer_count()); }
   /// Memory that takes what is too long, as a buffer.
   [[nodiscard]] BufferId surplus() const noexcept { return static_cast<BufferId>(schedule_.buffer_count() + 1); }
-  [[nodiscard]] std::size_t buffer_count() const noexcept { return schedule_.buffer_count() + std::size_t{2}; }
+  static constexpr std::size_t kOwnBuffers = 2;  ///< of a run: those two
+  [[nodiscard]] std::size_t buffer_count() const noexcept { return schedule_.buffer_count() + kOwnBuffers; }
 
   /// Everything that a run needs is known: the context id and all addresses.
   [[nodiscard]] bool ready() const noexcept { return all_ready_ || find_ready(); }

@@ -63,9 +63,12 @@ Run::Run(Plan& plan)
 
 void Run::prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag, const UserReduction& user) noexcept {
   bool moved = memory_.empty();
-  for (std::size_t i = 0; i < bases.size() && i < plan_.schedule().buffer_count(); ++i)
-    if (i != static_cast<std::size_t>(BufferId::scratch) && std::exchange(bases_[i], bases[i]) != bases[i])
+  const std::size_t given = std::min<std::size_t>(bases.size(), bases_.size() - Plan::kOwnBuffers);
+  for (std::size_t i = 0; i < given; ++i)
+    if (bases_[i] != bases[i] && i != static_cast<std::size_t>(BufferId::scratch)) {
+      bases_[i] = bases[i];
       moved = true;
+    }
   if (moved) list_memory();
   sequence_tag_ = sequence_tag;
   if (plan_.has_user_reductions()) user_ = user;
