@@ -108,13 +108,21 @@ void Engine::poll_once() {
   leave();
 }
 
+// The processor may be the caller's, which the thread takes from it at once: that time is none of the caller's.
 void Engine::call_thread() noexcept {
-  calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  ThreadState deaf = ThreadState::deaf;
+  if (thread_state_.load(std::memory_order_relaxed) == ThreadState::awake) return count_call();
+  wake_thread();
+  left_at_.store(ticks(), std::memory_order_relaxed);
+}
+
+void Engine::wake_thread() noexcept {
+  count_call();
+  ThreadState state = thread_state_.load(std::memory_order_acquire);
+  const bool needed = needs_thread_.load(std::memory_order_relaxed);
+  if (state != ThreadState::deaf && !(state == ThreadState::dozing && needed)) return;
   // A thread that went to sleep on something else than the timer is not called late.
-  if (thread_state_.load(std::memory_order_acquire) != deaf) return;
-  const bool late = may_call_late_.load(std::memory_order_relaxed);
-  if (!thread_state_.compare_exchange_strong(deaf, late ? ThreadState::dozing : ThreadState::awake)) return;
+  const bool late = state == ThreadState::deaf && may_call_late_.load(std::memory_order_relaxed);
+  if (!thread_state_.compare_exchange_strong(state, late ? ThreadState::dozing : ThreadState::awake)) return;
   const itimerspec soon{{0, 0}, {0, kLateCallNs}};
   if (!late || ::timerfd_settime(late_call_.fd, 0, &soon, nullptr) != 0) raise(thread_fd_);
 }

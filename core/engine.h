@@ -20,6 +20,7 @@
 #include "core/mutex.h"
 #include "core/post.h"
 #include "core/provider.h"
+#include "core/ticks.h"
 
 namespace fab::core {
 
@@ -73,6 +74,18 @@ class Engine {
   void leave() noexcept {
     if (thread_wanted()) call_thread();
   }
+  /// A run was started that needs the thread, as its plan's last run did: a thread that dozes is called, too.
+  void need_thread() noexcept { needs_thread_.store(true, std::memory_order_relaxed); }
+  /// For a caller that waits or tests. Returns the ticks() at which the last one went its way; 0: one came back since.
+  std::uint64_t come_back() noexcept {
+    const std::uint64_t left_at = left_at_.load(std::memory_order_relaxed);
+    if (left_at == 0) return 0;
+    left_at_.store(0, std::memory_order_relaxed);
+    if (ticks() - left_at > kAbsenceTicks) absences_.store(absences() + 1, std::memory_order_relaxed);
+    return left_at;
+  }
+  /// How often callers have left runs alone for longer than these liked. Some may be lost.
+  [[nodiscard]] std::uint32_t absences() const noexcept { return absences_.load(std::memory_order_relaxed); }
   /// Polls everything once; for callers that hold no lock.
   void poll_once() FAB_EXCLUDES(mutex);
   /// Polls until `done()` says so, for about as long as a message within the node takes, if nobody else drives;
@@ -127,7 +140,8 @@ class Engine {
   static constexpr std::int64_t kThreadSafetyTimeoutNs = 1000 * kMillisecond;  ///< of the progress thread
   // Of the progress thread while callers wait for themselves.
   static constexpr std::int64_t kFirstDozeNs = kMillisecond / 20;
-  static constexpr std::int64_t kLongestDozeNs = kMillisecond;
+  static constexpr std::int64_t kLongestDozeNs = 4 * kMillisecond;  ///< each costs the caller beside it some 20 us
+  static constexpr std::uint64_t kAbsenceTicks = 250'000;  ///< some 100 us: what short messages do by themselves
   static constexpr int kDozesWhileDriven = 4;  ///< that long an exchange may take, and the next start is still cheap
   /// A call of a thread to which everything is left: on a processor that both share it would take that from the caller
   /// in the middle of the call that starts a run.
@@ -159,7 +173,7 @@ class Engine {
   /// at, under the lock, and then looks at this, does not miss one that missed the change.
   enum class ThreadState : std::uint8_t {
     awake,
-    dozing,   ///< will look by itself, soon
+    dozing,   ///< will look by itself, soon; is called only for runs that are known to need it
     waiting,  ///< in poll() on the providers' descriptors, which tell of everything since their last poll
     deaf      ///< must be called
   };
@@ -171,12 +185,15 @@ class Engine {
   void rest() FAB_REQUIRES(mutex);
   /// `left_alone`: nobody has polled since the last time.
   void look_after_held_back(bool left_alone) FAB_REQUIRES(mutex);
-  void doze(std::int64_t ns);
+  /// Returns whether somebody called.
+  bool doze(std::int64_t ns);
   /// Sleeps as the turn has decided; returns whether somebody called.
   bool sleep_until_called();
   /// Whether poll() saw a call on thread_fd_, which it was woken by or not; the descriptor is reset.
   [[nodiscard]] bool take_call();
   void call_thread() noexcept;
+  void wake_thread() noexcept;
+  void count_call() noexcept { calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   [[nodiscard]] bool thread_wanted() const noexcept { return active() > 0 && drivers() == 0; }
   [[nodiscard]] int drivers() const noexcept { return drivers_.load(std::memory_order_relaxed); }
   void count_driver(int change) noexcept FAB_REQUIRES(mutex) {
@@ -232,6 +249,9 @@ class Engine {
   unsigned turns_at_rest_ FAB_GUARDED_BY(mutex) = 0;  ///< when the thread last rested
   unsigned thread_turns_ FAB_GUARDED_BY(mutex) = 0;   ///< its own since then
   std::atomic<bool> may_call_late_{false};
+  std::atomic<bool> needs_thread_{false};
+  std::atomic<std::uint64_t> left_at_{0};  ///< ticks() when a caller went its way, unless the thread was awake
+  std::atomic<std::uint32_t> absences_{0};
 };
 
 /// Called again and again while a driver finds nothing to do: keeps another library going (MPI's own progress).

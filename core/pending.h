@@ -37,6 +37,8 @@ class Pending {
   virtual void abandon(const Status& reason) = 0;
   /// Ends it early if nobody else has to do with it yet: a receive that nothing has matched.
   virtual void cancel() {}
+  /// A caller knows that it is over. Needs no lock.
+  virtual void over(bool /*took_long*/) noexcept {}
   /// The user's handle is gone.
   virtual void let_go() noexcept = 0;
 

@@ -1,6 +1,7 @@
 // A plan: a schedule bound to a communicator, its peers resolved, its messages given their form on the wire.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -139,6 +140,8 @@ class Plan {
   [[nodiscard]] bool in_use() const noexcept { return runs_in_use_ > 0; }
   /// Nobody will start it again: its last run's release tells the communicator.
   void retire() noexcept { retired_ = true; }
+
+  std::atomic<bool> needs_thread{true};  ///< its last run was left alone, or so long that a call of the thread is cheap
 
  private:
   using Pieces = std::vector<PlannedPiece>;

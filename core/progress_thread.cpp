@@ -101,11 +101,11 @@ void Engine::look_after_held_back(bool left_alone) {
   }
 }
 
-void Engine::doze(std::int64_t ns) {
+bool Engine::doze(std::int64_t ns) {
   thread_state_.store(ThreadState::dozing, std::memory_order_relaxed);
   const timespec time{0, ns};
   ::ppoll(&thread_fd_, 1, &time, nullptr);
-  static_cast<void>(take_call());  // one that a sleep missed would end every doze at once
+  return take_call();  // one that a sleep missed would end every doze at once
 }
 
 bool Engine::take_call() {
@@ -151,20 +151,21 @@ void Engine::thread_main() {
     }
     if (!needed && (dozes == 0 || (drivers() > 0 && dozes < kDozesWhileDriven))) {
       ++dozes;
-      doze(doze_ns);
-      doze_ns = std::min(2 * doze_ns, kLongestDozeNs);
+      needed = doze(doze_ns) && needs_thread_.exchange(false, std::memory_order_relaxed);
+      doze_ns = needed ? kFirstDozeNs : std::min(2 * doze_ns, kLongestDozeNs);
       continue;
     }
-    doze_ns = kFirstDozeNs;
     const Turn turn = thread_turn(last_news);
     if (turn == Turn::worked) {
       worked = true;
+      doze_ns = kFirstDozeNs;
       last_event = last_news = Clock::now();
     } else if (turn == Turn::unwanted || thread_state_.load() != ThreadState::awake) {
       const bool spins = turn == Turn::idle && options_.thread_may_spin && Clock::now() - last_event < kThreadSpin;
       if (spins || !sleep_until_called()) continue;
       const auto called = Clock::now();
       needed = std::exchange(worked, false) && called - last_call > std::chrono::nanoseconds(kFirstDozeNs);
+      needed = needs_thread_.exchange(false, std::memory_order_relaxed) || needed;
       last_call = called;
     } else if (!all_have_wait_fd_) {
       ::sched_yield();

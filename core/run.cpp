@@ -93,11 +93,18 @@ void Run::start() {
   done_.store(false, std::memory_order_relaxed);
   engine_.mutex.assert_held();
   engine_.activated();
+  if (plan_.needs_thread.load(std::memory_order_relaxed)) engine_.need_thread();
+  absences_at_start_ = engine_.absences();
   if (one_sided_) one_sided_->next_start();
   if (may_begin())
     begin();
   else
     engine_.begin_later(*this);
+}
+
+void Run::over(bool took_long) noexcept {
+  const bool left_alone = engine_.absences() != absences_at_start_;
+  plan_.needs_thread.store(left_alone || took_long, std::memory_order_relaxed);
 }
 
 bool Run::may_begin() const noexcept {

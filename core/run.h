@@ -53,6 +53,7 @@ class Run final : public Pending {
   /// Ends the run early: takes back receives and refused posts. done() follows once the provider gave the receives
   /// back; sends may stay in flight (they only read), and keep the run's memory.
   void abandon(const Status& reason) override;
+  void over(bool took_long) noexcept override;
   /// What the run waits for: the operations in flight with their peers, or the peers whose addresses are missing.
   [[nodiscard]] std::string describe_pending() const override;
   [[nodiscard]] Communicator& communicator() const noexcept override { return plan_.communicator(); }
@@ -155,6 +156,7 @@ class Run final : public Pending {
   std::uint64_t run_tag_ = 0;  ///< what the tags of all messages share, once the run has begun
   std::uint32_t round_ = 0;
   std::uint32_t used_transfers_ = 0;
+  std::uint32_t absences_at_start_ = 0;  ///< the engine's
   std::uint32_t pending_ = 0;  ///< operations of the round not settled, one more while the round is being posted
   bool held_ = false;          ///< the user has a handle
   bool begun_ = false;         ///< round_ is being posted, or was

@@ -4,6 +4,7 @@
 
 #include "core/communicator.h"
 #include "core/context.h"
+#include "core/ticks.h"
 #include "core/watch.h"
 
 namespace fab::core {
@@ -18,14 +19,19 @@ double timeout_s_of(const Pending& pending) { return pending.communicator().cont
 
 namespace {
 
+/// In ticks(), about a ms.
+constexpr std::uint64_t kLongTicks = 2'500'000;
+
 /// `end` is called under the lock when it is done.
 template <class End>
 void finish(Pending& pending, IdleHook idle, End&& end) {
   Engine& engine = engine_of(pending);
+  const std::uint64_t left_at = engine.come_back();
   const auto linger = [&] {
     const Lock lock(engine.mutex);
     engine.linger([&pending] { return pending.done(); });
     if (!pending.done()) return false;
+    pending.over(left_at != 0 && ticks() - left_at > kLongTicks);
     end();
     return true;
   };
@@ -62,9 +68,11 @@ void wait(Pending& pending, IdleHook idle) {
 }
 
 bool test(Pending& pending) {
-  if (pending.done()) return true;
-  engine_of(pending).poll_once();
-  return pending.done();
+  engine_of(pending).come_back();
+  if (!pending.done()) engine_of(pending).poll_once();
+  if (!pending.done()) return false;
+  pending.over(false);
+  return true;
 }
 
 std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arrivals,
@@ -77,6 +85,7 @@ std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arr
 
 Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const std::size_t> wanted) {
   Engine& engine = engine_of(run);
+  engine.come_back();
   std::optional<Arrived> arrived;
   const auto look = [&] { return (arrived = find_arrived(run, arrivals, wanted)).has_value(); };
   {
@@ -109,6 +118,7 @@ std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
   auto found = first_done();
   if (found == all.end()) {
     const Pending* some = *std::find_if(all.begin(), all.end(), [](const Pending* each) { return each != nullptr; });
+    engine_of(*some).come_back();
     Driver driver(engine_of(*some), idle);
     Watch watch(all, timeout_s_of(*some));
     while ((found = first_done()) == all.end()) {

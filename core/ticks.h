@@ -1,0 +1,22 @@
+// A clock that costs next to nothing, for guesses: it may run at any pace, and jump.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace fab::core {
+
+/// Some billions in a second; never 0.
+inline std::uint64_t ticks() noexcept {
+#if defined(__x86_64__)
+  return __rdtsc() | 1u;
+#else
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) | 1u;
+#endif
+}
+
+}  // namespace fab::core
