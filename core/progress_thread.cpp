@@ -139,6 +139,7 @@ void Engine::thread_main() {
   auto last_call = last_event;
   auto last_news = last_event;  // or start
   std::uint32_t seen_calls = 0;
+  std::uint32_t seen_absences = 0;
   bool worked = true;
   bool needed = true;
   std::int64_t doze_ns = kFirstDozeNs;
@@ -151,8 +152,11 @@ void Engine::thread_main() {
     }
     if (!needed && (dozes == 0 || (drivers() > 0 && dozes < kDozesWhileDriven))) {
       ++dozes;
-      needed = doze(doze_ns) && needs_thread_.exchange(false, std::memory_order_relaxed);
-      doze_ns = needed ? kFirstDozeNs : std::min(2 * doze_ns, kLongestDozeNs);
+      const bool called = doze(doze_ns) && needs_thread_.exchange(false, std::memory_order_relaxed);
+      doze_ns = called ? kFirstDozeNs : std::min(2 * doze_ns, kLongestDozeNs);
+      // Messages have no plan that remembers: a caller that left something alone may do so again.
+      const std::uint32_t left_alone = absences();
+      needed = std::exchange(seen_absences, left_alone) != left_alone || called;
       continue;
     }
     const Turn turn = thread_turn(last_news);
