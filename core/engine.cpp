@@ -132,8 +132,9 @@ void Engine::deactivated() noexcept {
   notify_followers();
 }
 
+// A send that is repeated asks for this before anything else does, or was accepted: then it may be another by now.
 void Engine::retry_later(Post& send, RefusedPosts& to_peer) {
-  if (&send == repeated_)
+  if (std::exchange(repeated_, nullptr) == &send)
     to_peer.push_front(send);
   else
     to_peer.push_back(send);

@@ -23,8 +23,9 @@ RecordingProvider::RecordingProvider(const Capabilities& capabilities, std::stri
 
 RecordingProvider::~RecordingProvider() { ::close(wait_fd_); }
 
-void RecordingProvider::refuse(std::size_t posts) {
+void RecordingProvider::refuse(std::size_t posts, std::size_t after) {
   const std::lock_guard lock(mutex_);
+  accept_next_ = after;
   refuse_next_ = posts;
 }
 
@@ -127,6 +128,10 @@ PeerHandle RecordingProvider::connect(std::string_view address) {
 
 bool RecordingProvider::refuses(const Post& post) {
   const bool peer_refused = refused_peers_.contains({post.peer, post.kind});
+  if (!peer_refused && accept_next_ > 0) {
+    --accept_next_;
+    return false;
+  }
   if (!peer_refused && refuse_next_ == 0) return false;
   if (!peer_refused) --refuse_next_;
   refusals_.fetch_add(1);

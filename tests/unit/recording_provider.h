@@ -45,7 +45,8 @@ class RecordingProvider : public Provider {
   static Capabilities default_capabilities();
 
   // The test's side: before a post.
-  void refuse(std::size_t posts);  ///< the next posts are refused, whatever they are
+  /// So many posts are refused, whatever they are, after so many that are accepted.
+  void refuse(std::size_t posts, std::size_t after = 0);
   void refuse_peer(PeerHandle peer, OperationKind kind, bool refused);  ///< all posts of a kind to or from one peer
   /// The next post of this kind to or from this peer fails before it returns.
   void fail_in_post(PeerHandle peer, OperationKind kind, std::string fault);
@@ -114,7 +115,8 @@ class RecordingProvider : public Provider {
   mutable std::mutex mutex_;
   std::vector<Post> posts_;
   std::vector<Event> events_;
-  std::size_t refuse_next_ = 0;
+  std::size_t accept_next_ = 0;
+  std::size_t refuse_next_ = 0;  ///< after those
   std::set<std::pair<PeerHandle, OperationKind>> refused_peers_;
   std::vector<Fault> faults_;
   std::string connection_fault_;

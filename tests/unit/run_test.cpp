@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "core/frame.h"
+#include "core/message_parts.h"
 #include "core/wait.h"
 #include "unit/recording_rig.h"
 
@@ -116,6 +118,33 @@ TEST(Run, RefusedSendsToOnePeerLeaveInTheOrderOfTheirStarts) {
     EXPECT_EQ(runs[i]->status().ok(), !failing.contains(i));
     rig.let_go(*runs[i]);
   }
+}
+
+// The second part of a message takes the transfer of a send of the round before, which was repeated and done at once.
+TEST(Run, ARefusedPartStaysBehindTheOneBeforeItInTheTransferOfARepeatedSend) {
+  RecordingRig::Options options;
+  options.capabilities.inject_bytes = 8;
+  RecordingRig rig(options);
+  constexpr std::size_t kLong = 100'000;
+  ScheduleBuilder builder("test", 2);
+  for (const std::uint32_t slot : {0u, 1u})
+    builder.send(1, slot, {BufferId::send, static_cast<std::ptrdiff_t>(8 * slot), Layout::contiguous(8)});
+  builder.round();
+  builder.send(1, 0, {BufferId::send, 0, Layout::contiguous(kLong)});
+  Buffers buffers(kLong);
+  rig.provider().refuse(1, 1);
+  core::Run& run = rig.start(builder.commit(), buffers);
+  ASSERT_EQ(rig.provider().count(kSend), 1u);
+  rig.provider().refuse(1, 1);
+  for (int i = 0; i < 3; ++i) rig.poll();
+  const std::vector<Post> posts = rig.provider().posts();
+  ASSERT_EQ(posts.size(), 4u) << "two short messages, and one of two parts";
+  EXPECT_EQ(posts[2].bytes(), core::kHeadBytes);
+  EXPECT_EQ(posts[2].bytes() + posts[3].bytes(), kLong + core::frame_bytes(1));
+  rig.provider().settle_all(0);
+  rig.poll();
+  EXPECT_TRUE(run.done() && run.status().ok());
+  rig.let_go(run);
 }
 
 TEST(Run, OrderOfCompletionsDoesNotMatter) {
