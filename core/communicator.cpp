@@ -55,7 +55,7 @@ bool Communicator::is_on_one_node() const {
   return true;
 }
 
-FrameWord Communicator::call_word(const Schedule& schedule) const noexcept {
+CallWord Communicator::call_word(const Schedule& schedule) const noexcept {
   return core::call_word(schedule.name(), context_->config().check);
 }
 

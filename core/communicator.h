@@ -47,7 +47,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] std::uint64_t context_tag() const noexcept { return context_tag_; }
   /// All ranks reach each other through shared memory; all think the same.
   [[nodiscard]] bool is_on_one_node() const;
-  [[nodiscard]] FrameWord call_word(const Schedule& schedule) const noexcept;
+  [[nodiscard]] CallWord call_word(const Schedule& schedule) const noexcept;
 
   /// Of the schedules that run on this communicator. Within a node messages cost less: fewer bytes are combined.
   [[nodiscard]] CommitOptions commit_options() const;

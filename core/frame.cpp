@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <type_traits>
 
 #include "core/collective.h"
 
@@ -9,31 +10,35 @@ namespace fab::core {
 
 namespace {
 
-constexpr FrameWord kNoticeCall = ~FrameWord{0};
+constexpr CallWord kNoticeCall = ~CallWord{0};
+
+using BlockBytes = std::uint64_t;
+
+static_assert(std::is_trivially_copyable_v<FrameHead> && sizeof(FrameHead) == FrameHead::kBytes);
 
 }  // namespace
 
 void write_notice(const FailureNotice& notice, std::byte* out) noexcept {
-  const FrameWord words[] = {kNoticeCall, static_cast<FrameWord>(notice.code),
-                             static_cast<FrameWord>(std::int64_t{notice.culprit})};
-  static_assert(sizeof(words) == FrameHead::kBytes);
-  std::memcpy(out, words, sizeof(words));
+  static_assert(sizeof(notice.culprit) == sizeof(FrameHead::blocks));
+  const FrameHead head{.call = kNoticeCall,
+                       .blocks = static_cast<std::uint32_t>(notice.culprit),
+                       .message_bytes = static_cast<std::uint64_t>(notice.code)};
+  std::memcpy(out, &head, sizeof(head));
 }
 
 std::optional<FailureNotice> find_notice(const FrameHead& head) noexcept {
   if (head.call != kNoticeCall) return std::nullopt;
-  return FailureNotice{.culprit = static_cast<Rank>(static_cast<std::int64_t>(head.blocks)),
-                       .code = static_cast<Errc>(head.message_bytes)};
+  return FailureNotice{.culprit = static_cast<Rank>(head.blocks), .code = static_cast<Errc>(head.message_bytes)};
 }
 
-FrameWord call_word(std::string_view name, bool check) noexcept {
+CallWord call_word(std::string_view name, bool check) noexcept {
   if (!check) return 0;
-  FrameWord word = 14695981039346656037ull;  // FNV-1a
-  for (const char character : name) word = (word ^ static_cast<unsigned char>(character)) * 1099511628211ull;
-  return word;
+  CallWord word = 2166136261u;  // FNV-1a
+  for (const char character : name) word = (word ^ static_cast<unsigned char>(character)) * 16777619u;
+  return word == kNoticeCall ? 0 : word;
 }
 
-std::string_view name_of_call(FrameWord word) noexcept {
+std::string_view name_of_call(CallWord word) noexcept {
   for (const std::string_view name : {"neighbor_xchg", "cart_shift_xchg", "halo_xchg"})
     if (call_word(name, true) == word) return name;
   for (const std::string_view name : kCollectiveNames)
@@ -42,35 +47,39 @@ std::string_view name_of_call(FrameWord word) noexcept {
 }
 
 std::uint32_t frame_bytes(std::uint32_t blocks) noexcept {
-  return static_cast<std::uint32_t>(FrameHead::kBytes + blocks * sizeof(FrameWord));
+  return static_cast<std::uint32_t>(FrameHead::kBytes + (blocks - 1) * sizeof(BlockBytes));
 }
 
-void write_frame(std::span<const BlockRecord> blocks, FrameWord call, std::byte* out) noexcept {
-  const auto write = [&out](FrameWord word) {
-    std::memcpy(out, &word, sizeof(word));
-    out += sizeof(word);
-  };
-  FrameWord bytes = frame_bytes(static_cast<std::uint32_t>(blocks.size()));
-  for (const BlockRecord& block : blocks) bytes += block.bytes;
-  write(call);
-  write(bytes);
-  write(blocks.size());
-  for (const BlockRecord& block : blocks) write(block.bytes);
+void write_frame(std::span<const BlockRecord> blocks, CallWord call, std::byte* out) noexcept {
+  const auto count = static_cast<std::uint32_t>(blocks.size());
+  FrameHead head{.call = call, .blocks = count, .message_bytes = frame_bytes(count)};
+  for (const BlockRecord& block : blocks) head.message_bytes += block.bytes;
+  std::memcpy(out, &head, sizeof(head));
+  out += sizeof(head);
+  for (const BlockRecord& block : blocks.first(count - 1)) {
+    const BlockBytes bytes = block.bytes;
+    std::memcpy(out, &bytes, sizeof(bytes));
+    out += sizeof(bytes);
+  }
 }
 
 FrameHead read_frame_head(const std::byte* frame) noexcept {
-  FrameWord words[3];
-  static_assert(sizeof(words) == FrameHead::kBytes);
-  std::memcpy(words, frame, sizeof(words));
-  return {words[0], words[1], words[2]};
+  FrameHead head;
+  std::memcpy(&head, frame, sizeof(head));
+  return head;
 }
 
-FrameCheck check_frame(std::span<const BlockRecord> blocks, FrameWord call, const std::byte* frame) noexcept {
+FrameCheck check_frame(std::span<const BlockRecord> blocks, CallWord call, const std::byte* frame) noexcept {
   const FrameHead head = read_frame_head(frame);
   if (head.call != call) return {FrameFault::other_call, 0, 0, head.call};
+  BlockBytes left = head.message_bytes - frame_bytes(head.blocks);
   for (std::uint32_t i = 0; i < blocks.size() && i < head.blocks; ++i) {
-    FrameWord sent;
-    std::memcpy(&sent, frame + FrameHead::kBytes + i * sizeof(sent), sizeof(sent));
+    BlockBytes sent = left;
+    if (i + 1 < head.blocks) {
+      if (i + 1 == blocks.size()) break;  // its place is not in the frame any more
+      std::memcpy(&sent, frame + FrameHead::kBytes + i * sizeof(sent), sizeof(sent));
+    }
+    left -= sent;
     if (sent == blocks[i].bytes) continue;
     return {sent > blocks[i].bytes ? FrameFault::too_long : FrameFault::too_short, i, sent};
   }

@@ -14,28 +14,27 @@
 
 namespace fab::core {
 
-/// Words of a frame: the call, the bytes of the whole message (frame included), the number of blocks, then the bytes of
-/// each block.
-using FrameWord = std::uint64_t;
-
 /// A word for the name of a call; 0 where calls are not checked.
-[[nodiscard]] FrameWord call_word(std::string_view name, bool check) noexcept;
+using CallWord = std::uint32_t;
+[[nodiscard]] CallWord call_word(std::string_view name, bool check) noexcept;
 /// The inverse, for the calls of fab's own; "another call" for others.
-[[nodiscard]] std::string_view name_of_call(FrameWord word) noexcept;
+[[nodiscard]] std::string_view name_of_call(CallWord word) noexcept;
 
-/// Bytes of a frame for so many blocks.
+/// What a frame begins with. After that come the bytes of each block but the last, which those of the message tell: so
+/// two blocks of a double each and their frame fit a cell of the node's rings.
+struct FrameHead {
+  static constexpr std::size_t kBytes = 16;
+
+  CallWord call = 0;
+  std::uint32_t blocks = 0;
+  std::uint64_t message_bytes = 0;  ///< frame included
+};
+
+/// Bytes of a frame for so many blocks, one at least.
 [[nodiscard]] std::uint32_t frame_bytes(std::uint32_t blocks) noexcept;
 
-void write_frame(std::span<const BlockRecord> blocks, FrameWord call, std::byte* out) noexcept;
+void write_frame(std::span<const BlockRecord> blocks, CallWord call, std::byte* out) noexcept;
 
-/// What the head of a frame says of its message.
-struct FrameHead {
-  static constexpr std::size_t kBytes = 3 * sizeof(FrameWord);
-
-  FrameWord call = 0;
-  std::uint64_t message_bytes = 0;
-  std::uint64_t blocks = 0;
-};
 /// `frame` has at least FrameHead::kBytes.
 [[nodiscard]] FrameHead read_frame_head(const std::byte* frame) noexcept;
 
@@ -54,9 +53,9 @@ struct FrameCheck {
   FrameFault fault = FrameFault::none;
   std::uint32_t block = 0;         ///< the first block that differs
   std::uint64_t sender_bytes = 0;  ///< what the sender gave it
-  FrameWord sender_call = 0;       ///< of FrameFault::other_call
+  CallWord sender_call = 0;       ///< of FrameFault::other_call
 };
-[[nodiscard]] FrameCheck check_frame(std::span<const BlockRecord> blocks, FrameWord call,
+[[nodiscard]] FrameCheck check_frame(std::span<const BlockRecord> blocks, CallWord call,
                                      const std::byte* frame) noexcept;
 
 }  // namespace fab::core

@@ -278,7 +278,7 @@ void Run::received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) {
   using Part = PlannedOperation::Part;
   const PlannedOperation& operation = *transfer.operation;
   const bool framed = (tag & tags_.framed()) != 0 && bytes >= FrameHead::kBytes && operation.part != Part::later;
-  const FrameHead frame = framed ? read_frame(operation) : FrameHead{0, bytes, 1};
+  const FrameHead frame = framed ? read_frame(operation) : FrameHead{.blocks = 1, .message_bytes = bytes};
   if (const auto notice = framed ? find_notice(frame) : std::nullopt) return heard_of(*notice, operation);
   compare(operation, bytes, framed ? &frame : nullptr);
   if (status_.ok() && operation.staged && !transfer.taken) unpack(operation);
@@ -301,7 +301,7 @@ void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, const 
          fmt::format("{} bytes arrived where {} were declared; the two ends of an edge must agree about its size",
                      sent_bytes, expected_bytes));
   }
-  if (first_part) clear_up(operation, frame != nullptr ? *frame : FrameHead{0, bytes, 1});
+  if (first_part) clear_up(operation, frame != nullptr ? *frame : FrameHead{.blocks = 1, .message_bytes = bytes});
 }
 
 // The frame lies wherever the receive put it: in staging memory if one was expected, else in the user's block.

@@ -17,22 +17,22 @@ std::vector<BlockRecord> blocks_of(std::initializer_list<std::uint64_t> sizes) {
   return blocks;
 }
 
-std::vector<std::byte> frame_of(const std::vector<BlockRecord>& blocks, FrameWord call) {
+std::vector<std::byte> frame_of(const std::vector<BlockRecord>& blocks, CallWord call) {
   std::vector<std::byte> frame(frame_bytes(static_cast<std::uint32_t>(blocks.size())));
   write_frame(blocks, call, frame.data());
   return frame;
 }
 
-TEST(Frame, ThreeWordsAndOneForEachBlock) {
-  EXPECT_EQ(frame_bytes(1), 32u);
-  EXPECT_EQ(frame_bytes(5), 64u);
+TEST(Frame, AHeadAndAWordForEachBlockButTheLast) {
+  EXPECT_EQ(frame_bytes(1), 16u);
+  EXPECT_EQ(frame_bytes(5), 48u);
 }
 
 TEST(Frame, ItsHeadTellsTheWholeMessage) {
   const FrameHead head = read_frame_head(frame_of(blocks_of({8, 4, 1ull << 40}), 5).data());
   EXPECT_EQ(head.call, 5u);
   EXPECT_EQ(head.blocks, 3u);
-  EXPECT_EQ(head.message_bytes, 48 + 8 + 4 + (1ull << 40));
+  EXPECT_EQ(head.message_bytes, 32 + 8 + 4 + (1ull << 40));
 }
 
 TEST(Frame, CallsHaveDifferentWordsWhereTheyAreChecked) {
@@ -81,7 +81,7 @@ TEST(Frame, MoreBlocksAreNoticed) {
 
 TEST(Frame, MayLieAtAnyAddress) {
   const auto blocks = blocks_of({3, 4});
-  std::vector<std::byte> memory(41);
+  std::vector<std::byte> memory(1 + frame_bytes(2));
   write_frame(blocks, 7, memory.data() + 1);
   EXPECT_EQ(memory[0], std::byte{0});
   EXPECT_EQ(check_frame(blocks, 7, memory.data() + 1).fault, FrameFault::none);
