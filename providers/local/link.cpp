@@ -214,7 +214,7 @@ void Link::take() {
   switch (cell.kind) {
     case CellKind::message: {
       const std::uint64_t bytes = cell.message.bytes;
-      Receive* receive = accept(tag, cell.message.memory.data(), bytes);
+      Receive* receive = accept(tag, in_->message(cell), bytes);
       in_->pop();
       if (receive != nullptr) finish(*receive, bytes, tag);
       return;

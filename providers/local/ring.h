@@ -1,11 +1,13 @@
-// A queue between two processes: cells of one cache line, and memory for what does not fit a cell.
+// A queue between two processes: cells of two cache lines, and memory for what does not fit a cell.
 //
 // One process writes, one reads. A cell becomes visible by one release store, that of its turn; a short message lies
-// inside it, so it crosses as one cache line. What is longer lies in the bulk memory, which is used round and round,
-// too. How far the reader has come is all that it tells the writer. The templates let tests/model run this code on
-// atomics of its own.
+// inside it, the shortest in its first line, so that they cross as one cache line. (Processors fetch lines in pairs:
+// with two cells in a pair a look at one would take the other from its writer.) What is longer lies in the bulk memory,
+// which is used round and round, too. How far the reader has come is all that it tells the writer. The templates let
+// tests/model run this code on atomics of its own.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -29,13 +31,22 @@ enum class CellKind : std::uint32_t {
   chunk,     ///< a piece of a long message in the bulk memory, for a receive
 };
 
-/// Asks for a cache line ahead of writing to it: the other side has a copy, which takes long to be withdrawn.
-inline void will_write(const void* line) noexcept {
+/// Asks for the cache lines of so many bytes ahead of writing to them: the other side has copies, which take long to be
+/// withdrawn.
+inline void will_write(const void* memory, std::uint64_t bytes) noexcept {
+  const char* const line = static_cast<const char*>(memory);
+  for (std::uint64_t ahead = 0; ahead < bytes; ahead += kCacheLine)
 #if defined(__x86_64__)
-  asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(line)));
+    asm volatile("prefetchw %0" ::"m"(line[ahead]));
 #else
-  __builtin_prefetch(line, 1);
+    __builtin_prefetch(line + ahead, 1);
 #endif
+}
+
+/// And ahead of reading them: they come from the other processor all at once, and not one after the other.
+inline void will_read(const void* memory, std::uint64_t bytes) noexcept {
+  for (std::uint64_t ahead = 0; ahead < bytes; ahead += kCacheLine)
+    __builtin_prefetch(static_cast<const char*>(memory) + ahead);
 }
 
 /// In the bulk memory; positions count from the beginning of time.
@@ -74,8 +85,9 @@ struct Clearance {
 };
 
 template <template <class> class Atomic>
-struct alignas(kCacheLine) BasicCell {
-  static constexpr std::size_t kInlineBytes = 40;
+struct alignas(2 * kCacheLine) BasicCell {
+  static constexpr std::size_t kInlineBytes = 104;
+  static constexpr std::size_t kFirstLineBytes = kInlineBytes - kCacheLine;
 
   Atomic<std::uint32_t> turn;  ///< of the cell: the number of the lap's first cell plus its place plus one
   CellKind kind;
@@ -92,7 +104,7 @@ struct alignas(kCacheLine) BasicCell {
   };
 };
 using Cell = BasicCell<std::atomic>;
-static_assert(sizeof(Cell) == kCacheLine);
+static_assert(sizeof(Cell) == 2 * kCacheLine);
 
 template <template <class> class Atomic, std::uint32_t cell_count, std::size_t bulk_bytes>
 struct BasicRing {
@@ -111,6 +123,10 @@ struct BasicRing {
 };
 using Ring = BasicRing<std::atomic, 256, 256 * 1024>;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "atomics must work between processes");
+
+/// As much of a message is asked for ahead. Longer ones gain nothing: processors follow by themselves.
+inline constexpr std::uint64_t kMostAhead = 256;
+inline constexpr std::uint64_t kMostAheadOfWriting = 4096;
 
 /// The writer's end. New memory is all zeros, which is an empty ring.
 template <class AnyRing>
@@ -131,7 +147,7 @@ class BasicRingWriter {
     Cell& filled = cell();
     filled.turn.store(++written_, std::memory_order_release);
     // Not the next, which the reader is looking at.
-    will_write(&ring_->cells[(written_ + 1) % AnyRing::kCells]);
+    will_write(&ring_->cells[(written_ + 1) % AnyRing::kCells], sizeof(Cell));
   }
   /// Room for so many bytes side by side (kLongestStretch at most), or null. They count as taken when the cell that
   /// names them is published.
@@ -149,9 +165,9 @@ class BasicRingWriter {
   /// Keeps what follows on a cache line of its own, and expects it to be as long.
   void take(const Stretch& stretch) noexcept {
     bulk_written_ = (stretch.begin + stretch.bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
-    if (stretch.bytes > kMostAhead) return;
-    const std::byte* const next = ring_->bulk.data() + bulk_written_ % AnyRing::kBulkBytes;
-    for (std::uint64_t ahead = 0; ahead < stretch.bytes; ahead += kCacheLine) will_write(next + ahead);
+    // What is asked for may lie beyond the ring, where it does no harm.
+    if (stretch.bytes <= kMostAheadOfWriting)
+      will_write(ring_->bulk.data() + bulk_written_ % AnyRing::kBulkBytes, stretch.bytes);
   }
   void waits(bool waiting) noexcept {
     if (waiting != waiting_) ring_->writer_waits.store(waiting ? 1 : 0, std::memory_order_relaxed);
@@ -159,9 +175,6 @@ class BasicRingWriter {
   }
 
  private:
-  /// Longer messages gain nothing; what is asked for may lie beyond the ring, where it does no harm.
-  static constexpr std::uint64_t kMostAhead = 4096;
-
   AnyRing* ring_;
   std::uint32_t written_ = 0;
   std::uint32_t seen_read_ = 0;
@@ -184,8 +197,17 @@ class BasicRingReader {
     const Cell& next = ring_->cells[read_ % AnyRing::kCells];
     return next.turn.load(std::memory_order_acquire) == read_ + 1 ? &next : nullptr;
   }
+  /// Its bytes, which are about to be read.
   [[nodiscard]] const std::byte* bulk(const Stretch& stretch) const noexcept {
-    return ring_->bulk.data() + stretch.begin % AnyRing::kBulkBytes;
+    const std::byte* const bytes = ring_->bulk.data() + stretch.begin % AnyRing::kBulkBytes;
+    will_read(bytes, std::min(stretch.bytes, kMostAhead));
+    return bytes;
+  }
+  /// The same of a message inside the cell.
+  [[nodiscard]] const std::byte* message(const Cell& cell) const noexcept {
+    const std::byte* const bytes = cell.message.memory.data();
+    if (cell.message.bytes > Cell::kFirstLineBytes) will_read(bytes + Cell::kFirstLineBytes, 1);
+    return bytes;
   }
   /// The memory is the writer's again.
   void release(const Stretch& stretch) noexcept {

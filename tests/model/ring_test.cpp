@@ -21,7 +21,7 @@ using Messages = std::vector<std::size_t>;
 /// One thread sends the messages as providers/local/link.cpp does, the other takes them.
 template <std::uint32_t cells>
 class Traffic {
-  using Ring = local::BasicRing<Atomic, cells, 256>;
+  using Ring = local::BasicRing<Atomic, cells, 512>;
   using Cell = typename Ring::Cell;
 
  public:
@@ -97,7 +97,7 @@ class Traffic {
     explorer_.reads(cell, sizeof(*cell));
     explorer_.require(cell->tag == number, "messages come in order");
     if (cell->kind == local::CellKind::message) {
-      check(cell->message.memory.data(), cell->message.bytes, number, bytes);
+      check(reader_->message(*cell), cell->message.bytes, number, bytes);
     } else {
       const local::Stretch stretch = cell->stretch;
       if (mistake_ == Mistake::early_release) reader_->release(stretch);
@@ -123,9 +123,9 @@ class Traffic {
 };
 
 // Twice round the cells, or twice round the bulk memory, where what does not fit at its end begins anew.
-Traffic<2> in_cells(Mistake mistake = Mistake::none) { return Traffic<2>({0, 8, 40, 40, 1}, mistake); }
-Traffic<4> in_bulk(Mistake mistake = Mistake::none) { return Traffic<4>({100, 60, 120, 64}, mistake); }
-Traffic<2> in_both() { return Traffic<2>({60, 8, 128, 128}); }
+Traffic<2> in_cells(Mistake mistake = Mistake::none) { return Traffic<2>({0, 8, 104, 104, 1}, mistake); }
+Traffic<4> in_bulk(Mistake mistake = Mistake::none) { return Traffic<4>({200, 120, 240, 128}, mistake); }
+Traffic<2> in_both() { return Traffic<2>({120, 8, 256, 256}); }
 
 void expect_no_failure(auto&& traffic) {
   const Explorer::Outcome outcome = traffic.explore();

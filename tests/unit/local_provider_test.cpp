@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/wait.h"
+#include "providers/local/ring.h"
 #include "unit/exchange.h"
 #include "unit/local_ends.h"
 #include "unit/random_topologies.h"
@@ -28,7 +29,9 @@ class LocalProviderTest : public LocalEnds {
   void hand_over();
 };
 
-constexpr std::size_t kSizes[] = {0, 1, 39, 40, 41, 64, 1000, 16384, 32767, 32768, 32769, 200'000, 1'000'003};
+constexpr std::size_t kInside = local::Cell::kInlineBytes;
+constexpr std::size_t kSizes[] = {0,    1,     40,    41,    kInside - 1, kInside, kInside + 1,
+                                  1000, 16384, 32767, 32768, 32769,       200'000, 1'000'003};
 
 void LocalProviderTest::meet_in_any_order() {
   std::mt19937 random(5);
@@ -171,7 +174,7 @@ void LocalProviderTest::hand_over() {
         // What the kernel copies goes to the pieces.
         const bool read = GetParam().wanted == LongMessages::read && !GetParam().forbidden;
         const bool by_kernel =
-            (read && bytes > 40) || (GetParam().wanted == LongMessages::automatic && bytes > 16 * 1024);
+            (read && bytes > kInside) || (GetParam().wanted == LongMessages::automatic && bytes > 16 * 1024);
         const auto expected = pattern(bytes, 3);
         if (wants && !by_kernel) {
           EXPECT_TRUE(taker.kept == expected);
