@@ -118,7 +118,7 @@ struct BasicRing {
   Atomic<std::uint64_t> bulk_read;
   alignas(kCacheLine) Atomic<std::uint32_t> writer_waits;  ///< wants to be woken when there is room
   alignas(kCacheLine) BasicDivision<Atomic> division;      ///< of a message that the writer of the ring receives
-  alignas(kCacheLine) std::array<Cell, kCells> cells;
+  std::array<Cell, kCells> cells;
   alignas(kCacheLine) std::array<std::byte, kBulkBytes> bulk;
 };
 using Ring = BasicRing<std::atomic, 256, 256 * 1024>;
