@@ -53,7 +53,7 @@ struct FrameCheck {
   FrameFault fault = FrameFault::none;
   std::uint32_t block = 0;         ///< the first block that differs
   std::uint64_t sender_bytes = 0;  ///< what the sender gave it
-  CallWord sender_call = 0;       ///< of FrameFault::other_call
+  CallWord sender_call = 0;        ///< of FrameFault::other_call
 };
 [[nodiscard]] FrameCheck check_frame(std::span<const BlockRecord> blocks, CallWord call,
                                      const std::byte* frame) noexcept;

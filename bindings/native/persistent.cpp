@@ -51,7 +51,11 @@ PersistentExchange& PersistentExchange::operator=(PersistentExchange&& other) no
 
 PersistentExchange::~PersistentExchange() { static_cast<void>(wait_status()); }
 
-void PersistentExchange::start() { start_all({this, 1}); }
+void PersistentExchange::start() {
+  if (exchange_ == nullptr)
+    throw Error(Errc::invalid_argument, "PersistentExchange::start: it holds no exchange; an init call makes one");
+  start_these({this, 1});
+}
 
 bool PersistentExchange::active() const noexcept { return exchange_ != nullptr && exchange_->active(); }
 
@@ -111,14 +115,22 @@ bool PersistentExchange::test_source(std::size_t source) {
 }
 
 void PersistentExchange::start_all(std::span<PersistentExchange> exchanges) {
+  for (std::size_t i = 0; i < exchanges.size(); ++i)
+    if (exchanges[i].exchange_ == nullptr || exchanges[i].active())
+      throw Error(Errc::invalid_argument,
+                  fmt::format("PersistentExchange::start_all: exchanges[{}] {}", i,
+                              exchanges[i].active() ? "was started already, and is not complete"
+                                                    : "holds no exchange; an init call makes one"));
+  start_these(exchanges);
+}
+
+void PersistentExchange::start_these(std::span<PersistentExchange> exchanges) {
   for (auto next = exchanges.begin(); next != exchanges.end();) {
-    if (next->exchange_ == nullptr)
-      throw Error(Errc::invalid_argument, "PersistentExchange::start: it has no exchange");
     core::Engine& engine = next->exchange_->engine();
     const Leaving leaving(engine);
     const core::Lock lock(engine.mutex);
     do next->exchange_->start();
-    while (++next != exchanges.end() && next->exchange_ != nullptr && &next->exchange_->engine() == &engine);
+    while (++next != exchanges.end() && &next->exchange_->engine() == &engine);
   }
 }
 

@@ -116,35 +116,33 @@ TEST_F(PersistentTest, SeveralStartInOneCall) {
   }
 }
 
-TEST_F(PersistentTest, StartingSeveralEndsAtOneThatCannot) {
+TEST_F(PersistentTest, OfSeveralNoneStartsWhereOneCannot) {
   Several several(ring(), ring());
   auto& exchanges = several.exchanges;
-  const auto refused = [&exchanges] {
+  const auto expect_refused = [&exchanges](const char* why) {
     try {
       PersistentExchange::start_all(exchanges);
+      ADD_FAILURE() << why;
     } catch (const Error& error) {
-      return error.errc() == Errc::invalid_argument;
+      EXPECT_EQ(error.errc(), Errc::invalid_argument);
+      EXPECT_THAT(error.what(), testing::HasSubstr("PersistentExchange::start_all: exchanges[2] "));
+      EXPECT_THAT(error.what(), testing::HasSubstr(why));
     }
-    return false;
+    for (const std::size_t other : {0u, 1u, 3u}) EXPECT_FALSE(exchanges[other].active()) << other;
   };
   several.fill(rank(), 0);
   exchanges[2].start();
-  EXPECT_TRUE(refused()) << "started already";
-  EXPECT_TRUE(exchanges[1].active());
-  EXPECT_FALSE(exchanges[3].active());
-  exchanges[3].start();
+  expect_refused("was started already");
+  for (const std::size_t other : {0u, 1u, 3u}) exchanges[other].start();
   PersistentExchange::wait_all(exchanges);
   several.expect_from(next(), previous(), 0);
 
   several.fill(rank(), 1);
   PersistentExchange third;
   std::swap(third, exchanges[2]);
-  EXPECT_TRUE(refused()) << "no exchange";
-  EXPECT_TRUE(exchanges[1].active());
-  EXPECT_FALSE(exchanges[3].active());
-  third.start();
-  exchanges[3].start();
-  third.wait();
+  expect_refused("holds no exchange");
+  std::swap(third, exchanges[2]);
+  PersistentExchange::start_all(exchanges);
   PersistentExchange::wait_all(exchanges);
   several.expect_from(next(), previous(), 1);
 }

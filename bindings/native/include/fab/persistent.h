@@ -29,8 +29,8 @@ class PersistentExchange {
   PersistentExchange& operator=(PersistentExchange&& other) noexcept;
   ~PersistentExchange();
 
-  /// Returns at once. Throws Error(invalid_argument) when it is active already, Error(cancelled) when the context is
-  /// closed.
+  /// Returns at once. Throws Error(invalid_argument) when it is active already or holds no exchange, Error(cancelled)
+  /// when the context is closed.
   void start();
   /// Started and not yet waited for, or tested with the result true.
   [[nodiscard]] bool active() const noexcept;
@@ -52,11 +52,13 @@ class PersistentExchange {
   /// Makes some progress; whether the block is in its place. Throws like wait_source.
   [[nodiscard]] bool test_source(std::size_t source);
 
+  /// Starts all, or none: throws like start, and names the first that cannot be started.
   static void start_all(std::span<PersistentExchange> exchanges);
   /// Throws the first failure, after all are complete.
   static void wait_all(std::span<PersistentExchange> exchanges);
 
  private:
+  static void start_these(std::span<PersistentExchange> exchanges);
   [[nodiscard]] Status end();
   void check_sources(std::span<const std::size_t> sources, const char* call) const;
 
