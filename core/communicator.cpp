@@ -15,9 +15,6 @@ namespace {
 /// One for messages, one for what one-sided messages need to know beforehand.
 constexpr std::uint64_t kTagsOfLasting = 2;
 
-/// Between ranks of a node a message costs so little that longer blocks are better not copied together.
-constexpr std::size_t kMostCombinedOnNode = 1024;
-
 }  // namespace
 
 Communicator::Communicator(std::shared_ptr<Context> context, Group group, Rank rank, std::optional<ContextId> id)
@@ -62,7 +59,7 @@ CallWord Communicator::call_word(const Schedule& schedule) const noexcept {
 CommitOptions Communicator::commit_options() const {
   return {.combine_bytes = context_->config().combine_bytes, .combine_bytes_of = [this](Rank peer) {
             const bool near = context_->peers().is_near(world_rank(peer));
-            return near ? kMostCombinedOnNode : std::numeric_limits<std::size_t>::max();
+            return near ? std::size_t{0} : std::numeric_limits<std::size_t>::max();
           }};
 }
 

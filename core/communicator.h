@@ -49,7 +49,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] bool is_on_one_node() const;
   [[nodiscard]] CallWord call_word(const Schedule& schedule) const noexcept;
 
-  /// Of the schedules that run on this communicator. Within a node messages cost less: fewer bytes are combined.
+  /// Of the schedules that run on this communicator. Within a node a message costs less than copying blocks
+  /// together: none are combined.
   [[nodiscard]] CommitOptions commit_options() const;
 
   /// An empty shape to fill in, in memory that is used again and again. Under the engine's lock.

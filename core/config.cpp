@@ -166,8 +166,8 @@ constexpr std::array<ConfigRow, 14> kOtherRows = {{
      },
      [](const Config& config) { return fmt::format("{}", config.wait_timeout_s); }},
     {"FAB_COMBINE_BYTES", "32768",
-     "Blocks to one rank travel as one message up to this many bytes in total, within a node up to 1k at most: 0 or "
-     "more, suffixes k and m; 0: never; the same on all ranks.",
+     "Blocks to one rank of another node travel as one message up to this many bytes in total: 0 or more, suffixes k "
+     "and m; 0: never; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_bytes(text, config.combine_bytes); },
      [](const Config& config) { return std::to_string(config.combine_bytes); }, true},
     {"FAB_SEGMENT_BYTES", "65536",

@@ -20,8 +20,7 @@ using CallWord = std::uint32_t;
 /// The inverse, for the calls of fab's own; "another call" for others.
 [[nodiscard]] std::string_view name_of_call(CallWord word) noexcept;
 
-/// What a frame begins with. After that come the bytes of each block but the last, which those of the message tell: so
-/// two blocks of a double each and their frame fit a cell of the node's rings.
+/// What a frame begins with. After that come the bytes of each block but the last, which those of the message tell.
 struct FrameHead {
   static constexpr std::size_t kBytes = 16;
 
