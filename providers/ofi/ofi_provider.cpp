@@ -78,18 +78,19 @@ OfiProvider::~OfiProvider() {
 // Nobody waits for these completions any more. Sends that their peers do not take are given up. What cannot be
 // cancelled (fi_cancel fails) ends by itself, or is given up too.
 void OfiProvider::end_registered_operations() {
-  for (const auto& [completion, regions] : registered_) fi_cancel(&endpoint_->fid, provider_space_of(*completion));
+  registered_.for_each_message(
+      [&](const Completion& message) { fi_cancel(&endpoint_->fid, provider_space_of(message)); });
   std::array<fi_cq_tagged_entry, kReadBatch> entries;
   for (int polls = 0; !registered_.empty() && polls < kPollsForTheLast; ++polls) {
     const ssize_t count = fi_cq_read(queue_.get(), entries.data(), entries.size());
     fi_cq_err_entry error{};
     if (count == -FI_EAVAIL && fi_cq_readerr(queue_.get(), &error, 0) == 1 && error.op_context != nullptr)
-      registered_.erase(&Completion::from_provider_space(error.op_context));
+      registered_.end(Completion::from_provider_space(error.op_context));
     for (const fi_cq_tagged_entry& entry :
          std::span(entries).first(static_cast<std::size_t>(std::max<ssize_t>(count, 0))))
-      if ((entry.flags & FI_REMOTE_WRITE) == 0) registered_.erase(&Completion::from_provider_space(entry.op_context));
+      if ((entry.flags & FI_REMOTE_WRITE) == 0) registered_.end(Completion::from_provider_space(entry.op_context));
   }
-  registered_.clear();
+  registered_.end_all();
 }
 
 // Manual progress is enough, since fab polls, and spares the threads that some providers run for automatic progress. A

@@ -17,6 +17,7 @@
 #include "providers/ofi/handles.h"
 #include "providers/ofi/kept_memory.h"
 #include "providers/ofi/long_messages.h"
+#include "providers/ofi/regions_in_flight.h"
 #include "providers/ofi/send_order.h"
 
 namespace fab::ofi {
@@ -57,7 +58,7 @@ class OfiProvider final : public Provider {
 
  private:
   using Region = std::shared_ptr<fid_mr>;
-  using Regions = std::vector<Region>;
+  using Regions = RegionsInFlight::Regions;
   class Prepared;
   class Held;
   struct KeptBlock {
@@ -136,7 +137,7 @@ class OfiProvider final : public Provider {
   Handle<fid_ep> endpoint_;
   int wait_fd_ = -1;
   bool register_local_ = false;
-  std::unordered_map<const Completion*, Regions> registered_;   ///< FI_MR_LOCAL only
+  RegionsInFlight registered_;                                  ///< FI_MR_LOCAL only
   KeptMemory kept_;                                             ///< as above
   std::vector<KeptBlock> kept_blocks_;                          ///< of fab's heap, in kept_
   std::uint64_t heap_generation_ = 0;                           ///< of which freed blocks were let go

@@ -44,7 +44,7 @@ PostResult OfiProvider::posted(ssize_t result, const char* call, Completion& com
 }
 
 void OfiProvider::forget(const Completion& completion) {
-  if (register_local_) registered_.erase(&completion);
+  if (register_local_) registered_.end(completion);
   if (order_) order_->end(completion);
   if (!long_.empty()) long_.remove(completion);
 }
@@ -135,7 +135,7 @@ template <class Post>
 PostResult OfiProvider::post_registered(std::span<const iovec> pieces, std::uint64_t access, Completion& completion,
                                         Post post) {
   if (!register_local_) return post(nullptr);
-  Regions regions;
+  Regions& regions = registered_.begin(completion);
   descriptors_.clear();
   try {
     for (const iovec& piece : pieces) {
@@ -147,9 +147,8 @@ PostResult OfiProvider::post_registered(std::span<const iovec> pieces, std::uint
     completion.fail({error.code(), error.what()});
     return PostResult::pending;
   }
-  registered_[&completion] = std::move(regions);
   const PostResult result = post(descriptors_.data());
-  if (result != PostResult::pending) registered_.erase(&completion);
+  if (result != PostResult::pending) registered_.end(completion);
   return result;
 }
 
@@ -349,7 +348,7 @@ bool OfiProvider::goes_on(Completion& completion, std::uint64_t& bytes) {
   bytes = message->bytes;
   if (message->is_in_last_part()) return false;
   message->ended += message->most;
-  if (register_local_) registered_.erase(&completion);
+  if (register_local_) registered_.end(completion);
   long_.make_due(completion);
   return true;
 }

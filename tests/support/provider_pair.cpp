@@ -1,9 +1,6 @@
 #include "support/provider_pair.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace fab::test {
@@ -47,16 +44,8 @@ ProviderPair::ProviderPair(std::unique_ptr<Provider> left, std::unique_ptr<Provi
   from_left_ = right_->connect(left_->address());
 }
 
-void ProviderPair::poll_until(const std::function<bool()>& done) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!done()) {
-    left_->poll();
-    right_->poll();
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "nothing comes";
-  }
-}
-
-void ProviderPair::post(const std::function<PostResult()>& attempt, Outcome& departure) {
+template <class Attempt>
+void ProviderPair::post(const Attempt& attempt, Outcome& departure) {
   PostResult result = PostResult::again;
   poll_until([&] { return (result = attempt()) != PostResult::again; });
   if (result != PostResult::done) return;

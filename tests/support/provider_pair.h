@@ -1,11 +1,12 @@
 // Two ends of a provider in this process, and what moves from one to the other.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/uio.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -52,7 +53,15 @@ class ProviderPair {
 
   ProviderPair(std::unique_ptr<Provider> left, std::unique_ptr<Provider> right);
 
-  void poll_until(const std::function<bool()>& done);
+  template <class Done>
+  void poll_until(const Done& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!done()) {
+      left_->poll();
+      right_->poll();
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "nothing comes";
+    }
+  }
   template <class... Outcomes>
   void poll_until_ended(const Outcomes&... outcomes) {
     poll_until([&] { return (outcomes.ended && ...); });
@@ -77,7 +86,8 @@ class ProviderPair {
   std::uint64_t tag_ = 0x1000;  ///< of the last transfer
 
  private:
-  void post(const std::function<PostResult()>& attempt, Outcome& departure);
+  template <class Attempt>
+  void post(const Attempt& attempt, Outcome& departure);
 };
 
 }  // namespace fab::test

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
 #include "providers/local/local_provider.h"
 #include "support/provider_pair.h"
+#include "unit/allocation_count.h"
 
 namespace fab::test {
 namespace {
@@ -54,6 +56,31 @@ TEST_P(ProviderTest, ReceivesCanBeTakenBack) {
   ASSERT_NO_FATAL_FAILURE(poll_until_ended(taken_back));
   EXPECT_EQ(taken_back.status.errc(), Errc::cancelled) << taken_back.status.message;
   ASSERT_NO_FATAL_FAILURE(transfer(100, 1, 1)) << "a later receive of the same tag";
+}
+
+// As the messages of a persistent exchange are; libfabric's own allocations are its own matter.
+TEST_P(ProviderTest, AllocatesNothingForMessagesInMemoryThatIsHeld) {
+  Bytes sent = pattern(4000, 1);
+  Bytes received(sent.size());
+  const std::vector<iovec> from = cut(sent, 1);
+  const std::vector<iovec> to = cut(received, 1);
+  const auto held_at_left = left_->hold(from, {});
+  const auto held_at_right = right_->hold({}, to);
+  constexpr std::uint64_t kMessages = 3;
+  std::array<std::size_t, 3> allocations{};
+  for (std::size_t& count : allocations) {
+    std::array<Outcome, kMessages> arrivals;
+    std::array<Outcome, kMessages> departures;
+    const std::size_t before = allocation_count();
+    for (std::uint64_t i = 0; i < kMessages; ++i) ASSERT_NO_FATAL_FAILURE(receive(to, tag_ + i, arrivals[i]));
+    for (std::uint64_t i = 0; i < kMessages; ++i) ASSERT_NO_FATAL_FAILURE(send(from, tag_ + i, departures[i]));
+    ASSERT_NO_FATAL_FAILURE(poll_until_ended(arrivals[0], arrivals[1], arrivals[2]));
+    ASSERT_NO_FATAL_FAILURE(poll_until_ended(departures[0], departures[1], departures[2]));
+    count = allocation_count() - before;
+    for (const Outcome& arrival : arrivals) EXPECT_TRUE(arrival.status.ok()) << arrival.status.message;
+  }
+  EXPECT_EQ(received, sent);
+  EXPECT_EQ(allocations[2], 0u) << "the first took " << allocations[0] << ", the second " << allocations[1];
 }
 
 TEST_P(ProviderTest, RefusesAddressesOfOtherProviders) {
