@@ -135,7 +135,7 @@ constexpr std::array<ConfigRow, 14> kOtherRows = {{
      [](const Config& config) { return std::string(config.local ? "on" : "off"); }},
     {"FAB_LOCAL_LONG", "auto",
      "Long messages within a node: auto (from 16 KiB on the receiver copies out of the sender's memory where it can), "
-     "map (out of memory of fab's from 512 bytes on), read (out of any memory, by the kernel, from 40 bytes on) or "
+     "map (out of memory of fab's from 512 bytes on), read (out of any memory, by the kernel, above 104 bytes) or "
      "ring (both copy).",
      [](std::string_view text, Config& config) {
        return parse_name<LongMessages>(text, kLongMessages, config.local_long);

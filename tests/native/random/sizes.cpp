@@ -15,10 +15,10 @@
 namespace fab {
 namespace {
 
-/// Inside of a cell; what libfabric's net, tcp and shm inject; packed or in place; combined; copied, read, in chunks,
-/// pipelined; the ring's bulk memory; what is read at once.
-constexpr std::array<std::size_t, 12> kThresholds = {
-    0, 40, 64, 128, 4096, 8192, 16 * 1024, 32 * 1024, 64 * 1024, 128 * 1024, 256 * 1024, 1024 * 1024};
+/// Inside of a cell's first line, and of the cell; what libfabric's net, tcp and shm inject; mapped; packed or in
+/// place; combined; copied, read, in chunks, pipelined; the ring's bulk memory; what is read at once.
+constexpr std::array<std::size_t, 14> kThresholds = {
+    0, 40, 64, 104, 128, 512, 4096, 8192, 16 * 1024, 32 * 1024, 64 * 1024, 128 * 1024, 256 * 1024, 1024 * 1024};
 constexpr std::size_t kNear = 48;  ///< bytes; a frame and a cell's head are shorter
 constexpr std::byte kGuard{0xEE};
 constexpr std::size_t kGuardBytes = 64;
