@@ -300,22 +300,13 @@ void Link::announced(std::uint64_t tag, const Source& source) {
   early.source = source;
 }
 
-void Link::answer(const Answer& answer) {
-  answers_.push_back(answer);
-  write_answers();
-}
-
 // A receive is in flight until its sender was told that it is done: who has nothing in flight may not call for long.
 std::size_t Link::write_answers() {
   std::size_t written = 0;
   for (; !answers_.empty() && out_.has_cell(); ++written) {
     const Answer first = answers_.front();
     answers_.pop_front();
-    Cell& cell = out_.cell();
-    cell.kind = first.kind;
-    cell.clearance = first.clearance;
-    publish();
-    if (first.kind == CellKind::taken) finish_taken(first);
+    write(first);
   }
   tell_whether_waiting();
   return written;

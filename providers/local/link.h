@@ -159,7 +159,20 @@ class Link {
   void cleared(const Clearance& clearance);
   void fetch(Receive& receive, const Source& source, std::uint64_t tag);
   void clear(const Receive& receive, const Source& source);
-  void answer(const Answer& answer);
+  // Both inline, so that the answer's fields go straight into the cell: to read them back together, just after they
+  // were written one by one, would have to wait until all stores before are over, those of the message among them.
+  void answer(const Answer& answer) {
+    if (answers_.empty() && out_.has_cell()) return write(answer);
+    answers_.push_back(answer);
+    tell_whether_waiting();
+  }
+  void write(const Answer& answer) {
+    Cell& cell = out_.cell();
+    cell.kind = answer.kind;
+    cell.clearance = answer.clearance;
+    publish();
+    if (answer.kind == CellKind::taken) finish_taken(answer);
+  }
   std::size_t read_on();
   [[nodiscard]] bool read_on(Reading& reading);
   [[nodiscard]] std::uint64_t next_bytes(Reading& reading, std::uint64_t room);

@@ -21,8 +21,10 @@ std::uint64_t bytes_of(std::uint32_t slice, std::uint64_t message_bytes) noexcep
 }  // namespace
 
 Link::Source Link::source_of(const Announcement& announcement) {
-  Source source{
-      .bytes = announcement.location.bytes, .send = announcement.send, .may_help = announcement.may_help != 0};
+  Source source;  // field by field: compilers clear all of it ahead of a list of some
+  source.bytes = announcement.location.bytes;
+  source.send = announcement.send;
+  source.may_help = announcement.may_help != 0;
   source.pieces = read_location(announcement.location);
   if (announcement.region != 0)
     source.mapped = peer_memory_.translate({announcement.region, announcement.descriptor}, source.pieces.left());
@@ -37,7 +39,10 @@ void Link::fetch(Receive& receive, const Source& source, std::uint64_t tag) {
   receive.state = State::cleared;
   ++shared_.traffic.fetched;
   if (!source.mapped && !shared_.memory.usable() && receive.missing > 0) return clear(receive, source);
-  Reading reading{.receive = receive.number, .source = source, .to = receive.pieces};
+  Reading reading;
+  reading.receive = receive.number;
+  reading.source = source;
+  reading.to = receive.pieces;
   if (source.may_help && !source.mapped && receive.missing >= kLeastDivided) offer(reading);
   if (read_on(reading))
     end_reading(reading);

@@ -40,9 +40,17 @@ inline void scatter(std::span<const iovec> pieces, const std::byte* in, std::uin
   }
 }
 
-/// A copy of the list that remembers how far it was walked.
+/// A copy of the list that remembers how far it was walked. Most lists are short: only what they hold is copied.
 class Pieces {
  public:
+  Pieces() noexcept {}  // not defaulted, which would let {} clear all of the array
+  Pieces(const Pieces& other) noexcept { assign(other.left()); }
+  Pieces& operator=(const Pieces& other) noexcept {
+    if (this != &other) assign(other.left());
+    return *this;
+  }
+  ~Pieces() = default;
+
   void assign(std::span<const iovec> pieces) noexcept {
     std::copy(pieces.begin(), pieces.end(), pieces_.begin());
     count_ = static_cast<std::uint32_t>(pieces.size());
