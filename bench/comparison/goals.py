@@ -113,6 +113,43 @@ def at_most(goal, wanted, points):
     return Verdict(goal, MISSED, f"{counted}, a factor of {1 / worst.value / wanted:.2f} over")
 
 
+def below(goal, wanted, points, unit):
+    """Every point must be below `wanted`."""
+    if not points:
+        return Verdict(goal, OPEN, "")
+    worst = max(points, key=lambda point: point.value)
+    reached = sum(point.value < wanted for point in points)
+    return Verdict(goal, MET if reached == len(points) else MISSED,
+                   f"at {reached} of {len(points)} points; most: {worst.value:.4f} {unit} ({worst.where})")
+
+
+def idle(rows):
+    """Processor time of the rank that takes most."""
+    return [Point(row["cpu_percent_largest"], f"{row['state']}, {texts.TRANSPORTS[row['transport']]}")
+            for row in rows if "cpu_percent_largest" in row]
+
+
+def memory_growth(rows):
+    """Of a rank in a ring that exchanged, from the smallest job to the largest: fab's own, in %."""
+    held = {}
+    for row in rows:
+        if row["state"] == "ring, exchanged":
+            held.setdefault(row["ranks"], []).append(row["fab_bytes_mean"])
+    if len(held) != 2:
+        return []
+    (few, least), (many, most) = sorted((ranks, statistics.median(counts)) for ranks, counts in held.items())
+    return [Point(100 * (most / least - 1), f"{least:.0f} bytes with {few} ranks, {most:.0f} with {many}")]
+
+
+def footprint(rows):
+    """The verdicts on it."""
+    return [
+        below("A processor, idle or with a receive pending for 10 s: below 0.1 %", 0.1, idle(rows), "%"),
+        # A table of 16 bytes for each rank of the job would be 0.6 %.
+        below("Memory per rank in a ring, mean of 64 ranks against 32: less than 0.5 % more", 0.5, memory_growth(rows), "%"),
+    ]
+
+
 def collectives(scenes):
     """The verdicts on them."""
     verdicts = []
@@ -130,7 +167,7 @@ def collectives(scenes):
     return verdicts
 
 
-def judge(scenes):
+def judge(scenes, footprint_rows=()):
     node = find(scenes, transport="node", ranks=2, pattern="ring")
     tcp = find(scenes, transport="tcp", ranks=2, pattern="ring")
     single = find(scenes, transport="tcp", ranks=2, pattern="pair")
@@ -152,4 +189,5 @@ def judge(scenes):
                  overall(find(scenes, bench="overlap", pattern="ring"))),
         at_least("8 ranks, shared memory: no slower than Open MPI", 1, leads(crowd, ("Open MPI",))),
         *collectives(scenes),
+        *footprint(footprint_rows),
     ]

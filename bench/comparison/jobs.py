@@ -6,7 +6,7 @@ import pathlib
 import shlex
 import shutil
 
-PARTS = ["node", "tcp", "wire", "overlap", "collectives"]
+PARTS = ["node", "tcp", "wire", "overlap", "collectives", "footprint"]
 OVERLAPPED = "bcast,allreduce,alltoall"
 WIRE_RATE = "1gbit"
 # The memories that buffers are taken from, by part; elsewhere the user's own.
@@ -128,6 +128,23 @@ def limits_job(tools, effort):
     )
 
 
+def footprint_job(tools, effort, transport, ranks, options):
+    command, environment = launch(tools, "Open MPI", transport, ranks)
+    return Job(
+        title=f"footprint, {transport}, {' '.join(options)}, {ranks} ranks",
+        fields={"transport": transport},
+        command=[*command, str(tools.build / "fab_footprint"), *options],
+        environment=environment,
+        limit_s=effort.limit_s,
+    )
+
+
+def footprint_jobs(tools, effort):
+    """Of fab alone. The few and the many ranks of the ring have as many neighbours."""
+    return [footprint_job(tools, effort, transport, 2, ["--seconds", "10"]) for transport in ("node", "tcp")] + [
+        footprint_job(tools, effort, "node", ranks, ["--memory"]) for ranks in (32, 64)]
+
+
 def scenes(part, effort):
     """(program, transport, ranks, the program's options) of one part."""
     everything = effort.sizes(8, 4 << 20)
@@ -165,6 +182,9 @@ def plan(parts, effort, tools):
     for part in parts:
         if part == "node":
             jobs.append(limits_job(tools, effort))
+        if part == "footprint":
+            jobs += footprint_jobs(tools, effort)
+            continue
         for program, transport, ranks, options in scenes(part, effort):
             jobs.append(exchange_job(tools, effort, "Open MPI", program, transport, ranks, options))
             if mpich and memory_of(options) == "user":  # fab's is compared with MPICH in the user's

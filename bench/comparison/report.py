@@ -10,7 +10,7 @@ import tables
 def write(data, folder):
     """Writes all files and returns the text for the terminal."""
     scenes = rows.scenes(data["rows"])
-    verdicts = goals.judge(scenes)
+    verdicts = goals.judge(scenes, rows.footprint(data["rows"]))
     shown = {scene.key: tables.of(scene) for scene in scenes}
     drawn, missing_plots = plots.draw(scenes, folder)
     left_out = data["left_out"] + ([{"what": "plots", "why": missing_plots}] if missing_plots else [])

@@ -128,10 +128,17 @@ class Scene:
         return (self.median(size, name, "blocking"), name) if name else None
 
 
+def footprint(rows):
+    """Those about what fab costs while nothing happens, which is compared with nobody's."""
+    return [row for row in rows if row["bench"] == "fab_footprint"]
+
+
 def scenes(rows):
-    """All scenes of the rows, in order. MPICH has no row in memory of fab's: its rows in the user's stand there, too."""
+    """All scenes of the other rows, in order. MPICH has no row in memory of fab's: its rows in the user's stand there, too."""
     found = {}
     for row in rows:
+        if row["bench"] == "fab_footprint":
+            continue
         bench = {"fab_overlap": "overlap", "fab_collectives": "collectives"}.get(row["bench"], "neighbor")
         pattern = row["collective"] if "collective" in row else row["pattern"]
         key = SceneKey(bench, row["transport"], pattern, row["ranks"], row["memory"])

@@ -118,6 +118,35 @@ class Aims(unittest.TestCase):
         self.assertEqual(self.verdict(made_up(), "no longer").state, goals.MISSED)
 
 
+class Footprint(unittest.TestCase):
+    IDLE, MEMORY = "A processor, idle", "Memory per rank"
+
+    def verdict(self, found, words):
+        return next(one for one in goals.judge([], rows.footprint(found)) if one.goal.startswith(words))
+
+    def use(self, percent, **fields):
+        return {"bench": "fab_footprint", "state": "idle", "transport": "tcp", "ranks": 2, "round": 0,
+                "cpu_percent_largest": percent, **fields}
+
+    def held(self, ranks, count):
+        return {"bench": "fab_footprint", "state": "ring, exchanged", "transport": "node", "ranks": ranks, "round": 0,
+                "fab_bytes_mean": count}
+
+    def test_processor_time(self):
+        self.assertEqual(self.verdict([self.use(0.05)], self.IDLE).state, goals.MET)
+        both = self.verdict([self.use(0.05), self.use(0.1, state="receive pending")], self.IDLE)
+        self.assertEqual(both.state, goals.MISSED)
+        self.assertEqual(both.detail, "at 1 of 2 points; most: 0.1000 % (receive pending, TCP on the loopback interface)")
+
+    def test_memory(self):
+        self.assertEqual(self.verdict([self.held(32, 1000), self.held(64, 1004)], self.MEMORY).state, goals.MET)
+        self.assertEqual(self.verdict([self.held(32, 1000), self.held(64, 1006)], self.MEMORY).state, goals.MISSED)
+        self.assertEqual(self.verdict([self.held(32, 1000)], self.MEMORY).state, goals.OPEN)
+
+    def test_is_no_scene(self):
+        self.assertEqual(rows.scenes([self.use(0.05)]), [])
+
+
 class Report(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
