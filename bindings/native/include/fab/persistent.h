@@ -52,7 +52,8 @@ class PersistentExchange {
   /// Makes some progress; whether the block is in its place. Throws like wait_source.
   [[nodiscard]] bool test_source(std::size_t source);
 
-  /// Starts all, or none: throws like start, and names the first that cannot be started.
+  /// Starts all, or none: throws like start, and names the first that cannot be started. Only where they are of several
+  /// contexts, and one of these is closed, those before it have been started.
   static void start_all(std::span<PersistentExchange> exchanges);
   /// Throws the first failure, after all are complete.
   static void wait_all(std::span<PersistentExchange> exchanges);
