@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <random>
 #include <set>
 #include <thread>
@@ -25,10 +26,10 @@ constexpr std::array<std::size_t, 4> kBytes = {8, 3000, 100'000, 3'000'000};
 
 std::string data_of(Rank sender, std::size_t bytes) { return std::string(bytes, static_cast<char>('a' + sender)); }
 
-/// Exchanges with everybody, in all sizes, and broadcasts, which both ends copy; for ever or so many times.
-std::string exchange_on(std::unique_ptr<Store> store, int times) {
+/// Exchanges with everybody, in all sizes, and broadcasts, which both ends copy; so many times.
+std::string exchange_on(std::unique_ptr<Store> store, int times, double wait_timeout_s) {
   Config config = read_config([](const std::string&) { return std::nullopt; });
-  config.wait_timeout_s = 0.3;  // for who is killed before it can be found
+  config.wait_timeout_s = wait_timeout_s;
   const auto context = open_context(config, std::move(store));
   const auto core = context->world();
   const Rank self = core->rank();
@@ -52,10 +53,10 @@ std::string exchange_on(std::unique_ptr<Store> store, int times) {
   return "done";
 }
 
-std::vector<ForkedJob::Body> bodies(int times) {
-  return {kRanks, [times](std::unique_ptr<Store> store) {
+std::vector<ForkedJob::Body> bodies(int times, double wait_timeout_s) {
+  return {kRanks, [=](std::unique_ptr<Store> store) {
             try {
-              return exchange_on(std::move(store), times);
+              return exchange_on(std::move(store), times, wait_timeout_s);
             } catch (const Error& error) {
               return std::string(error.what());
             }
@@ -77,7 +78,8 @@ TEST(RandomDeath, OthersEndAndNothingIsLeftBehind) {
     const Rank victim = static_cast<Rank>(random() % kRanks);
     const auto life = std::chrono::microseconds(random() % kLongestLifeUs);
     SCOPED_TRACE(testing::Message() << "death " << death << ": rank " << victim << " after " << life.count() << " us");
-    ForkedJob job(bodies(-1));
+    // Nothing but the time-out tells of a rank that is killed before it can be found.
+    ForkedJob job(bodies(std::numeric_limits<int>::max(), 0.3));
     // Every other time while the ranks are still meeting.
     if (death % 2 == 0) {
       ASSERT_TRUE(job.wait_for_mark(victim, kPatienceS));
@@ -93,7 +95,7 @@ TEST(RandomDeath, OthersEndAndNothingIsLeftBehind) {
     }
   }
   EXPECT_EQ(shared_memory_files(), before);
-  ForkedJob job(bodies(8));
+  ForkedJob job(bodies(8, 0));
   for (Rank rank = 0; rank < kRanks; ++rank) EXPECT_EQ(job.result(rank, kPatienceS), "done");
 }
 

@@ -12,6 +12,7 @@
 #include "core/bootstrap/launcher.h"
 #include "core/bootstrap/reported_job.h"
 #include "fab/error.h"
+#include "support/asleep.h"
 #include "support/store_answers.h"
 
 namespace fab {
@@ -21,6 +22,7 @@ using fab::test::Answer;
 using fab::test::fetch;
 using fab::test::fetched;
 using fab::test::is_answered;
+using fab::test::is_asleep;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -136,16 +138,17 @@ TEST(MemoryStore, ClosingAnswersOpenFetches) {
 
 TEST(MemoryStore, ClosingWaitsForARunningAnswer) {
   auto stores = open_memory_stores(2);
-  std::promise<void> running;
+  std::atomic<bool> running = false;
   std::atomic<bool> has_returned = false;
+  const pid_t closing = ::gettid();
   stores[0]->fetch(1, "a", [&](const std::optional<std::string>&, const std::string&) {
-    running.set_value();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    running = true;
+    while (!is_asleep(closing)) std::this_thread::yield();
     has_returned = true;
   });
   std::thread publisher([&] { stores[1]->publish("a", "x"); });
-  running.get_future().get();
-  stores[0].reset();
+  while (!running) std::this_thread::yield();
+  stores[0].reset();  // the answer goes on once this waits for it
   EXPECT_TRUE(has_returned);
   publisher.join();
 }

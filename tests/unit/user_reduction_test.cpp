@@ -2,17 +2,15 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 
 #include "core/wait.h"
+#include "support/asleep.h"
 #include "unit/comes_true.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr std::size_t kBytes = 8;
 
@@ -123,9 +121,9 @@ TEST_P(UserReductions, WakeAThreadThatWaitsForSomethingElse) {
   const auto plan = rig_.plan(only_reduce());
   Buffers other_buffers(kBytes);
   core::Run& other = rig_.start(exchange_with({1}, kBytes), other_buffers);
-  std::thread waiting([&] { core::wait(other); });
-  const std::thread::id its_id = waiting.get_id();
-  std::this_thread::sleep_for(5ms);  // most probably asleep by now
+  WatchedThread waiting([&] { core::wait(other); });
+  const std::thread::id its_id = waiting.id();
+  waiting.wait_until_asleep();
   core::Run& run = start(*plan);
   EXPECT_TRUE(comes_true([&] { return run.done(); }));
   EXPECT_EQ(function_.calls, 1);
