@@ -35,7 +35,7 @@ Context::Context(const Config& config, std::unique_ptr<Store> store, const Trans
       transports_(make(config_, store_->job(), log_)),
       transport_(transports_.description()),
       tags_(transports_.narrowest(), store_->job().size),
-      engine_(engine_options(config_, store_->job()), log_),
+      engine_(engine_options(config_, store_->job()), log_, statistics_),
       inbox_(needs_inbox(transports_) ? new Inbox(engine_, *transports_.network, tags_) : nullptr),
       peers_(engine_, *store_, transports_, inbox_.get(), shared_settings(config_)),
       discards_(engine_, tags_),
@@ -59,6 +59,8 @@ std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Sto
 Context::~Context() {
   store_owner_.reset();
   engine_.stop_thread();
+  if (const std::string counted = statistics_.text(); !counted.empty())
+    log_.write(LogLevel::info, "statistics: {}", counted);
   arrivals_.reset();
   transports_ = {};
 }
@@ -87,7 +89,8 @@ ContextId Context::new_context_id() {
 
 bool Context::drain(double timeout_s) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
-  Driver driver(engine_);
+  const auto is_over = [this] { return engine_.active() == 0; };
+  Driver driver(engine_, nullptr, Driver::Attention::to_runs, Condition(is_over));
   while (engine_.active() > 0 && std::chrono::steady_clock::now() < end)
     if (!driver.step()) driver.rest();
   return engine_.active() == 0;

@@ -16,6 +16,7 @@
 #include "core/notices.h"
 #include "core/one_sided.h"
 #include "core/peers.h"
+#include "core/statistics.h"
 #include "core/transports.h"
 
 namespace fab::core {
@@ -41,6 +42,7 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] std::vector<int> nodes() const { return store_->nodes(); }
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
   [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
+  [[nodiscard]] Statistics& statistics() noexcept { return statistics_; }
   [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }
   /// For messages: the providers, with interfaces and addresses.
   [[nodiscard]] const std::string& transport() const noexcept { return transport_; }
@@ -80,6 +82,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Transports transports_;
   std::string transport_;
   TagFormat tags_;
+  Statistics statistics_;
   Engine engine_;
   std::unique_ptr<Inbox> inbox_;  ///< where the network needs one
   PeerTable peers_;

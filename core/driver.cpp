@@ -21,8 +21,8 @@ std::int64_t now_ns() {
 
 }  // namespace
 
-Driver::Driver(Engine& engine, IdleHook idle, Attention attention)
-    : engine_(engine), idle_(idle), attention_(attention) {
+Driver::Driver(Engine& engine, IdleHook idle, Attention attention, Condition over)
+    : engine_(engine), idle_(idle), attention_(attention), over_(over) {
   // Under the lock: the thread looks at drivers_ under the lock before it polls, so from here on every completion
   // is either visible to our first step or ours to find.
   const Lock lock(engine_.mutex);
@@ -37,7 +37,7 @@ Driver::~Driver() {
     const Lock lock(engine_.mutex);
     engine_.count_driver(-1);
     if (attention_ == Attention::to_everything) --engine_.attentive_;
-    if (leading_) engine_.led_ = engine_.driver_sleeps_ = false;
+    if (leading_) engine_.led_ = false;
   }
   if (leading_) engine_.notify_followers();
   engine_.leave();
@@ -50,8 +50,8 @@ bool Driver::step() {
     const Lock lock(engine_.mutex);
     if (!leading_) leading_ = engine_.take_lead();
     if (!leading_) return false;
-    engine_.driver_sleeps_ = false;
     happened = engine_.progress() > 0;
+    seen_news_ = engine_.news_;
     parked = !engine_.parked_.empty();
   }
   if (parked) happened = engine_.run_parked() || happened;
@@ -68,7 +68,7 @@ void Driver::follow() {
     seen_epoch_ = engine_.follow_epoch();
     return;
   }
-  seen_epoch_ = engine_.wait_for_epoch_after(seen_epoch_);
+  seen_epoch_ = engine_.wait_for_epoch_after(seen_epoch_, over_);
 }
 
 bool Driver::still_spinning() {
@@ -90,15 +90,12 @@ void Driver::rest() {
     return;
   }
   if (still_spinning()) return;
-  bool sleep = engine_.all_have_wait_fd_;
-  if (sleep) {
-    const Lock lock(engine_.mutex);
-    engine_.driver_sleeps_ = sleep = engine_.parked_.empty() && engine_.may_sleep();
-  }
-  if (sleep)
-    engine_.sleep(idle_ != nullptr ? kIdleHookPeriodMs : Engine::kSafetyTimeoutMs);
-  else
+  if (!engine_.all_have_wait_fd_ || !engine_.begin_sleep(over_, seen_news_)) {
     ::sched_yield();
+    return;
+  }
+  const int timeout_ms = idle_ != nullptr ? kIdleHookPeriodMs : Engine::kSafetyTimeoutMs;
+  engine_.end_sleep(engine_.sleep(timeout_ms, Engine::kSafetyTimeoutMs));
 }
 
 }  // namespace fab::core

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -11,34 +10,19 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/events.h"
 #include "core/inbox.h"
 #include "core/run.h"
 
 namespace fab::core {
 
-namespace {
-
-constexpr pollfd kNoEvent{-1, POLLIN, 0};
-
-bool open_event(pollfd& event) noexcept {
-  if (event.fd < 0) event.fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  return event.fd >= 0;
-}
-
-void close_event(const pollfd& event) noexcept {
-  if (event.fd >= 0) ::close(event.fd);
-}
-
-void raise(const pollfd& event) noexcept {
-  const std::uint64_t one = 1;
-  // Only a full counter can refuse the write, and then the descriptor is readable already.
-  [[maybe_unused]] const auto written = ::write(event.fd, &one, sizeof(one));
-}
-
-}  // namespace
-
-Engine::Engine(const Options& options, const Log& log)
-    : options_(options), log_(log), descriptors_{kNoEvent}, thread_fd_(kNoEvent), late_call_(kNoEvent) {}
+Engine::Engine(const Options& options, const Log& log, Statistics& statistics)
+    : options_(options),
+      log_(log),
+      statistics_(statistics),
+      descriptors_{kNoEvent},
+      thread_fd_(kNoEvent),
+      late_call_(kNoEvent) {}
 
 Engine::~Engine() {
   stop_thread();
@@ -68,9 +52,7 @@ void Engine::add(Provider& provider, Inbox* inbox) {
 std::size_t Engine::progress() {
   std::size_t events = 0;
   may_call_late_.store(false, std::memory_order_relaxed);
-  // From here on the descriptors need not tell the thread of everything.
-  if (thread_state_.load(std::memory_order_relaxed) == ThreadState::waiting)
-    thread_state_.store(ThreadState::deaf, std::memory_order_release);
+  if (armed_ && !driver_sleeps_) disarm();
   // A provider that only serves peers is polled now and then, so that it does not slow the others down.
   const bool poll_all = ++turns_ % kTurnsPerIdlePoll == 0 || providers_.size() == 1;
   for (Provider* provider : providers_)
@@ -79,7 +61,10 @@ std::size_t Engine::progress() {
   if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks();
   if (!deferred_.empty()) events += begin_deferred();
   for (Inbox* inbox : inboxes_) inbox->polled(events == 0);
-  if (attentive_ > 0 && events > 0) notify_followers();
+  if (events > 0) {
+    ++news_;
+    if (attentive_ > 0) notify_followers();
+  }
   return events;
 }
 
@@ -129,6 +114,11 @@ void Engine::wake_thread() noexcept {
 
 void Engine::deactivated() noexcept {
   active_.store(active() - 1, std::memory_order_release);
+  ended();
+}
+
+void Engine::ended() noexcept {
+  ++news_;
   notify_followers();
 }
 
@@ -151,11 +141,7 @@ void Engine::forget(Run& run) noexcept {
   std::erase(parked_, &run);
 }
 
-// A task of nothing wakes a caller that sleeps while another one starts a run.
-void Engine::park(Run& run) {
-  parked_.push_back(&run);
-  if (driver_sleeps_) enqueue([] {});
-}
+void Engine::park(Run& run) { parked_.push_back(&run); }
 
 bool Engine::run_parked() {
   Run* run = nullptr;
@@ -213,14 +199,14 @@ void Engine::enqueue(std::function<void()> task) {
   wake();
 }
 
-// The wake descriptor is raised and drained under the tasks' lock, so it is readable exactly while there are tasks.
+// A driver that sleeps has to see the wake descriptor itself.
 std::size_t Engine::run_tasks() {
   std::vector<std::function<void()>> tasks;
   {
     const Lock lock(tasks_mutex_);
     tasks.swap(tasks_);
     has_tasks_.store(false, std::memory_order_release);
-    drain_wake_fd();
+    if (!driver_sleeps_) drain_wake_fd();
   }
   for (const auto& task : tasks) task();
   return tasks.size();
@@ -233,65 +219,6 @@ std::size_t Engine::begin_deferred() {
   std::erase_if(deferred_, is_ready);
   for (Run* run : ready) run->begin();
   return ready.size();
-}
-
-// Many ranks of one process that never sleep would have no descriptors left, so the wake descriptor is made here. It is
-// made under the tasks' lock: a task that came before is seen below, and later ones raise it.
-bool Engine::may_sleep() {
-  {
-    const Lock lock(tasks_mutex_);
-    if (!open_event(descriptors_.front())) return false;
-  }
-  if (has_tasks_.load(std::memory_order_acquire)) return false;
-  if (!inboxes_.empty()) {
-    const bool quiet = quiet_.exchange(false);
-    if (std::ranges::any_of(inboxes_, [quiet](Inbox* inbox) { return inbox->look_before_sleep(quiet); })) return false;
-    nap_ms_.store(quiet ? std::min(nap_ms_.load() * kNapGrowth, kLongestNapMs) : kFirstNapMs);
-  }
-  return std::all_of(providers_.begin(), providers_.end(), [](Provider* provider) { return provider->may_sleep(); });
-}
-
-// Several threads may sleep here at once, so each has its own copy. A wake-up is only a hint: the caller polls
-// everything again whatever poll() said. A message that blocks its connection wakes nobody, so where there are inboxes
-// sleeps grow from short ones, and all but the first come after a look.
-void Engine::sleep(int timeout_ms, pollfd* also) {
-  std::array<pollfd, kMaxDescriptors + 1> descriptors;
-  auto end = std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin());
-  if (also != nullptr) *end++ = *also;
-  const auto count = static_cast<nfds_t>(end - descriptors.begin());
-  const int timeout = inboxes_.empty() ? timeout_ms : std::min(timeout_ms, nap_ms_.load());
-  quiet_.store(::poll(descriptors.data(), count, timeout) == 0);
-  if (also != nullptr) also->revents = descriptors[count - 1].revents;
-}
-
-void Engine::wake() noexcept {
-  if (descriptors_.front().fd >= 0) raise(descriptors_.front());
-}
-
-void Engine::drain_wake_fd() noexcept {
-  if (descriptors_.front().fd < 0) return;
-  std::uint64_t count = 0;
-  [[maybe_unused]] const auto bytes = ::read(descriptors_.front().fd, &count, sizeof(count));
-}
-
-std::uint64_t Engine::follow_epoch() {
-  const std::lock_guard lock(follow_mutex_);
-  return follow_epoch_;
-}
-
-std::uint64_t Engine::wait_for_epoch_after(std::uint64_t seen) {
-  std::unique_lock lock(follow_mutex_);
-  follow_.wait_for(lock, std::chrono::milliseconds(kSafetyTimeoutMs), [&] { return follow_epoch_ != seen; });
-  return follow_epoch_;
-}
-
-void Engine::notify_followers() noexcept {
-  if (followers_.load() == 0) return;
-  {
-    const std::lock_guard lock(follow_mutex_);
-    ++follow_epoch_;
-  }
-  follow_.notify_all();
 }
 
 }  // namespace fab::core

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -15,11 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/condition.h"
 #include "core/config.h"
 #include "core/log.h"
 #include "core/mutex.h"
 #include "core/post.h"
 #include "core/provider.h"
+#include "core/statistics.h"
 #include "core/ticks.h"
 
 namespace fab::core {
@@ -37,7 +40,10 @@ class Run;
 /// timer wakes it a little later. Where a provider has no descriptor to sleep on, it looks again and again while runs
 /// are active, the more seldom the longer nothing happens. Some providers hold back messages that they have called sent
 /// (libfabric's TCP, where the kernel's buffers are full): once nobody has polled them for a while, the thread does.
-class Engine {
+///
+/// One caller that waits, or the thread, may sleep on the providers' descriptors. Whoever holds the lock meanwhile
+/// leaves it with the sleeper called, or with descriptors that still tell of all that comes: before_release().
+class Engine : private BeforeRelease {
  public:
   struct Options {
     ProgressMode progress = ProgressMode::automatic;
@@ -46,7 +52,7 @@ class Engine {
     bool thread_may_spin = false;  ///< and there is one more for the thread
   };
 
-  Engine(const Options& options, const Log& log);
+  Engine(const Options& options, const Log& log, Statistics& statistics);
   /// Stops the thread. Nothing may be in flight.
   ~Engine();
   Engine(const Engine&) = delete;
@@ -68,6 +74,8 @@ class Engine {
   /// A run became active. Call leave() once the lock is released if the caller will not wait.
   void activated() noexcept FAB_REQUIRES(mutex) { active_.store(active() + 1, std::memory_order_release); }
   void deactivated() noexcept FAB_REQUIRES(mutex);
+  /// Something that callers wait for has ended.
+  void ended() noexcept FAB_REQUIRES(mutex);
   [[nodiscard]] int active() const noexcept { return active_.load(std::memory_order_acquire); }
   /// The caller made progress, or started something, and goes its way: if runs are active and nobody drives, the
   /// progress thread must know.
@@ -136,8 +144,9 @@ class Engine {
   static constexpr int kLingeringPolls = 64;
   static constexpr int kLingeringTurns = 8;  ///< of the processor
   // Bounds on sleeps, against lost wake-ups.
-  static constexpr int kSafetyTimeoutMs = 100;                                 ///< of a caller that waits
-  static constexpr std::int64_t kThreadSafetyTimeoutNs = 1000 * kMillisecond;  ///< of the progress thread
+  static constexpr int kSafetyTimeoutMs = 100;         ///< of a caller that waits
+  static constexpr int kThreadSafetyTimeoutMs = 1000;  ///< of the progress thread
+  static constexpr std::int64_t kThreadSafetyTimeoutNs = kThreadSafetyTimeoutMs * kMillisecond;
   // Of the progress thread while callers wait for themselves.
   static constexpr std::int64_t kFirstDozeNs = kMillisecond / 20;
   static constexpr std::int64_t kLongestDozeNs = 4 * kMillisecond;  ///< each costs the caller beside it some 20 us
@@ -162,8 +171,23 @@ class Engine {
   std::size_t begin_deferred() FAB_REQUIRES(mutex);
   /// Takes one parked run on; returns whether there was one.
   bool run_parked() FAB_EXCLUDES(mutex);
+
+  // Sleeping (core/sleep.cpp).
+  enum class SleepEnd : std::uint8_t { told, time, safety_time };
+  using Descriptors = std::array<pollfd, kMaxDescriptors + 1>;
   [[nodiscard]] bool may_sleep() FAB_REQUIRES(mutex);
-  void sleep(int timeout_ms, pollfd* also = nullptr);
+  [[nodiscard]] bool providers_tell() FAB_REQUIRES(mutex);
+  [[nodiscard]] SleepEnd sleep(int timeout_ms, int safety_timeout_ms, pollfd* also = nullptr);
+  /// Returns whether the one who leads may sleep now, having seen those news.
+  [[nodiscard]] bool begin_sleep(Condition over, std::uint32_t seen_news) FAB_EXCLUDES(mutex);
+  void end_sleep(SleepEnd end) FAB_EXCLUDES(mutex);
+  /// Who sleeps is left to the lock's next holder to wake or to keep asleep.
+  void watch_over_sleep() noexcept FAB_REQUIRES(mutex);
+  void before_release() noexcept override;
+  [[nodiscard]] bool driver_is_needed() FAB_REQUIRES(mutex);
+  void look_for_missed(SleepEnd end) FAB_REQUIRES(mutex);
+  /// Nobody sleeps on the descriptors, or whoever does must be called.
+  void disarm() FAB_REQUIRES(mutex);
   /// Those that the thread sleeps on. Throws Error(no_resources).
   void open_events();
   void wake() noexcept FAB_REQUIRES(tasks_mutex_);
@@ -203,11 +227,13 @@ class Engine {
   [[nodiscard]] bool take_lead() noexcept FAB_REQUIRES(mutex) { return !std::exchange(led_, true); }
 
   [[nodiscard]] std::uint64_t follow_epoch();
-  [[nodiscard]] std::uint64_t wait_for_epoch_after(std::uint64_t seen);
+  /// Of a follower that has seen this epoch, and waits for that.
+  [[nodiscard]] std::uint64_t wait_for_epoch_after(std::uint64_t seen, const Condition& over) FAB_EXCLUDES(mutex);
   void notify_followers() noexcept;
 
   Options options_;
   Log log_;
+  Statistics& statistics_;
   std::vector<Provider*> providers_;
   std::vector<Inbox*> inboxes_;
   unsigned turns_ FAB_GUARDED_BY(mutex) = 0;
@@ -226,10 +252,17 @@ class Engine {
   const Post* repeated_ FAB_GUARDED_BY(mutex) = nullptr;            ///< the send that is being repeated
   std::vector<Run*> deferred_ FAB_GUARDED_BY(mutex);
   std::vector<Run*> parked_ FAB_GUARDED_BY(mutex);
-  bool driver_sleeps_ FAB_GUARDED_BY(mutex) = false;  ///< the one that leads, until it makes progress again
+  std::uint32_t news_ FAB_GUARDED_BY(mutex) = 0;       ///< grows with whatever happens
+  bool armed_ FAB_GUARDED_BY(mutex) = false;           ///< providers may have been asked to tell
+  bool driver_sleeps_ FAB_GUARDED_BY(mutex) = false;   ///< the one that leads
+  bool driver_called_ FAB_GUARDED_BY(mutex) = false;   ///< since it sleeps
+  bool just_armed_ FAB_GUARDED_BY(mutex) = false;      ///< by the holder of the lock, who goes to sleep
+  Condition sleeps_for_ FAB_GUARDED_BY(mutex);         ///< the driver
+  std::uint32_t seen_news_ FAB_GUARDED_BY(mutex) = 0;  ///< by it
 
   Mutex tasks_mutex_;
   std::vector<std::function<void()>> tasks_ FAB_GUARDED_BY(tasks_mutex_);
+  bool raised_ FAB_GUARDED_BY(tasks_mutex_) = false;  ///< the wake descriptor
   std::atomic<bool> has_tasks_{false};
 
   std::atomic<int> followers_{0};
@@ -243,8 +276,9 @@ class Engine {
   std::atomic<std::uint32_t> calls_{0};  ///< of call_thread; some may be lost
   pollfd thread_fd_;                     ///< readable: called
   pollfd late_call_;                     ///< the same, by a timer
-  std::vector<pollfd> deaf_fds_;         ///< what a deaf thread sleeps on: being called, and what providers hold back
-  std::int64_t deaf_ns_ = kForEver;      ///< and how long
+  SleepEnd thread_sleep_end_ = SleepEnd::told;
+  std::vector<pollfd> deaf_fds_;     ///< what a deaf thread sleeps on: being called, and what providers hold back
+  std::int64_t deaf_ns_ = kForEver;  ///< and how long
   std::int64_t left_alone_ns_ = kLeftAloneNs;         ///< without a descriptor: until it looks after what is held back
   unsigned turns_at_rest_ FAB_GUARDED_BY(mutex) = 0;  ///< when the thread last rested
   unsigned thread_turns_ FAB_GUARDED_BY(mutex) = 0;   ///< its own since then
@@ -263,8 +297,9 @@ class Driver {
  public:
   enum class Attention : std::uint8_t { to_runs, to_everything };
 
-  explicit Driver(Engine& engine, IdleHook idle = nullptr, Attention attention = Attention::to_runs)
-      FAB_EXCLUDES(engine.mutex);
+  /// `over`: what it waits for has come, or with attention to everything may have. Without it, every event wakes it.
+  explicit Driver(Engine& engine, IdleHook idle = nullptr, Attention attention = Attention::to_runs,
+                  Condition over = {}) FAB_EXCLUDES(engine.mutex);
   ~Driver() FAB_EXCLUDES(engine_.mutex);
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
@@ -281,9 +316,11 @@ class Driver {
   Engine& engine_;
   IdleHook idle_;
   const Attention attention_;
+  const Condition over_;
   bool leading_ = false;
   bool following_ = false;
   std::uint64_t seen_epoch_ = 0;
+  std::uint32_t seen_news_ = 0;  ///< by the last step
   bool spun_ = false;
   std::int64_t spin_end_ns_ = 0;
 };

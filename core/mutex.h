@@ -21,16 +21,31 @@
 
 namespace fab::core {
 
+/// Has a last look whenever a mutex is about to be released, by whomever; under the mutex.
+class BeforeRelease {
+ public:
+  virtual void before_release() noexcept = 0;
+
+ protected:
+  ~BeforeRelease() = default;
+};
+
 class FAB_CAPABILITY("mutex") Mutex {
  public:
   void lock() FAB_ACQUIRE() { mutex_.lock(); }
-  void unlock() FAB_RELEASE() { mutex_.unlock(); }
+  void unlock() FAB_RELEASE() {
+    if (last_look_ != nullptr) last_look_->before_release();
+    mutex_.unlock();
+  }
+  /// From now on; null: nobody.
+  void set_last_look(BeforeRelease* last_look) FAB_REQUIRES(this) { last_look_ = last_look; }
   bool try_lock() FAB_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
   /// Tells the analysis that the calling code runs under the lock (completion handlers, which the lock's holder calls).
   void assert_held() const FAB_ASSERT_CAPABILITY(this) {}
 
  private:
   std::mutex mutex_;
+  BeforeRelease* last_look_ = nullptr;
 };
 
 class FAB_SCOPED_CAPABILITY Lock {

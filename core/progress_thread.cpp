@@ -50,6 +50,8 @@ void Engine::start_thread() {
 
 Engine::Turn Engine::thread_turn(Clock::time_point last_news) {
   const Lock lock(mutex);
+  const SleepEnd sleep_end = std::exchange(thread_sleep_end_, SleepEnd::told);
+  if (thread_state_.load(std::memory_order_relaxed) == ThreadState::waiting) look_for_missed(sleep_end);
   thread_state_.store(ThreadState::awake, std::memory_order_relaxed);
   if (!thread_wanted()) {
     rest();
@@ -62,6 +64,7 @@ Engine::Turn Engine::thread_turn(Clock::time_point last_news) {
     deaf_fds_ = {thread_fd_, late_call_};
     deaf_ns_ = kThreadSafetyTimeoutNs;
     thread_state_.store(ThreadState::waiting, std::memory_order_relaxed);
+    watch_over_sleep();
   } else if (!all_have_wait_fd_ && options_.progress != ProgressMode::thread) {
     // What happens is found late by a small part of the time that it took.
     deaf_fds_ = {thread_fd_, late_call_};
@@ -126,7 +129,8 @@ bool Engine::sleep_until_called() {
     thread_fd_.revents = deaf_fds_[0].revents;
     late_call_.revents = deaf_fds_[1].revents;
   } else {
-    sleep(kThreadSafetyTimeoutNs / kMillisecond, &thread_fd_);
+    statistics_.count(Counter::thread_sleeps);
+    thread_sleep_end_ = sleep(kThreadSafetyTimeoutMs, kThreadSafetyTimeoutMs, &thread_fd_);
   }
   return take_call();
 }

@@ -97,6 +97,7 @@ struct Capabilities {
   bool directed_receive = false;      ///< post_recv matches by source; otherwise the tag must name the source
   std::uint64_t tag_mask = ~0ull;     ///< the bits of a tag that travel
   bool wait_fd = false;               ///< wait_fd() and may_sleep() work
+  bool wait_fd_lags = false;          ///< poll() may find something a moment before wait_fd() tells of it
   bool early_messages_block = false;  ///< a message that no receive waits for may hold up its sender's later ones
   bool may_hold_back = false;         ///< messages that it has called sent may need polls to leave
   bool takes_longer_messages =
@@ -162,9 +163,15 @@ class Provider {
   [[nodiscard]] virtual bool busy() const noexcept { return true; }
 
   /// A descriptor that becomes readable when poll() has something to do, provided that may_sleep() said yes after the
-  /// last poll. -1 without Capabilities::wait_fd.
+  /// last poll and the last post, and awake() was not called since. -1 without Capabilities::wait_fd.
   [[nodiscard]] virtual int wait_fd() const noexcept { return -1; }
+  /// Costs little where it said yes before, and awake() was not called since.
   [[nodiscard]] virtual bool may_sleep() { return false; }
+  /// Nobody sleeps on the descriptor any more, which need not tell of anything until may_sleep() says yes again. A
+  /// poll() alone leaves it as it is, as somebody else may sleep there.
+  virtual void awake() {}
+  /// Its descriptor tells of nothing that comes.
+  [[nodiscard]] virtual bool is_deaf() const noexcept { return false; }
 };
 
 }  // namespace fab

@@ -57,7 +57,8 @@ Status complete(Pending& pending, IdleHook idle, MessageInfo* message) {
 
 void wait(Pending& pending, IdleHook idle) {
   if (pending.done()) return;
-  Driver driver(engine_of(pending), idle);
+  const auto is_done = [&pending] { return pending.done(); };
+  Driver driver(engine_of(pending), idle, Driver::Attention::to_runs, Condition(is_done));
   Pending* const all[] = {&pending};
   Watch watch(all, timeout_s_of(pending));
   while (!pending.done()) {
@@ -101,7 +102,8 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
     const Lock lock(engine.mutex);
     return look();
   };
-  Driver driver(engine, nullptr, Driver::Attention::to_everything);
+  const auto has_arrived = [&] { return find_arrived(run, arrivals, wanted).has_value(); };
+  Driver driver(engine, nullptr, Driver::Attention::to_everything, Condition(has_arrived));
   Pending* const all[] = {&run};
   Watch watch(all, timeout_s_of(run));
   while (!look_again()) {
@@ -115,11 +117,12 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
 std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
   const auto is_done = [](const Pending* each) { return each != nullptr && each->done(); };
   const auto first_done = [&] { return std::find_if(all.begin(), all.end(), is_done); };
+  const auto one_is_done = [&] { return first_done() != all.end(); };
   auto found = first_done();
   if (found == all.end()) {
     const Pending* some = *std::find_if(all.begin(), all.end(), [](const Pending* each) { return each != nullptr; });
     engine_of(*some).come_back();
-    Driver driver(engine_of(*some), idle);
+    Driver driver(engine_of(*some), idle, Driver::Attention::to_runs, Condition(one_is_done));
     Watch watch(all, timeout_s_of(*some));
     while ((found = first_done()) == all.end()) {
       if (driver.step()) continue;

@@ -1,9 +1,10 @@
-// fab_info: what this fab is, what it would use here and why, every variable with its value, and the algorithms of the
-// collectives.
+// fab_info: what this fab is, what it would use here and why, every variable with its value, the algorithms of the
+// collectives, and what a context counts.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -14,9 +15,13 @@
 #include "bindings/tools/map_report.h"
 #include "collectives/registry.h"
 #include "core/bootstrap/store.h"
+#include "core/communicator.h"
 #include "core/config.h"
+#include "core/context.h"
+#include "core/statistics.h"
 #include "core/transports.h"
 #include "fab/error.h"
+#include "fab/fab.h"
 #include "providers/ofi/features.h"
 #include "providers/ofi/survey.h"
 
@@ -174,6 +179,30 @@ int run_algorithms(bool json) {
   return EXIT_SUCCESS;
 }
 
+/// What rank 0 has counted after some exchanges with its neighbours in a ring: itself, in a job of one.
+int run_statistics(bool json) {
+  constexpr int kExchanges = 1000;
+  const fab::Context context = fab::Context::open();
+  const fab::Communicator ring = *context.world().cartesian({context.size()}, {true});
+  const std::array<int, 2> out{};
+  std::array<int, 2> in{};
+  for (int i = 0; i < kExchanges; ++i) neighbor_xchg(ring, std::span<const int>(out), std::span<int>(in));
+  if (context.rank() != 0) return EXIT_SUCCESS;
+  const fab::core::Statistics& counted = ring.core()->context().statistics();
+  ordered_json rows = ordered_json::array();
+  for (const fab::core::CounterRow& row : fab::core::counter_rows())
+    rows.push_back({{"name", row.name}, {"value", counted[row.counter]}, {"description", row.description}});
+  if (json) {
+    fmt::print("{}\n", rows.dump(2));
+    return EXIT_SUCCESS;
+  }
+  fmt::print("after {} exchanges over {}\n", kExchanges, context.transport());
+  for (const ordered_json& row : rows)
+    fmt::print("  {:<16} {:>8}  {}\n", row["name"].get<std::string>(), row["value"].get<std::uint64_t>(),
+               row["description"].get<std::string>());
+  return EXIT_SUCCESS;
+}
+
 int run(bool json) {
   const fab::Config config = fab::read_config();
   const std::unique_ptr<fab::Store> store = fab::open_store();
@@ -215,8 +244,10 @@ int main(int argc, char** argv) {
   CLI::App app("What this fab is, what it would use here and why, and every variable with its value.", "fab_info");
   bool json = false;
   bool algorithms = false;
+  bool statistics = false;
   app.add_flag("--json", json, "Print JSON");
   app.add_flag("--algorithms", algorithms, "Print the algorithms of the collectives instead");
+  app.add_flag("--statistics", statistics, "Exchange something and print what a context counts instead");
   fab::tools::MapQuestion question;
   std::string svg_file;
   CLI::Option* map = app.add_option("--map", question.dims,
@@ -228,6 +259,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     if (*map) return run_map(question, json, svg_file);
+    if (statistics) return run_statistics(json);
     return algorithms ? run_algorithms(json) : run(json);
   } catch (const std::exception& error) {
     fmt::print(stderr, "fab_info: {}\n", error.what());

@@ -40,6 +40,8 @@ void PointOperation::complete(Status status) {
   status_ = std::move(status);
   count_settled();
   done_.store(true, std::memory_order_release);
+  owner_.engine().mutex.assert_held();
+  owner_.engine().ended();
 }
 
 void PointOperation::no_longer_active() {

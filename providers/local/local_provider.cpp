@@ -76,6 +76,7 @@ LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& lo
                     .max_message_bytes = std::numeric_limits<std::int64_t>::max(),
                     .directed_receive = true,
                     .wait_fd = true,
+                    .wait_fd_lags = true,
                     .takes_longer_messages = true} {}
 
 PeerHandle LocalProvider::connect(std::string_view address) {
@@ -115,10 +116,6 @@ void LocalProvider::cancel(Completion& completion) {
 }
 
 std::size_t LocalProvider::poll() {
-  if (bell_.armed()) {
-    bell_.disarm();
-    notice_ends();
-  }
   std::size_t events = 0;
   for (std::size_t i = 0; i < links_.size(); ++i)
     if (links_[i]->busy()) events += links_[i]->poll();
@@ -129,9 +126,16 @@ bool LocalProvider::busy() const noexcept {
   return std::ranges::any_of(links_, [](const auto& link) { return link->busy(); });
 }
 
+// A bell that is armed and has been claimed by a sender sounds, or is about to: either way the sleeper wakes.
 bool LocalProvider::may_sleep() {
-  bell_.arm();
+  if (!bell_.armed()) bell_.arm();
   return std::ranges::none_of(links_, [](const auto& link) { return link->ready(); });
+}
+
+void LocalProvider::awake() {
+  if (!bell_.armed()) return;
+  bell_.disarm();
+  notice_ends();
 }
 
 void LocalProvider::notice_ends() {

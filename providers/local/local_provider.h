@@ -36,6 +36,8 @@ class LocalProvider final : public Provider {
   [[nodiscard]] bool busy() const noexcept override;
   [[nodiscard]] int wait_fd() const noexcept override { return bell_.descriptor(); }
   [[nodiscard]] bool may_sleep() override;
+  void awake() override;
+  [[nodiscard]] bool is_deaf() const noexcept override { return !bell_.armed(); }
 
  private:
   void notice_ends();

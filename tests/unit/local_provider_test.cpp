@@ -244,8 +244,26 @@ TEST_P(LocalProviderTest, WakesASleeper) {
   EXPECT_EQ(::poll(&descriptor, 1, 0), 1);
   right_.poll();
   EXPECT_TRUE(received.outcome.ended);
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 1) << "the sleeper need not be the one who polls";
+  right_.awake();
   ASSERT_TRUE(right_.may_sleep());
   EXPECT_EQ(::poll(&descriptor, 1, 0), 0) << "the bell is silent again";
+}
+
+// Whoever posts while another thread sleeps asks again.
+TEST_P(LocalProviderTest, TellsWhenAPostMeetsWhatIsThereAlready) {
+  Message sent{pattern(8, 1)};
+  send(sent, 1);
+  right_.poll();
+  ASSERT_TRUE(right_.may_sleep()) << "nobody waits for it";
+  ASSERT_FALSE(right_.is_deaf());
+  Message received{std::vector<std::byte>(8)};
+  receive(received, 1);
+  EXPECT_FALSE(right_.may_sleep());
+  right_.awake();
+  EXPECT_TRUE(right_.is_deaf());
+  right_.poll();
+  EXPECT_TRUE(received.outcome.ended);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, LocalProviderTest, testing::ValuesIn(kWays), name_of);

@@ -1,0 +1,118 @@
+// A caller that sleeps while another thread of its rank holds the engine's lock.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "core/wait.h"
+#include "unit/comes_true.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+using core::Counter;
+
+class Sleeper : public testing::Test {
+ protected:
+  [[nodiscard]] std::uint64_t count(Counter counter) { return rig_.context().statistics()[counter]; }
+  /// A thread that waits for the run; it sleeps, or is about to, when this returns.
+  [[nodiscard]] std::thread sleep_until_done(core::Run& run) {
+    const std::uint64_t before = count(Counter::caller_sleeps);
+    std::thread sleeper([&run] { core::wait(run); });
+    EXPECT_TRUE(comes_true([&] { return count(Counter::caller_sleeps) > before; }));
+    return sleeper;
+  }
+  /// Ends what was posted from there on, without a word of the descriptor's. Under the lock.
+  void end_from(std::size_t first) {
+    const std::vector<Post> posts = rig_.provider().posts();
+    for (std::size_t i = first; i < posts.size(); ++i) posts[i].completion->done(8, posts[i].tag);
+  }
+  /// The receive and the send of a run.
+  void end_with_a_word(std::size_t first) {
+    rig_.provider().deliver(first, bytes_of(8, 0));
+    rig_.provider().complete_send(first + 1);
+  }
+
+  RecordingRig rig_;
+  Buffers buffers_{8};
+};
+
+TEST_F(Sleeper, IsCalledByAThreadThatEndsItsRun) {
+  core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
+  std::thread sleeper = sleep_until_done(run);
+  {
+    const core::Lock lock(rig_.engine().mutex);
+    end_from(0);
+  }
+  sleeper.join();
+  EXPECT_EQ(count(Counter::woken_callers), 1u);
+  EXPECT_EQ(count(Counter::late_wake_ups), 0u);
+  rig_.let_go(run);
+}
+
+TEST_F(Sleeper, IsLeftAsleepByAThreadThatEndsItsOwn) {
+  core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
+  std::thread sleeper = sleep_until_done(run);
+  Buffers others(8);
+  {
+    const std::size_t first = rig_.provider().posts().size();
+    core::Run& other = rig_.start(exchange_with({2}, 8), others);
+    const core::Lock lock(rig_.engine().mutex);
+    end_from(first);
+    EXPECT_TRUE(other.done());
+    other.let_go();
+  }
+  EXPECT_EQ(count(Counter::woken_callers), 0u);
+  end_with_a_word(0);
+  sleeper.join();
+  EXPECT_EQ(count(Counter::late_wake_ups), 0u);
+  rig_.let_go(run);
+}
+
+// It knows of the run's end from nobody else: it had looked before.
+TEST_F(Sleeper, DoesNotGoToSleepWhenItsRunHasEndedSinceItLooked) {
+  core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
+  const auto is_done = [&run] { return run.done(); };
+  core::Driver driver(rig_.engine(), nullptr, core::Driver::Attention::to_runs, core::Condition(is_done));
+  ASSERT_FALSE(driver.step());
+  {
+    const core::Lock lock(rig_.engine().mutex);
+    end_from(0);
+  }
+  for (int rests = 0; rests < 10'000 && count(Counter::caller_sleeps) == 0; ++rests) driver.rest();
+  EXPECT_EQ(count(Counter::caller_sleeps), 0u);
+  rig_.let_go(run);
+}
+
+TEST_F(Sleeper, OneThatFollowsIsToldByWhoeverEndsItsRun) {
+  core::Run& first = rig_.start(exchange_with({1}, 8), buffers_);
+  std::thread leader = sleep_until_done(first);
+  Buffers others(8);
+  const std::size_t posts = rig_.provider().posts().size();
+  core::Run& second = rig_.start(exchange_with({2}, 8), others);
+  std::thread follower([&second] { core::wait(second); });
+  {
+    const core::Lock lock(rig_.engine().mutex);
+    end_from(posts);
+  }
+  follower.join();
+  EXPECT_FALSE(first.done());
+  end_with_a_word(0);
+  leader.join();
+  EXPECT_EQ(count(Counter::late_wake_ups), 0u);
+  rig_.let_go(first);
+  rig_.let_go(second);
+}
+
+TEST(Statistics, TellsWhatIsNotZero) {
+  core::Statistics statistics;
+  EXPECT_EQ(statistics.text(), "");
+  statistics.count(Counter::late_wake_ups);
+  statistics.count(Counter::caller_sleeps);
+  statistics.count(Counter::caller_sleeps);
+  EXPECT_EQ(statistics.text(), "caller_sleeps 2, late_wake_ups 1");
+}
+
+}  // namespace
+}  // namespace fab::test
