@@ -25,7 +25,8 @@ Envelope envelope_of(MPI_Datatype type) {
   return envelope;
 }
 
-bool is_predefined(int combiner) {
+// MPI_Datatype is an int in MPICH: this must not be an overload of is_predefined().
+bool names_predefined(int combiner) {
   return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
          combiner == MPI_COMBINER_F90_INTEGER;
 }
@@ -164,14 +165,14 @@ Contents::~Contents() {
     int unused = 0;
     int its_combiner = MPI_COMBINER_NAMED;
     if (PMPI_Type_get_envelope(type, &unused, &unused, &unused, &its_combiner) != MPI_SUCCESS) continue;
-    if (!is_predefined(its_combiner) && PMPI_Type_free(&type) != MPI_SUCCESS)
+    if (!names_predefined(its_combiner) && PMPI_Type_free(&type) != MPI_SUCCESS)
       log_error("MPI_Type_get_contents", "cannot free a type");
   }
 }
 
 int combiner_of(MPI_Datatype type) { return envelope_of(type).combiner; }
 
-bool is_predefined(MPI_Datatype type) { return is_predefined(combiner_of(type)); }
+bool is_predefined(MPI_Datatype type) { return names_predefined(combiner_of(type)); }
 
 // A pair type is a C struct of some type and an int.
 Layout named_layout(MPI_Datatype type) {

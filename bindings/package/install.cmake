@@ -1,35 +1,76 @@
-# Installs headers, libraries, tools, the pkg-config files and the CMake package.
+# Installs headers, libraries, tools, documentation, the pkg-config files and the CMake package. Components: runtime (the
+# libraries), development, tools and debug (what debuggers read, beside each binary in a folder .debug).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fab)
 set(template_dir ${CMAKE_CURRENT_LIST_DIR})
+set(tools)
+if(FAB_TOOLS)
+  set(tools fab_info fab_sim)
+endif()
+
+# `cmake --install` by itself builds nothing. Where only a part has been built, as bench/run does, it would fail.
+add_custom_target(fab_installed DEPENDS ${libraries} ${tools})
+set(needed_files ${libraries} ${tools})
+list(TRANSFORM needed_files REPLACE "(.+)" "$<TARGET_FILE:\\1>")
+if(FAB_TOOLS)
+  add_dependencies(fab_installed fab_manual)
+  list(APPEND needed_files ${man_pages})
+endif()
+install(CODE "
+  foreach(file ${needed_files})
+    if(NOT EXISTS \${file})
+      execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --config $<CONFIG> --target fab_installed
+        COMMAND_ERROR_IS_FATAL ANY)
+      break()
+    endif()
+  endforeach()" ALL_COMPONENTS)
 
 # The tree may be moved: binaries find libfab relative to themselves.
 file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-set_target_properties(fab fab_mpi PROPERTIES INSTALL_RPATH "$ORIGIN")
-set_target_properties(fab_info fab_sim PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
-
-foreach(include_dir core/include bindings/native/include bindings/mpi/include bindings/nbc/include)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${include_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-endforeach()
-install(TARGETS fab_info fab_sim)
+set_target_properties(${libraries} PROPERTIES INSTALL_RPATH "$ORIGIN")
+if(FAB_TOOLS)
+  set_target_properties(${tools} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+  install(TARGETS ${tools} COMPONENT tools)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/man/fab_info.1 ${CMAKE_CURRENT_BINARY_DIR}/man/fab_sim.1
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/man/fab.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7 COMPONENT development)
+endif()
 
 # Two export sets, because only the component mpi may ask for MPI.
-install(TARGETS fab EXPORT fabTargets)
-install(TARGETS fab_mpi EXPORT fabMpiTargets)
-install(EXPORT fabTargets NAMESPACE fab:: DESTINATION ${package_dir})
-install(EXPORT fabMpiTargets NAMESPACE fab:: DESTINATION ${package_dir})
+foreach(library ${libraries})
+  set(export fabTargets)
+  if(library STREQUAL "fab_mpi")
+    set(export fabMpiTargets)
+  endif()
+  install(TARGETS ${library} EXPORT ${export}
+    LIBRARY COMPONENT runtime NAMELINK_COMPONENT development ARCHIVE COMPONENT development)
+  install(EXPORT ${export} NAMESPACE fab:: DESTINATION ${package_dir} COMPONENT development)
+endforeach()
+include(${template_dir}/split_debug.cmake)
+
+set(include_dirs core/include bindings/native/include)
+if(FAB_MPI)
+  list(APPEND include_dirs bindings/mpi/include bindings/nbc/include)
+endif()
+foreach(include_dir ${include_dirs})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${include_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+
+# The CMake package. A static libfab is linked with what it needs, a shared one knows it.
+set(fab_is_static OFF)
+if(kind STREQUAL "STATIC")
+  set(fab_is_static ON)
+  target_link_libraries(fab INTERFACE $<INSTALL_INTERFACE:fab::dependencies>)
+endif()
 configure_package_config_file(${template_dir}/fabConfig.cmake.in fabConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(fabConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/fabConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/fabConfigVersion.cmake
-  DESTINATION ${package_dir})
+  DESTINATION ${package_dir} COMPONENT development)
 
-# The prefix follows from where the .pc file lies, so that it too survives a move.
-file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
-list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_cflags)
-list(JOIN mpi_cflags " " mpi_cflags)
-list(JOIN MPI_C_LIBRARIES " " mpi_libs)
-foreach(package fab fab-mpi)
-  configure_file(${template_dir}/${package}.pc.in ${package}.pc @ONLY)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-endforeach()
+include(${template_dir}/pkg_config.cmake)
+if(PROJECT_IS_TOP_LEVEL)
+  include(${template_dir}/debian.cmake)
+endif()

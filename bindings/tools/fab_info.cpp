@@ -203,6 +203,20 @@ int run_statistics(bool json) {
   return EXIT_SUCCESS;
 }
 
+/// Without their values: nothing is read, so that it prints them whatever the environment says.
+int run_variables(bool json) {
+  ordered_json rows = ordered_json::array();
+  for (const fab::ConfigRow& row : fab::config_rows())
+    rows.push_back({{"name", row.name}, {"default", row.default_value}, {"help", row.help}});
+  if (json) {
+    fmt::print("{}\n", rows.dump(2));
+    return EXIT_SUCCESS;
+  }
+  for (const fab::ConfigRow& row : fab::config_rows())
+    fmt::print("{} (default: {})\n    {}\n", row.name, *row.default_value ? row.default_value : "empty", row.help);
+  return EXIT_SUCCESS;
+}
+
 int run(bool json) {
   const fab::Config config = fab::read_config();
   const std::unique_ptr<fab::Store> store = fab::open_store();
@@ -245,9 +259,11 @@ int main(int argc, char** argv) {
   bool json = false;
   bool algorithms = false;
   bool statistics = false;
+  bool variables = false;
   app.add_flag("--json", json, "Print JSON");
   app.add_flag("--algorithms", algorithms, "Print the algorithms of the collectives instead");
   app.add_flag("--statistics", statistics, "Exchange something and print what a context counts instead");
+  app.add_flag("--variables", variables, "Print every variable with its default instead, whatever is set");
   fab::tools::MapQuestion question;
   std::string svg_file;
   CLI::Option* map = app.add_option("--map", question.dims,
@@ -258,6 +274,7 @@ int main(int argc, char** argv) {
   app.add_option("--svg", svg_file, "Draw the grid before and after into this file")->needs(map);
   CLI11_PARSE(app, argc, argv);
   try {
+    if (variables) return run_variables(json);
     if (*map) return run_map(question, json, svg_file);
     if (statistics) return run_statistics(json);
     return algorithms ? run_algorithms(json) : run(json);

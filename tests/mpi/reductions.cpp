@@ -80,10 +80,12 @@ std::vector<TypeCase> predefined_types() {
   FAB_TYPE(logical, MPI_C_BOOL);
   FAB_TYPE(logical, MPI_CXX_BOOL);
   FAB_TYPE(logical, MPI_LOGICAL);
+#ifdef MPI_LOGICAL1  // not in MPI's standard, and not in MPICH
   FAB_TYPE(logical, MPI_LOGICAL1);
   FAB_TYPE(logical, MPI_LOGICAL2);
   FAB_TYPE(logical, MPI_LOGICAL4);
   FAB_TYPE(logical, MPI_LOGICAL8);
+#endif
   FAB_TYPE(byte, MPI_BYTE);
   FAB_TYPE(pair, MPI_FLOAT_INT);
   FAB_TYPE(pair, MPI_DOUBLE_INT);

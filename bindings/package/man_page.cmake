@@ -1,0 +1,119 @@
+# cmake -D PAGE=fab_sim.1 -D PROGRAM=path -D VERSION=v -D FILE=out -P man_page.cmake
+#   A page of section 1 from `PROGRAM --help`; fab.7 from `PROGRAM --variables --json`, PROGRAM being fab_info.
+cmake_minimum_required(VERSION 3.25)
+string(REGEX MATCH "^(.*)\\.([0-9])$" page "${PAGE}")
+set(name ${CMAKE_MATCH_1})
+set(section ${CMAKE_MATCH_2})
+
+function(run output)
+  execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  set(${output} "${text}" PARENT_SCOPE)
+endfunction()
+
+# Text as roff shows it unchanged.
+function(escape output text)
+  string(REPLACE "\\" "\\e" text "${text}")
+  string(REPLACE "-" "\\-" text "${text}")
+  string(REGEX REPLACE "(^|\n)([.'])" "\\1\\\\&\\2" text "${text}")
+  set(${output} "${text}" PARENT_SCOPE)
+endfunction()
+
+# What separates or groups a list's elements in CMake would take help texts apart.
+string(ASCII 1 semicolon)
+string(ASCII 2 opening)
+string(ASCII 3 closing)
+function(lines output text)
+  string(REPLACE ";" "${semicolon}" text "${text}")
+  string(REPLACE "[" "${opening}" text "${text}")
+  string(REPLACE "]" "${closing}" text "${text}")
+  string(REPLACE "\n" ";" text "${text}")
+  set(${output} "${text}" PARENT_SCOPE)
+endfunction()
+function(plain output line)
+  string(REPLACE "${semicolon}" ";" line "${line}")
+  string(REPLACE "${opening}" "[" line "${line}")
+  string(REPLACE "${closing}" "]" line "${line}")
+  set(${output} "${line}" PARENT_SCOPE)
+endfunction()
+
+# CLI11's help: a description, "Usage: ...", then groups ("Options:") of lines "  -n,--name TEXT   what it does". A
+# name too long for its column has the rest on a line of its own.
+function(tool_page output)
+  run(help --help)
+  lines(help "${help}")
+  set(description "")
+  set(body "")
+  foreach(line IN LISTS help)
+    plain(line "${line}")
+    if(line STREQUAL "")
+      continue()
+    elseif(line MATCHES "^Usage: ([^ ]+) ?(.*)$")
+      escape(arguments "${CMAKE_MATCH_2}")
+      string(APPEND body ".SH SYNOPSIS\n.B ${CMAKE_MATCH_1}\n${arguments}\n.SH DESCRIPTION\n${description}\n")
+    elseif(line MATCHES "^([A-Z][A-Za-z ]*):$")
+      string(TOUPPER "${CMAKE_MATCH_1}" title)
+      string(APPEND body ".SH ${title}\n")
+    elseif(line MATCHES "^  ([^ ].*[^ ])   *([^ ].*)$")
+      escape(names "${CMAKE_MATCH_1}")
+      escape(text "${CMAKE_MATCH_2}")
+      string(APPEND body ".TP\n.B ${names}\n${text}\n")
+    elseif(line MATCHES "^  ([^ ].*)$")
+      escape(names "${CMAKE_MATCH_1}")
+      string(APPEND body ".TP\n.B ${names}\n")
+    else()
+      string(STRIP "${line}" line)
+      escape(line "${line}")
+      if(body STREQUAL "")
+        string(APPEND description "${line}\n")
+      else()
+        string(APPEND body "${line}\n")
+      endif()
+    endif()
+  endforeach()
+  string(STRIP "${description}" description)
+  string(REGEX REPLACE "\\.$" "" summary "${description}")
+  string(REPLACE "\n" " " summary "${summary}")
+  set(${output} ".SH NAME\n${name} \\- ${summary}\n${body}.SH SEE ALSO\n.BR fab (7)\n" PARENT_SCOPE)
+endfunction()
+
+function(variables_page output)
+  run(json --variables --json)
+  set(body "")
+  string(JSON count LENGTH "${json}")
+  math(EXPR last "${count} - 1")
+  foreach(i RANGE ${last})
+    foreach(field name default help)
+      string(JSON text GET "${json}" ${i} ${field})
+      escape(${field} "${text}")
+    endforeach()
+    string(APPEND body ".TP\n.BR ${name} \" (default: ${default})\"\n${help}\n")
+  endforeach()
+  string(REPLACE "(default: )" "(default: empty)" body "${body}")
+  set(${output} ".SH NAME
+fab \\- exchanges along known patterns between the processes of a parallel program, on libfabric
+.SH SYNOPSIS
+.nf
+c++ \\-std=c++20 program.cpp $(pkg\\-config \\-\\-cflags \\-\\-libs fab)
+mpicc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs fab\\-mpi)
+mpirun \\-n 4 ./a.out
+.fi
+.SH DESCRIPTION
+The library libfab has the functions of namespace fab (fab/fab.h); libfab_mpi has those of fab/mpi.h and nbc.h for
+programs that use MPI. The contracts are in the headers, the rest in the folder doc/fab beside that of these pages.
+.SH ENVIRONMENT
+Variables are read once, when a context is opened.
+.BR fab_info (1)
+prints their values, and which network and interface they lead to.
+${body}.SH SEE ALSO
+.BR fab_info (1),
+.BR fab_sim (1)
+" PARENT_SCOPE)
+endfunction()
+
+if(section EQUAL 7)
+  variables_page(body)
+else()
+  tool_page(body)
+endif()
+string(TOUPPER ${name} title)
+file(WRITE ${FILE} ".TH ${title} ${section} \"\" \"fab ${VERSION}\" \"fab\"\n${body}")
