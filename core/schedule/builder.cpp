@@ -50,6 +50,10 @@ void ScheduleBuilder::refuse(const std::string& where, const std::string& fault)
   throw Error(Errc::invalid_schedule, fmt::format("commit of schedule '{}': {}: {}", name_, where, fault));
 }
 
+void ScheduleBuilder::refuse(const Place& place, const std::string& fault) const {
+  refuse(fmt::format("round {}, operation {} ({})", place.round, place.operation, to_string(place.kind)), fault);
+}
+
 ScheduleBuilder::ScheduleBuilder(std::string_view name, int ranks) : name_(name), ranks_(ranks) {}
 
 void ScheduleBuilder::declare(BufferId buffer, std::size_t bytes) { declared_.emplace_back(buffer, bytes); }
@@ -80,11 +84,11 @@ void ScheduleBuilder::reduce(Reduction reduction, std::size_t element_bytes, Blo
 
 void ScheduleBuilder::round() { rounds_.emplace_back(); }
 
-void ScheduleBuilder::check(const Block& block, const std::string& where) const {
+void ScheduleBuilder::check(const Block& block, const Place& place) const {
   const Range range = byte_range(block);
   const auto check_against = [&](std::size_t bytes) {
     if (range.begin < 0 || range.end > static_cast<std::ptrdiff_t>(bytes))
-      refuse(where, fmt::format("block of bytes [{}, {}) outside buffer '{}' of {} bytes", range.begin, range.end,
+      refuse(place, fmt::format("block of bytes [{}, {}) outside buffer '{}' of {} bytes", range.begin, range.end,
                                 to_string(block.buffer), bytes));
   };
   if (block.layout.size() == 0) return;
@@ -93,36 +97,36 @@ void ScheduleBuilder::check(const Block& block, const std::string& where) const 
     if (buffer == block.buffer) check_against(bytes);
 }
 
-void ScheduleBuilder::check(const Operation& operation, const std::string& where) const {
-  for (const Block& block : operation.blocks) check(block, where);
-  if (operation.kind == OperationKind::copy) return check_copy(operation, where);
-  if (operation.kind == OperationKind::reduce) return check_reduce(operation, where);
+void ScheduleBuilder::check(const Operation& operation, const Place& place) const {
+  for (const Block& block : operation.blocks) check(block, place);
+  if (operation.kind == OperationKind::copy) return check_copy(operation, place);
+  if (operation.kind == OperationKind::reduce) return check_reduce(operation, place);
   if (operation.peer < 0 || operation.peer >= ranks_)
-    refuse(where, fmt::format("peer {} is none of the {} ranks", operation.peer, ranks_));
+    refuse(place, fmt::format("peer {} is none of the {} ranks", operation.peer, ranks_));
 }
 
-void ScheduleBuilder::check_copy(const Operation& operation, const std::string& where) const {
+void ScheduleBuilder::check_copy(const Operation& operation, const Place& place) const {
   const Block& from = operation.blocks[0];
   const Block& to = operation.blocks[1];
   const bool same = from.buffer == to.buffer && from.offset == to.offset && from.layout == to.layout;
   if (!same && overlap(from, to) && from.layout.is_contiguous() && to.layout.is_contiguous())
-    refuse(where, "source and destination overlap in part");
+    refuse(place, "source and destination overlap in part");
 }
 
-void ScheduleBuilder::check_reduce(const Operation& operation, const std::string& where) const {
+void ScheduleBuilder::check_reduce(const Operation& operation, const Place& place) const {
   const Block& from = operation.blocks[0];
   const Block& into = operation.blocks[1];
   const bool user = operation.reduction.op == ReduceOp::user;
   if (!user && !is_defined(operation.reduction))
-    refuse(where, fmt::format("{} is not defined", fab::to_string(operation.reduction)));
+    refuse(place, fmt::format("{} is not defined", fab::to_string(operation.reduction)));
   if (operation.element_bytes == 0 || operation.element_bytes > std::numeric_limits<std::uint32_t>::max() ||
       (!user && operation.element_bytes != fab::element_bytes(operation.reduction.type)))
-    refuse(where, fmt::format("elements of {} bytes", operation.element_bytes));
+    refuse(place, fmt::format("elements of {} bytes", operation.element_bytes));
   if (!from.layout.is_contiguous() || !into.layout.is_contiguous() || from.layout.size() != into.layout.size() ||
       from.layout.size() % operation.element_bytes != 0)
-    refuse(where, fmt::format("blocks of {} and {} bytes, which must be contiguous and hold as many elements of {}",
+    refuse(place, fmt::format("blocks of {} and {} bytes, which must be contiguous and hold as many elements of {}",
                               from.layout.size(), into.layout.size(), operation.element_bytes));
-  if (overlap(from, into)) refuse(where, "the operands overlap");
+  if (overlap(from, into)) refuse(place, "the operands overlap");
 }
 
 void ScheduleBuilder::validate() const {
@@ -131,11 +135,11 @@ void ScheduleBuilder::validate() const {
     std::set<std::tuple<OperationKind, Rank, std::uint32_t>> messages;
     for (std::size_t o = 0; o < rounds_[r].size(); ++o) {
       const Operation& operation = rounds_[r][o];
-      const std::string where = fmt::format("round {}, operation {} ({})", r, o, to_string(operation.kind));
-      check(operation, where);
+      const Place place{r, o, operation.kind};
+      check(operation, place);
       if (is_message(operation.kind) &&
           !messages.emplace(operation.kind, operation.peer, operation.slots.front()).second)
-        refuse(where, fmt::format("slot {} is used twice with peer {}", operation.slots.front(), operation.peer));
+        refuse(place, fmt::format("slot {} is used twice with peer {}", operation.slots.front(), operation.peer));
     }
   }
   if (pipeline_.bytes > 0) check_pipeline();

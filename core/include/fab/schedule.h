@@ -185,12 +185,20 @@ class ScheduleBuilder {
   };
   friend class Freezer;
 
+  /// An operation's, for messages.
+  struct Place {
+    std::size_t round;
+    std::size_t operation;
+    OperationKind kind;
+  };
+
   void validate() const;
-  void check(const Operation& operation, const std::string& where) const;
-  void check(const Block& block, const std::string& where) const;
-  void check_copy(const Operation& operation, const std::string& where) const;
-  void check_reduce(const Operation& operation, const std::string& where) const;
+  void check(const Operation& operation, const Place& place) const;
+  void check(const Block& block, const Place& place) const;
+  void check_copy(const Operation& operation, const Place& place) const;
+  void check_reduce(const Operation& operation, const Place& place) const;
   void check_pipeline() const;
+  [[noreturn]] void refuse(const Place& place, const std::string& fault) const;
   [[noreturn]] void refuse(const std::string& where, const std::string& fault) const;
   [[nodiscard]] std::vector<Round> segmented(std::size_t segment_bytes) const;
   [[nodiscard]] static Round combine(const Round& round, const CommitOptions& options);
