@@ -31,11 +31,17 @@ void bcast_scatter_allgather(ScheduleBuilder& builder, const CollectiveCall& cal
   };
   const int next = (self + 1) % ranks;
   const int previous = (self - 1 + ranks) % ranks;
+  const int filled = call.bytes < static_cast<std::size_t>(ranks) ? static_cast<int>(call.bytes) : ranks;
   for (int step = 0; step + 1 < ranks; ++step) {
-    pass((previous - step + ranks) % ranks, self, step,
+    const int received = (previous - step + ranks) % ranks;
+    const int sent = (self - step + ranks) % ranks;
+    if (received >= filled && sent >= filled) {  // so is the rest of the parts without bytes
+      step += received - filled;
+      continue;
+    }
+    pass(received, self, step,
          [&](std::uint32_t slot, const Block& block) { builder.recv(absolute(previous), slot, block); });
-    pass((self - step + ranks) % ranks, next, step,
-         [&](std::uint32_t slot, const Block& block) { builder.send(absolute(next), slot, block); });
+    pass(sent, next, step, [&](std::uint32_t slot, const Block& block) { builder.send(absolute(next), slot, block); });
     builder.round();
   }
   if (tree.parent) unpack(builder, data, call.output());
