@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,10 +9,12 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <vector>
 
 #include "bindings/tools/patterns.h"
+#include "bindings/tools/progress_line.h"
+#include "bindings/tools/quantity.h"
+#include "bindings/tools/sim_row.h"
 #include "fab/error.h"
 #include "providers/sim/predict.h"
 
@@ -21,17 +22,25 @@ namespace {
 
 using fab::Errc;
 using fab::Error;
-using fab::sim::in_us;
-using fab::sim::Prediction;
 using fab::tools::Pattern;
 using fab::tools::PatternCall;
+using fab::tools::SimRow;
 using nlohmann::ordered_json;
 
+/// As it is written, where suffixes are possible.
+struct Texts {
+  std::vector<std::string> ranks{"16"};
+  std::vector<std::string> bytes{"8"};
+  std::string limit{"64M"};
+};
+
 struct Request {
+  Texts texts;
   std::string collective;
   std::string algorithm;
-  std::vector<int> ranks{16};
-  std::vector<std::size_t> bytes{8};
+  std::vector<std::uint64_t> ranks{};
+  std::vector<std::uint64_t> bytes{};
+  std::uint64_t limit = 0;
   PatternCall call{};  ///< its ranks and bytes aside
   std::string network;
   std::string goal;
@@ -41,26 +50,25 @@ struct Request {
   bool print_network = false;
 };
 
-/// One line of the table.
-struct Row {
-  Pattern pattern;
-  PatternCall call;
-  std::vector<Prediction> predictions;
-
-  [[nodiscard]] double time_us() const { return in_us(longest(predictions)); }
-  [[nodiscard]] double mean(std::uint64_t Prediction::*field) const {
-    const auto sum = [field](std::uint64_t total, const Prediction& each) { return total + each.*field; };
-    return static_cast<double>(std::accumulate(predictions.begin(), predictions.end(), std::uint64_t{0}, sum)) /
-           static_cast<double>(predictions.size());
-  }
-  [[nodiscard]] std::uint64_t most(std::uint64_t Prediction::*field) const {
-    return std::ranges::max(predictions, {}, field).*field;
-  }
-};
+/// Throws Error(invalid_argument).
+void read_texts(Request& request) {
+  constexpr std::uint64_t kMostRanks = 1u << 28;
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+  const Texts& texts = request.texts;
+  request.ranks = fab::tools::parse_quantities("--ranks", texts.ranks, 1, kMostRanks);
+  request.bytes = fab::tools::parse_quantities("--bytes", texts.bytes, 0, kMostBytes);
+  request.limit = fab::tools::parse_quantity("--limit", texts.limit, 1, kMostBytes);
+  for (const std::uint64_t ranks : request.ranks)
+    for (const std::uint64_t bytes : request.bytes)
+      if (bytes > kMostBytes / ranks)
+        throw Error(Errc::invalid_argument,
+                    fmt::format("--bytes {}: with {} ranks at most {}", bytes, ranks, kMostBytes / ranks));
+}
 
 /// What is to be predicted. Throws Error(invalid_argument, invalid_rank).
 std::vector<Pattern> choose(const Request& request) {
-  for (const int ranks : request.ranks) {
+  for (const std::uint64_t number : request.ranks) {
+    const int ranks = static_cast<int>(number);
     if (request.call.root >= ranks)
       throw Error(Errc::invalid_rank, fmt::format("--root {}; there are {} ranks", request.call.root, ranks));
     const auto& grid = request.call.grid;
@@ -73,7 +81,7 @@ std::vector<Pattern> choose(const Request& request) {
   return chosen;
 }
 
-void write_goal(const Row& row, const fab::sim::Model& model, const std::string& file) {
+void write_goal(const SimRow& row, const fab::sim::Model& model, const std::string& file) {
   std::ofstream out(file);
   out << "num_ranks " << row.call.ranks << "\n";
   const double work_ns_per_byte = static_cast<double>(model.work_per_kib.count()) / 1000 / 1024;
@@ -83,77 +91,68 @@ void write_goal(const Row& row, const fab::sim::Model& model, const std::string&
   if (!out) throw Error(Errc::invalid_argument, fmt::format("--goal {}: {}", file, std::strerror(errno)));
 }
 
-ordered_json describe(const Row& row, bool per_rank) {
-  ordered_json result = {{"collective", row.pattern.collective},
-                         {"algorithm", row.pattern.algorithm},
-                         {"ranks", row.call.ranks},
-                         {"bytes", row.call.bytes},
-                         {"time_us", row.time_us()},
-                         {"messages_per_rank", row.mean(&Prediction::messages)},
-                         {"most_messages_of_a_rank", row.most(&Prediction::messages)},
-                         {"bytes_per_rank", row.mean(&Prediction::bytes)},
-                         {"most_bytes_of_a_rank", row.most(&Prediction::bytes)}};
-  if (!per_rank) return result;
-  ordered_json ranks = ordered_json::array();
-  for (const Prediction& each : row.predictions)
-    ranks.push_back({{"time_us", in_us(each.end)}, {"messages", each.messages}, {"bytes", each.bytes}});
-  result["per_rank"] = std::move(ranks);
-  return result;
-}
-
-void print_head() {
-  fmt::print("{:<16} {:<20} {:>8} {:>10} {:>12} {:>9} {:>6} {:>12} {:>12}\n", "collective", "algorithm", "ranks",
-             "bytes", "time us", "messages", "most", "bytes sent", "most");
-}
-
-void print(const Row& row, bool per_rank) {
-  fmt::print("{:<16} {:<20} {:>8} {:>10} {:>12.3f} {:>9.2f} {:>6} {:>12.0f} {:>12}\n", row.pattern.collective,
-             row.pattern.algorithm, row.call.ranks, row.call.bytes, row.time_us(), row.mean(&Prediction::messages),
-             row.most(&Prediction::messages), row.mean(&Prediction::bytes), row.most(&Prediction::bytes));
-  if (!per_rank) return;
-  for (std::size_t rank = 0; rank < row.predictions.size(); ++rank) {
-    const Prediction& each = row.predictions[rank];
-    fmt::print("{:>46} {:>10} {:>12.3f} {:>9} {:>6} {:>12}\n", "rank", rank, in_us(each.end), each.messages, "",
-               each.bytes);
-  }
-}
-
 void list_patterns() {
   for (const Pattern& each : fab::tools::patterns())
     fmt::print("{:<16} {:<20} {}\n", each.collective, each.algorithm, each.description);
 }
 
+/// With its predictions, unless it would take too long.
+SimRow predicted(SimRow row, const Request& request, const fab::sim::Model& model, fab::tools::ProgressLine& progress) {
+  const auto schedule_of = [&](fab::Rank rank) { return row.pattern.build(rank, row.call); };
+  const auto limit = static_cast<double>(request.limit);
+  progress.begin(name_of(row));
+  row.work = fab::sim::estimate_work(row.call.ranks, request.call.root, schedule_of, limit);
+  if (row.work.operations > limit) {
+    row.why = fmt::format("not simulated: some {} operations (--limit {})", fab::tools::count_text(row.work.operations),
+                          request.texts.limit);
+    return row;
+  }
+  const auto watch = [&](const fab::sim::Progress& at) { progress.show(at.what, at.done, at.all); };
+  row.predictions = predict(model, row.call.ranks, schedule_of, {.watch = watch});
+  return row;
+}
+
 /// Carries `use` out for each row that is asked for, as soon as it is there.
-void for_each_row(const Request& request, const fab::sim::Model& model, const std::function<void(const Row&)>& use) {
+void for_each_row(const Request& request, const fab::sim::Model& model, const std::function<void(const SimRow&)>& use) {
   const std::vector<Pattern> chosen = choose(request);
-  if (!request.json) print_head();
-  for (const int ranks : request.ranks)
-    for (const std::size_t bytes : request.bytes)
+  if (!request.json) fmt::print("{}", fab::tools::table_head());
+  fab::tools::ProgressLine progress;
+  for (const std::uint64_t ranks : request.ranks)
+    for (const std::uint64_t bytes : request.bytes)
       for (const Pattern& pattern : chosen) {
-        Row row{pattern, request.call, {}};
-        row.call.ranks = ranks;
+        SimRow row{.pattern = pattern, .call = request.call};
+        row.call.ranks = static_cast<int>(ranks);
         row.call.bytes = bytes;
         if (!pattern.allows(row.call)) {
-          fmt::print(stderr, "{} {}, {} ranks, {} bytes: only for {}\n", pattern.collective, pattern.algorithm, ranks,
-                     bytes, pattern.restriction);
+          fmt::print(stderr, "{}: only for {}\n", name_of(row), pattern.restriction);
           continue;
         }
-        row.predictions = predict(model, ranks, [&](fab::Rank rank) { return pattern.build(rank, row.call); });
+        row = predicted(std::move(row), request, model, progress);
+        progress.clear();
         use(row);
+        std::fflush(stdout);  // its failure is looked for at the end
       }
 }
 
-void run(const Request& request) {
+void print(const SimRow& row, bool per_rank) {
+  fmt::print("{}", table_line(row));
+  if (per_rank) fmt::print("{}", rank_lines(row));
+}
+
+void run(Request& request) {
   const fab::sim::Model model = request.network.empty() ? fab::sim::Model{} : fab::sim::read_model(request.network);
   if (request.list) return list_patterns();
   if (request.print_network) return fmt::print("{}\n", to_json(model));
+  read_texts(request);
   ordered_json rows = ordered_json::array();
-  for_each_row(request, model, [&](const Row& row) {
+  for_each_row(request, model, [&](const SimRow& row) {
     if (request.json)
       rows.push_back(describe(row, request.per_rank));
     else
       print(row, request.per_rank);
-    if (!request.goal.empty()) write_goal(row, model, request.goal);
+    if (request.goal.empty()) return;
+    if (!row.simulated()) throw Error(Errc::no_resources, fmt::format("--goal: {}: {}", name_of(row), row.why));
+    write_goal(row, model, request.goal);
   });
   if (request.json)
     fmt::print("{}\n", ordered_json{{"network", ordered_json::parse(to_json(model))}, {"rows", rows}}.dump(2));
@@ -162,8 +161,9 @@ void run(const Request& request) {
 void add_options(CLI::App& app, Request& request) {
   app.add_option("collective", request.collective, "What to predict; see --list");
   app.add_option("-a,--algorithm", request.algorithm, "One of its algorithms; without, all of them");
-  app.add_option("-n,--ranks", request.ranks, "Numbers of ranks")->delimiter(',')->check(CLI::Range(1, 1 << 28));
-  app.add_option("-b,--bytes", request.bytes, "Sizes of the vector, or of each block")->delimiter(',');
+  app.add_option("-n,--ranks", request.texts.ranks, "Numbers of ranks: 16,1k,1M")->delimiter(',');
+  app.add_option("-b,--bytes", request.texts.bytes, "Sizes of the vector, or of each block: 8,64k,1M")->delimiter(',');
+  app.add_option("--limit", request.texts.limit, "Simulate what has up to so many sends, receives and copies [64M]");
   app.add_option("--root", request.call.root, "Its root")->check(CLI::NonNegativeNumber);
   app.add_option("--grid", request.call.grid, "Extents of the periodic grid of neighbours; without, a ring")
       ->delimiter(',');
@@ -185,7 +185,9 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     run(request);
-    return EXIT_SUCCESS;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return EXIT_SUCCESS;
+    fmt::print(stderr, "fab_sim: the output cannot be written: {}\n", std::strerror(errno));
+    return EXIT_FAILURE;
   } catch (const std::exception& error) {
     fmt::print(stderr, "fab_sim: {}\n", error.what());
     return EXIT_FAILURE;

@@ -11,6 +11,15 @@
 
 namespace fab::sim {
 
+/// Of so many bytes, at most 2^61 ps.
+[[nodiscard]] constexpr Time time_of(Time per_kib, std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 61;
+  const auto ps = static_cast<std::uint64_t>(per_kib.count());
+  const std::uint64_t kib = bytes / 1024;
+  if (ps > 0 && kib >= kMost / ps) return Time(static_cast<std::int64_t>(kMost));
+  return Time(static_cast<std::int64_t>(kib * ps + bytes % 1024 * ps / 1024));
+}
+
 /// Of messages between two ranks.
 struct LinkCost {
   Time latency{};      ///< L: of the first byte, from end to end
@@ -20,7 +29,7 @@ struct LinkCost {
 
   /// From the first to the last byte of a message.
   [[nodiscard]] constexpr Time stretch(std::uint64_t bytes) const noexcept {
-    return bytes == 0 ? Time{} : Time(gap_per_kib.count() * static_cast<std::int64_t>(bytes - 1) / 1024);
+    return bytes == 0 ? Time{} : time_of(gap_per_kib, bytes - 1);
   }
 };
 
@@ -47,9 +56,7 @@ struct Model {
     if (node_a == node_b) return same_node;
     return node_a / nodes_per_switch == node_b / nodes_per_switch ? same_switch : far;
   }
-  [[nodiscard]] constexpr Time work(std::uint64_t bytes) const noexcept {
-    return Time(work_per_kib.count() * static_cast<std::int64_t>(bytes) / 1024);
-  }
+  [[nodiscard]] constexpr Time work(std::uint64_t bytes) const noexcept { return time_of(work_per_kib, bytes); }
 };
 
 /// One cost for all messages, whoever exchanges them.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,15 +20,41 @@ struct Prediction {
   std::uint64_t bytes = 0;     ///< in them
 };
 
-/// The schedule of a rank; called once for each.
+/// The schedule of a rank.
 using ScheduleOf = std::function<Schedule(Rank)>;
 
-/// Carries out the schedules of all ranks in virtual time, by the rules of Model: the times are those of a Job on a
-/// network that disturbs nothing. Of a message, only its payload counts. Sends of up to `inject_bytes` are complete
-/// when the processor has spent its overhead on them. Takes about 8 bytes of memory for each operation, and 100 for
-/// each rank. Throws Error(invalid_schedule) when messages do not meet: it names a rank and what it waits for.
+/// How far a prediction is.
+struct Progress {
+  const char* what = "";  ///< is counted
+  std::uint64_t done = 0;
+  std::uint64_t all = 0;
+};
+
+struct PredictOptions {
+  /// Sends of up to so many bytes are complete when the processor has spent its overhead on them.
+  std::uint64_t inject_bytes = 64;
+  /// Called every some thousand ranks and messages.
+  std::function<void(const Progress&)> watch{};
+};
+
+/// Carries out the schedules of all ranks in virtual time, by the rules of Model: where cards pay G, the times are
+/// those of a Job on a network that disturbs nothing. Of a message, only its payload counts. Asks for the schedule of
+/// each rank once. Takes about 8 bytes of memory for each operation, and 100 to 200 for each rank. Throws
+/// Error(invalid_schedule) when messages do not meet: it names a rank and what it waits for; Error(invalid_argument)
+/// for times beyond 53 days.
 [[nodiscard]] std::vector<Prediction> predict(const Model& model, int ranks, const ScheduleOf& schedule_of,
-                                              std::uint64_t inject_bytes = 64);
+                                              const PredictOptions& options = {});
+
+/// What all ranks do together.
+struct Work {
+  double operations = 0;  ///< sends, receives, copies and reductions
+  double messages = 0;
+};
+
+/// Extrapolated from a few ranks, of which rank `root` stands for itself alone. Looks at no further rank once there are
+/// far more operations than `enough`, for then a single schedule is long, too.
+[[nodiscard]] Work estimate_work(int ranks, Rank root, const ScheduleOf& schedule_of,
+                                 double enough = std::numeric_limits<double>::infinity());
 
 /// When the last rank is done.
 [[nodiscard]] Time longest(std::span<const Prediction> predictions);

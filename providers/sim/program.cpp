@@ -43,6 +43,7 @@ void Programs::add(const Schedule& schedule) {
   for (const RoundRecord& round : schedule.rounds()) {
     for (const OperationRecord& operation : schedule.operations(round)) {
       const Step::Kind kind = kind_of(operation);
+      messages_ += kind == Step::Kind::send ? 1 : 0;
       if (operation.slot >= kSlots)
         throw Error(Errc::no_resources,
                     fmt::format("sim::predict: {}: slot {}; {} are possible", schedule.name(), operation.slot, kSlots));

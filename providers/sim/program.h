@@ -31,7 +31,13 @@ class Programs {
   [[nodiscard]] std::uint64_t begin(Rank rank) const { return begins_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] std::uint64_t end(Rank rank) const { return begins_[static_cast<std::size_t>(rank) + 1]; }
   [[nodiscard]] const Step& step(std::uint64_t index) const { return steps_[index]; }
+  /// Of the round that begins there.
+  [[nodiscard]] std::uint64_t end_of_round(std::uint64_t index) const {
+    while (steps_[index].kind != Step::Kind::end_of_round) ++index;
+    return index;
+  }
   void set_received(std::uint64_t index) { steps_[index].kind = Step::Kind::received; }
+  [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }  ///< that are sent
   [[nodiscard]] std::uint64_t bytes(const Step& step) const { return sizes_[step.size]; }
 
  private:
@@ -40,6 +46,7 @@ class Programs {
   int ranks_;
   std::vector<std::uint64_t> begins_{0};
   std::vector<Step> steps_;
+  std::uint64_t messages_ = 0;
   std::vector<std::uint64_t> sizes_;
   std::unordered_map<std::uint64_t, std::uint16_t> size_indices_;
 };

@@ -44,10 +44,40 @@ class FabSim(unittest.TestCase):
         self.assertEqual(row["messages_per_rank"], 4)
 
     def test_the_table_says_the_same(self):
-        done = self.run_tool("bcast", "-a", "binary", "-n", "2", "--network", self.network)
-        head, row = done.stdout.splitlines()
-        self.assertEqual(head.split()[:4], ["collective", "algorithm", "ranks", "bytes"])
-        self.assertEqual(row.split()[:5], ["bcast", "binary", "2", "8", "1.200"])
+        done = self.run_tool("bcast", "-a", "binary", "-n", "2", "-b", "8,64k", "--network", self.network)
+        head, short, long = done.stdout.splitlines()
+        self.assertEqual(head.split()[:5], ["collective", "algorithm", "ranks", "size", "time"])
+        self.assertEqual(short.split()[:7], ["bcast", "binary", "2", "8", "B", "1.200", "us"])
+        self.assertEqual(long.split()[3:5], ["64", "KiB"])
+        self.assertEqual(len(head), len(short))
+        self.assertEqual(done.stderr, "")
+
+    def test_suffixes(self):
+        rows = self.rows("bcast", "-a", "binomial", "-n", "4,1k", "-b", "0,8,8k,8K,1MiB,64KiB,3B,1G")
+        self.assertEqual([row["ranks"] for row in rows], [4] * 8 + [1024] * 8)
+        self.assertEqual([row["bytes"] for row in rows[:8]], [0, 8, 8192, 8192, 1 << 20, 1 << 16, 3, 1 << 30])
+
+    def test_what_takes_too_long_is_named(self):
+        (ring, few) = self.rows("bcast", "-a", "scatter_allgather", "-n", "1M,64k", "-b", "64k", "--limit", "1M")
+        for row in (ring, few):
+            self.assertIs(row["simulated"], False)
+            self.assertNotIn("time_us", row)
+        self.assertAlmostEqual(ring["estimated_messages"] / (2**16 * 2**20), 1, delta=0.01)
+        self.assertIn("some 1.37e+11 operations (--limit 1M)", ring["why"])
+        done = self.run_tool("bcast", "-a", "scatter_allgather", "-n", "1M", "-b", "64k")
+        self.assertIn("64 KiB   not simulated: some 1.37e+11 operations (--limit 64M)", done.stdout)
+        self.assertEqual(done.returncode, 0)
+
+    def test_many_ranks_with_little_to_do(self):
+        rows = self.rows("bcast", "-a", "scatter_allgather", "-n", "64k", "-b", "8")
+        self.assertAlmostEqual(rows[0]["messages_per_rank"], 9, delta=0.001)
+        (row,) = self.rows("gather", "-a", "linear", "-n", "128k", "-b", "8")
+        self.assertEqual(row["most_messages_of_a_rank"], 1)
+
+    def test_the_limit_is_on_what_is_done(self):
+        for limit, simulated in (("30", True), ("29", False)):
+            (row,) = self.rows("bcast", "-a", "linear", "-n", "16", "--limit", limit)
+            self.assertIs(row["simulated"], simulated)
 
     def test_goal(self):
         file = self.path / "bcast.goal"
@@ -67,6 +97,17 @@ class FabSim(unittest.TestCase):
         for arguments, message in (
             (("bcas",), "no collective 'bcas'"),
             (("bcast", "-a", "x"), "no collective 'bcast' with an algorithm 'x'"),
+            (("bcast", "-b", "8x"), "--bytes '8x': a number from 0 to"),
+            (("bcast", "-b", "5000P"), "--bytes '5000P'"),
+            (("bcast", "-b", "4611686018427387905"), "from 0 to 4611686018427387904"),
+            (("bcast", "-b", "18446744073709551616"), "from 0 to 4611686018427387904"),
+            (("bcast", "-b", "4E"), "--bytes '4E'"),
+            (("bcast", "-b", "4194304T"), "with 16 ranks at most 288230376151711744"),
+            (("bcast", "-b", "-1"), "--bytes '-1'"),
+            (("bcast", "-b", "\x1b[2J" + 100 * "x"), "--bytes '\\x1b[2Jxxxxx"),
+            (("bcast", "-n", "0"), "--ranks '0': a number from 1 to 268435456"),
+            (("bcast", "-n", "1G"), "--ranks '1G'"),
+            (("bcast", "--limit", "many"), "--limit 'many'"),
             (("bcast", "-n", "4", "--root", "4"), "--root 4; there are 4 ranks"),
             (("neighbor_xchg", "-n", "4", "--grid", "3"), "--grid 3: not of 4 ranks"),
             (("bcast", "-a", "binary", "-n", "4,8", "--goal", self.path / "x"), "make a file"),
@@ -76,6 +117,21 @@ class FabSim(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0, arguments)
             self.assertIn(message, done.stderr)
             self.assertEqual(done.stdout.count("\n"), 2 if "No such" in message else 0, done.stdout)
+
+    def test_times_beyond_what_can_be_counted(self):
+        for arguments in (("-b", "262144T"), ("-b", "4096T")):
+            done = self.run_tool("bcast", "-a", "linear", "-n", "16", *arguments)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("takes longer than 53 days", done.stderr)
+
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([TOOL, "bcast"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("No space left on device", done.stderr)
+        done = self.run_tool("bcast", "-a", "binary", "--goal", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--goal /dev/full", done.stderr)
 
 
 unittest.main()

@@ -34,6 +34,19 @@ Schedule dissemination(Rank self, int ranks, std::size_t bytes) {
   return builder.commit();
 }
 
+/// Everybody tells rank 0, in a round that is too long to be searched for each message.
+Schedule all_to_root(Rank self, int ranks, std::size_t bytes) {
+  ScheduleBuilder builder("all_to_root", ranks);
+  const Block block{BufferId::recv, 0, Layout::contiguous(bytes)};
+  for (std::uint32_t slot = 0; slot < 3; ++slot) {
+    for (int other = 1; self == 0 && other < ranks; ++other)
+      builder.recv(slot % 2 == 0 ? other : ranks - other, slot, block);
+    if (self != 0) builder.send(0, slot, block);
+    if (slot > 0) builder.round();
+  }
+  return builder.commit();
+}
+
 struct Pattern {
   const char* name;
   Schedule (*schedule)(Rank self, int ranks, std::size_t bytes);
@@ -72,7 +85,8 @@ INSTANTIATE_TEST_SUITE_P(Patterns, Predictions,
                                                  [](Rank self, int ranks, std::size_t bytes) {
                                                    return test::tree_schedule(self, ranks, 1, bytes);
                                                  }},
-                                         Pattern{"Ring", test::ring_schedule}, Pattern{"Dissemination", dissemination}),
+                                         Pattern{"Ring", test::ring_schedule}, Pattern{"Dissemination", dissemination},
+                                         Pattern{"AllToRoot", all_to_root}),
                          [](const auto& param) { return param.param.name; });
 
 // All ranks do the same at the same time: a step takes L + 2 o.
@@ -95,6 +109,51 @@ TEST(Prediction, WorkTakesTimeOfTheProcessor) {
     return builder.commit();
   });
   EXPECT_EQ(predicted.front().end, nanoseconds(500));
+}
+
+TEST(Prediction, WorkIsEstimatedFromAFewRanks) {
+  int built = 0;
+  const auto counted = [&](auto&& schedule) {
+    return [&built, schedule](Rank rank) {
+      ++built;
+      return schedule(rank);
+    };
+  };
+  constexpr int kRanks = 10'000;
+  const Work ring = estimate_work(kRanks, 0, counted([](Rank rank) { return test::ring_schedule(rank, kRanks, 8); }));
+  EXPECT_NEAR(ring.operations, 4 * kRanks, 1);
+  EXPECT_NEAR(ring.messages, 2 * kRanks, 1);
+  EXPECT_LT(built, 50);
+  // The root's work is its own, not everybody's.
+  const Work star = estimate_work(kRanks, 0, counted([](Rank rank) { return all_to_root(rank, kRanks, 8); }));
+  EXPECT_NEAR(star.messages, 3 * (kRanks - 1), 1);
+  EXPECT_NEAR(star.operations, 6 * (kRanks - 1), 1);
+  // Enough is enough.
+  built = 0;
+  EXPECT_GT(
+      estimate_work(kRanks, 0, counted([](Rank rank) { return test::ring_schedule(rank, kRanks, 8); }), 10).operations,
+      10);
+  EXPECT_EQ(built, 1);
+  EXPECT_EQ(estimate_work(1, 0, [](Rank) { return ScheduleBuilder("none", 1).commit(); }).operations, 0);
+}
+
+TEST(Prediction, TellsHowFarItIs) {
+  std::vector<std::string> seen;
+  const auto watch = [&](const Progress& progress) {
+    EXPECT_LE(progress.done, progress.all);
+    if (seen.empty() || seen.back() != progress.what) seen.emplace_back(progress.what);
+  };
+  constexpr int kRanks = 40'000;
+  (void)predict({}, kRanks, [](Rank rank) { return test::ring_schedule(rank, kRanks, 8); }, {.watch = watch});
+  EXPECT_THAT(seen, testing::ElementsAre("schedules", "messages"));
+}
+
+TEST(Prediction, TimesThatCannotBeCountedAreRefused) {
+  for (const std::size_t bytes : {std::size_t{1} << 60, std::size_t{1} << 40})
+    expect_error(Errc::invalid_argument, {"53 days"}, [&] {
+      Model model = uniform_model({nanoseconds(1000), nanoseconds(100), nanoseconds(50), nanoseconds(1'000'000'000)});
+      (void)predict(model, 3, [&](Rank rank) { return test::tree_schedule(rank, 3, 0, bytes); });
+    });
 }
 
 TEST(Prediction, MessagesThatDoNotMeetAreNamed) {
