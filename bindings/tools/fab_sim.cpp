@@ -43,6 +43,7 @@ struct Request {
   std::uint64_t limit = 0;
   PatternCall call{};  ///< its ranks and bytes aside
   std::string network;
+  std::string receiver_pays;  ///< empty: as the network has it
   std::string goal;
   bool json = false;
   bool per_rank = false;
@@ -139,8 +140,16 @@ void print(const SimRow& row, bool per_rank) {
   if (per_rank) fmt::print("{}", rank_lines(row));
 }
 
+fab::sim::Model network_of(const Request& request) {
+  fab::sim::Model model = request.network.empty() ? fab::sim::Model{} : fab::sim::read_model(request.network);
+  if (request.receiver_pays.empty()) return model;
+  const auto payer = request.receiver_pays == "card" ? fab::sim::Payer::card : fab::sim::Payer::processor;
+  for (fab::sim::LinkCost* cost : {&model.same_node, &model.same_switch, &model.far}) cost->receiver_pays = payer;
+  return model;
+}
+
 void run(Request& request) {
-  const fab::sim::Model model = request.network.empty() ? fab::sim::Model{} : fab::sim::read_model(request.network);
+  const fab::sim::Model model = network_of(request);
   if (request.list) return list_patterns();
   if (request.print_network) return fmt::print("{}\n", to_json(model));
   read_texts(request);
@@ -168,6 +177,9 @@ void add_options(CLI::App& app, Request& request) {
   app.add_option("--grid", request.call.grid, "Extents of the periodic grid of neighbours; without, a ring")
       ->delimiter(',');
   app.add_option("--network", request.network, "A network file (JSON); see --print-network")->check(CLI::ExistingFile);
+  app.add_option("--receiver-pays", request.receiver_pays,
+                 "Who pays G where messages arrive, whatever the network file says: card or processor")
+      ->check(CLI::IsMember({"card", "processor"}));
   app.add_flag("--json", request.json, "Print JSON");
   app.add_flag("--per-rank", request.per_rank, "Print each rank, too");
   app.add_option("--goal", request.goal, "Write the schedules to this file in GOAL, LogGOPSim's language");

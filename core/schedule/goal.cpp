@@ -22,7 +22,8 @@ std::string action(const OperationRecord& operation, const Schedule& schedule, d
 
 }  // namespace
 
-// The next round requires a gate, which requires this one: the only operation of a round is its own gate.
+// LogGOPSim's reader wants at least one operation of each rank. The next round requires a gate, which requires this
+// one: the only operation of a round is its own gate.
 std::string Schedule::to_goal(Rank self, double work_ns_per_byte) const {
   std::string text = fmt::format("rank {} {{\n", self);
   auto out = std::back_inserter(text);
@@ -40,6 +41,7 @@ std::string Schedule::to_goal(Rank self, double work_ns_per_byte) const {
     fmt::format_to(out, "{}: calc 0\n", gate);
     for (std::size_t each = first; each <= label; ++each) fmt::format_to(out, "{} requires l{}\n", gate, each);
   }
+  if (label == 0) text += "l1: calc 0\n";
   return text + "}\n";
 }
 

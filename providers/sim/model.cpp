@@ -37,6 +37,13 @@ class Section {
   void read_ns(const char* field, Time& value, double factor = 1) {
     if (const json* given = find(field)) value = nanoseconds(factor * number(*given, field, 0, kMost));
   }
+  void read(const char* field, Payer& value) {
+    const json* given = find(field);
+    if (given == nullptr) return;
+    if (*given != "card" && *given != "processor")
+      refuse(fmt::format("has {} = {}; \"card\" and \"processor\" are valid", field, given->dump()));
+    value = *given == "card" ? Payer::card : Payer::processor;
+  }
   [[nodiscard]] const json* find(const char* field) {
     known_ += std::string(known_.empty() ? " " : "") + field + ' ';
     const auto found = object_.find(field);
@@ -69,15 +76,20 @@ void read_cost(Section& file, const std::string& name, const char* field, LinkCo
   section.read_ns("o_ns", cost.overhead);
   section.read_ns("g_ns", cost.gap);
   section.read_ns("G_ns_per_byte", cost.gap_per_kib, 1024);
+  section.read("sender_pays_G", cost.sender_pays);
+  section.read("receiver_pays_G", cost.receiver_pays);
   section.finish();
 }
 
 nlohmann::ordered_json describe(const LinkCost& cost) {
   const auto ns = [](Time time) { return static_cast<double>(time.count()) / 1000; };
+  const auto name = [](Payer payer) { return payer == Payer::card ? "card" : "processor"; };
   return {{"L_ns", ns(cost.latency)},
           {"o_ns", ns(cost.overhead)},
           {"g_ns", ns(cost.gap)},
-          {"G_ns_per_byte", ns(cost.gap_per_kib) / 1024}};
+          {"G_ns_per_byte", ns(cost.gap_per_kib) / 1024},
+          {"sender_pays_G", name(cost.sender_pays)},
+          {"receiver_pays_G", name(cost.receiver_pays)}};
 }
 
 }  // namespace

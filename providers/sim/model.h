@@ -20,12 +20,17 @@ namespace fab::sim {
   return Time(static_cast<std::int64_t>(kib * ps + bytes % 1024 * ps / 1024));
 }
 
+/// Of the bytes of a message.
+enum class Payer : std::uint8_t { card, processor };
+
 /// Of messages between two ranks.
 struct LinkCost {
   Time latency{};      ///< L: of the first byte, from end to end
   Time overhead{};     ///< o: of the processor, for each message, at each end
   Time gap{};          ///< g: least time between two messages of a rank, in each direction
   Time gap_per_kib{};  ///< 1024 G
+  Payer sender_pays = Payer::card;
+  Payer receiver_pays = Payer::card;
 
   /// From the first to the last byte of a message.
   [[nodiscard]] constexpr Time stretch(std::uint64_t bytes) const noexcept {
@@ -39,6 +44,13 @@ struct LinkCost {
 /// bytes leave through the port, (k - 1) G long, and g + (k - 1) G after its first byte the next message may leave. The
 /// first byte arrives L later. The receiver's port takes messages one after the other in the same manner. When the last
 /// byte is in and a receive is there, the receiver's processor spends o, as soon as it is free.
+///
+/// That is how cards work that read and write memory by themselves: cards pay G. Where bytes are copied by processors,
+/// those pay: the one that sends, that receives, or both are busy for o + (k - 1) G. If that is so between any ranks,
+/// the rules are those of LogGOPSim. A message takes port and processor of its receiver when its first byte is there,
+/// whether or not a receive is. A send takes them when both are free, which others may be before it, and is complete
+/// then; a long one is when its receive is posted and it has begun to arrive. Who wants a processor gets it in the
+/// order in which they began to: a message that came while it was busy precedes a round that begins later.
 struct Model {
   int ranks_per_node = 16;
   int nodes_per_switch = 32;
@@ -56,6 +68,12 @@ struct Model {
     if (node_a == node_b) return same_node;
     return node_a / nodes_per_switch == node_b / nodes_per_switch ? same_switch : far;
   }
+  [[nodiscard]] constexpr bool processors_pay() const noexcept {
+    const auto pays = [](const LinkCost& cost) {
+      return cost.sender_pays == Payer::processor || cost.receiver_pays == Payer::processor;
+    };
+    return pays(same_node) || pays(same_switch) || pays(far);
+  }
   [[nodiscard]] constexpr Time work(std::uint64_t bytes) const noexcept { return time_of(work_per_kib, bytes); }
 };
 
@@ -67,7 +85,8 @@ struct Model {
 ///     { "ranks_per_node": 16, "nodes_per_switch": 32, "eager_bytes": 65536, "work_ns_per_byte": 0.1,
 ///       "same_node":   { "L_ns": 300,  "o_ns": 100, "g_ns": 50,  "G_ns_per_byte": 0.1 },
 ///       "same_switch": { "L_ns": 1000, "o_ns": 300, "g_ns": 100, "G_ns_per_byte": 0.04 },
-///       "far":         { "L_ns": 1800, "o_ns": 300, "g_ns": 100, "G_ns_per_byte": 0.04 } }
+///       "far":         { "L_ns": 1800, "o_ns": 300, "g_ns": 100, "G_ns_per_byte": 0.04,
+///                        "sender_pays_G": "card", "receiver_pays_G": "processor" } }
 ///
 /// Throws Error(invalid_argument) that names file, field and what is valid.
 [[nodiscard]] Model read_model(const std::string& file);

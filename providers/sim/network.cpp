@@ -18,6 +18,9 @@ constexpr int kMostIdlePolls = 10'000;                    ///< it will not take 
 
 Network::Network(int ranks, Options options)
     : options_(std::move(options)), random_(options_.seed), ports_(static_cast<std::size_t>(std::max(ranks, 0))) {
+  if (options_.model.processors_pay())
+    throw Error(Errc::invalid_argument,
+                "sim::Network: processors pay G in this model; jobs know only cards that do, sim::predict knows both");
   for (const Death& death : options_.deaths) {
     if (death.rank < 0 || death.rank >= ranks)
       throw Error(Errc::invalid_argument, fmt::format("sim::Network: death of rank {} of {}", death.rank, ranks));

@@ -42,7 +42,8 @@ std::vector<Prediction> predict(const Model& model, int ranks, const ScheduleOf&
     if (options.watch && rank % 1024 == 0)
       options.watch({"schedules", static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(ranks)});
   }
-  return simulate_cards({model, options, std::move(programs), ranks});
+  SimulationInput input{model, options, std::move(programs), ranks};
+  return model.processors_pay() ? simulate_processors(std::move(input)) : simulate_cards(std::move(input));
 }
 
 Work estimate_work(int ranks, Rank root, const ScheduleOf& schedule_of, double enough) {

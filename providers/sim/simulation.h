@@ -18,6 +18,8 @@ struct SimulationInput {
 
 /// By the rules for cards that pay G.
 [[nodiscard]] std::vector<Prediction> simulate_cards(SimulationInput input);
+/// By those for processors that do.
+[[nodiscard]] std::vector<Prediction> simulate_processors(SimulationInput input);
 
 /// Half of what Time can count, so that whatever is added to an earlier time does not overflow.
 inline constexpr Time kEndOfTime = Time(std::int64_t{1} << 62);

@@ -7,7 +7,28 @@ import sys
 import tempfile
 import unittest
 
+import loggops
+
 TOOL = sys.argv.pop()
+CALLS = [
+    (collective, "-a", algorithm)
+    for collective, algorithm in (
+        ("barrier", "dissemination"),
+        ("bcast", "chain"),
+        ("bcast", "scatter_allgather"),
+        ("reduce", "linear"),
+        ("allreduce", "rabenseifner"),
+        ("gather", "binomial"),
+        ("scatter", "linear"),
+        ("allgather", "ring"),
+        ("allgather", "array_1d"),
+        ("alltoall", "pairwise"),
+        ("alltoall", "linear"),
+        ("reduce_scatter", "pairwise"),
+        ("scan", "linear"),
+        ("neighbor_xchg", "direct"),
+    )
+]
 NETWORK = {"L_ns": 1000, "o_ns": 100, "g_ns": 50, "G_ns_per_byte": 0}
 
 
@@ -88,6 +109,43 @@ class FabSim(unittest.TestCase):
             "num_ranks 2\n\nrank 0 {\nl1: send 5b to 1 tag 0\n}\n\nrank 1 {\nl1: recv 5b from 0 tag 0\n}\n",
         )
 
+    def test_goal_of_one_rank(self):
+        file = self.path / "one.goal"
+        done = self.run_tool("bcast", "-a", "binary", "-n", "1", "--goal", file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(file.read_text(), "num_ranks 1\n\nrank 0 {\nl1: calc 0\n}\n")
+
+    def test_who_pays_for_bytes(self):
+        """The figures are LogGOPSim's where processors pay, with its default network."""
+        cost = {"L_ns": 2500, "o_ns": 1500, "g_ns": 1000, "G_ns_per_byte": 6}
+        self.network.write_text(
+            json.dumps({"work_ns_per_byte": 0, "same_node": cost, "same_switch": cost, "far": cost})
+        )
+        for call, card, processor in (
+            (("alltoall", "-a", "pairwise", "-n", 64, "-b", 512), 554.336, 690.836),
+            (("bcast", "-a", "binary", "-n", 64, "-b", "1M"), 15798.4, 27222.99),
+            (("bcast", "-a", "binomial", "-n", 64, "-b", "1M"), 37781.7, 37781.7),
+        ):
+            (row,) = self.rows(*call)
+            self.assertAlmostEqual(row["time_us"], card)
+            (row,) = self.rows(*call, "--receiver-pays", "processor")
+            self.assertAlmostEqual(row["time_us"], processor)
+
+    def test_predictions_are_those_of_loggopsim(self):
+        costs = {"L": 2500, "o": 1500, "g": 1000, "G": 6}
+        cost = {"L_ns": 2500, "o_ns": 1500, "g_ns": 1000, "G_ns_per_byte": 6, "receiver_pays_G": "processor"}
+        self.network.write_text(
+            json.dumps({"work_ns_per_byte": 0, "same_node": cost, "same_switch": cost, "far": cost})
+        )
+        file = self.path / "schedule.goal"
+        for call in CALLS:
+            for ranks, size in ((7, 1000), (16, 70000)):
+                with self.subTest(call=call, ranks=ranks, bytes=size):
+                    (row,) = self.rows(*call, "-n", ranks, "-b", size, "--goal", file)
+                    self.assertAlmostEqual(
+                        1000 * row["time_us"], loggops.time_of(file.read_text(), costs, 65536), places=3
+                    )
+
     def test_the_printed_network_can_be_read(self):
         first = self.run_tool("--print-network").stdout
         self.network.write_text(first)
@@ -108,6 +166,7 @@ class FabSim(unittest.TestCase):
             (("bcast", "-n", "0"), "--ranks '0': a number from 1 to 268435456"),
             (("bcast", "-n", "1G"), "--ranks '1G'"),
             (("bcast", "--limit", "many"), "--limit 'many'"),
+            (("bcast", "--receiver-pays", "me"), "--receiver-pays"),
             (("bcast", "-n", "4", "--root", "4"), "--root 4; there are 4 ranks"),
             (("neighbor_xchg", "-n", "4", "--grid", "3"), "--grid 3: not of 4 ranks"),
             (("bcast", "-a", "binary", "-n", "4,8", "--goal", self.path / "x"), "make a file"),
@@ -117,6 +176,12 @@ class FabSim(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0, arguments)
             self.assertIn(message, done.stderr)
             self.assertEqual(done.stdout.count("\n"), 2 if "No such" in message else 0, done.stdout)
+
+    def test_errors_in_the_network_are_named(self):
+        self.network.write_text(json.dumps({"far": {"receiver_pays_G": "me"}}))
+        done = self.run_tool("bcast", "--network", self.network)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('far has receiver_pays_G = "me"; "card" and "processor" are valid', done.stderr)
 
     def test_times_beyond_what_can_be_counted(self):
         for arguments in (("-b", "262144T"), ("-b", "4096T")):

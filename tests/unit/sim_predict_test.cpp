@@ -100,6 +100,132 @@ TEST(Prediction, OfDisseminationFollowsTheFormula) {
   }
 }
 
+// L 1000, o 100, g 50; 1001 bytes take 1000.
+LinkCost simple_cost(Payer sender, Payer receiver) {
+  return {.latency = nanoseconds(1000),
+          .overhead = nanoseconds(100),
+          .gap = nanoseconds(50),
+          .gap_per_kib = nanoseconds(1024),
+          .sender_pays = sender,
+          .receiver_pays = receiver};
+}
+constexpr std::size_t kThousand = 1001;
+
+/// When each rank ends.
+std::vector<std::int64_t> ends_ns(const Model& model, int ranks, const ScheduleOf& schedule_of) {
+  std::vector<std::int64_t> ends;
+  for (const Prediction& each : predict(model, ranks, schedule_of, {.inject_bytes = 0}))
+    ends.push_back(std::chrono::duration_cast<nanoseconds>(each.end).count());
+  return ends;
+}
+
+Block thousand(std::ptrdiff_t offset = 0) { return {BufferId::recv, offset, Layout::contiguous(kThousand)}; }
+
+// Both first bytes are there at 1100. A card takes one message after the other, 1000 each and 50 between them, and the
+// processor has 100 with the last one; a processor that pays has 1100 with each.
+TEST(Prediction, ReceiversPayByCardOrProcessor) {
+  const auto to_zero = [](Rank rank) {
+    ScheduleBuilder builder("to_zero", 3);
+    for (const Rank other : {1, 2}) {
+      if (rank == 0) builder.recv(other, 0, thousand());
+      if (rank == other) builder.send(0, 0, thousand());
+    }
+    return builder.commit();
+  };
+  EXPECT_THAT(ends_ns(uniform_model(simple_cost(Payer::card, Payer::card)), 3, to_zero),
+              testing::ElementsAre(3250, 1100, 1100));
+  EXPECT_THAT(ends_ns(uniform_model(simple_cost(Payer::card, Payer::processor)), 3, to_zero),
+              testing::ElementsAre(3300, 100, 100));
+  EXPECT_THAT(ends_ns(uniform_model(simple_cost(Payer::processor, Payer::card)), 3, to_zero),
+              testing::ElementsAre(3250, 1100, 1100));
+}
+
+// The second message leaves at 1050 + 100 from a card, at 1100 + 100 from a processor that pays.
+TEST(Prediction, SendersPayByCardOrProcessor) {
+  const auto from_zero = [](Rank rank) {
+    ScheduleBuilder builder("from_zero", 3);
+    for (const Rank other : {1, 2}) {
+      if (rank == 0) builder.send(other, 0, thousand());
+      if (rank == other) builder.recv(0, 0, thousand());
+    }
+    return builder.commit();
+  };
+  EXPECT_THAT(ends_ns(uniform_model(simple_cost(Payer::card, Payer::card)), 3, from_zero),
+              testing::ElementsAre(2150, 2200, 3250));
+  EXPECT_THAT(ends_ns(uniform_model(simple_cost(Payer::card, Payer::processor)), 3, from_zero),
+              testing::ElementsAre(1150, 2200, 3250));
+  EXPECT_THAT(ends_ns(uniform_model(simple_cost(Payer::processor, Payer::card)), 3, from_zero),
+              testing::ElementsAre(2200, 2200, 3300));
+}
+
+// Rank 0 gets a message at 1100 and one at 1150, and has one to send when it has the first: a processor that pays turns
+// to the second before it sends, for that has waited longer.
+TEST(Prediction, ProcessorsServeWhoCameFirst) {
+  const auto schedule_of = [](Rank rank) {
+    ScheduleBuilder builder("first_come", 4);
+    if (rank == 0) {
+      builder.recv(1, 0, thousand());
+      builder.round();
+      builder.recv(2, 0, thousand());
+      builder.send(3, 0, thousand());
+    } else if (rank == 3) {
+      builder.recv(0, 0, thousand());
+    } else {
+      builder.send(0, 0, thousand());
+    }
+    return builder.commit();
+  };
+  // It has the first at 2200 and the second at 3300; its message is there at 3300 + 100 + 1000, and taken 1100 later.
+  EXPECT_THAT(ends_ns(uniform_model(simple_cost(Payer::card, Payer::processor)), 4, schedule_of),
+              testing::ElementsAre(3400, 100, 100, 5500));
+  // Its card takes the second while the processor sends at 2200.
+  EXPECT_THAT(ends_ns(uniform_model(simple_cost(Payer::card, Payer::card)), 4, schedule_of),
+              testing::ElementsAre(3300, 1100, 1100, 4400));
+}
+
+// Rank 1 computes until 5000, then takes what arrived at 1100; its receive is posted then, which ends the long send.
+TEST(Prediction, LongSendsWaitForTheirReceives) {
+  Model model = uniform_model(simple_cost(Payer::card, Payer::processor));
+  model.work_per_kib = nanoseconds(1024);
+  const auto schedule_of = [](Rank rank) {
+    ScheduleBuilder builder("late", 2);
+    if (rank == 0) builder.send(1, 0, thousand());
+    if (rank == 1) {
+      builder.copy({BufferId::send, 0, Layout::contiguous(5000)}, {BufferId::recv, 0, Layout::contiguous(5000)});
+      builder.round();
+      builder.recv(0, 0, thousand());
+    }
+    return builder.commit();
+  };
+  EXPECT_THAT(ends_ns(model, 2, schedule_of), testing::ElementsAre(100, 6100));
+  model.eager_bytes = 1000;
+  EXPECT_THAT(ends_ns(model, 2, schedule_of), testing::ElementsAre(5000, 6100));
+}
+
+// The same traffic, whoever pays.
+TEST(Prediction, ProcessorsThatPayMoveTheSame) {
+  for (const auto& schedule : {test::ring_schedule, dissemination, all_to_root})
+    for (const int ranks : {1, 2, 7, 50})
+      for (const std::size_t bytes : {1u, 70'000u}) {
+        Model model = three_classes();
+        const auto schedule_of = [&](Rank rank) { return schedule(rank, ranks, bytes); };
+        const auto cards = predict(model, ranks, schedule_of);
+        model.far.receiver_pays = Payer::processor;
+        model.same_node.sender_pays = model.same_node.receiver_pays = Payer::processor;
+        const auto processors = predict(model, ranks, schedule_of);
+        for (std::size_t rank = 0; rank < cards.size(); ++rank) {
+          EXPECT_EQ(processors[rank].messages, cards[rank].messages);
+          EXPECT_EQ(processors[rank].bytes, cards[rank].bytes);
+        }
+      }
+}
+
+TEST(Prediction, JobsKnowOnlyCardsThatPay) {
+  Options options;
+  options.model.same_node.receiver_pays = Payer::processor;
+  expect_error(Errc::invalid_argument, {"processors pay G"}, [&] { Network network(2, options); });
+}
+
 TEST(Prediction, WorkTakesTimeOfTheProcessor) {
   Model model = uniform_model({nanoseconds(1000), nanoseconds(100), nanoseconds(50), Time{}});
   model.work_per_kib = nanoseconds(512);
@@ -150,10 +276,12 @@ TEST(Prediction, TellsHowFarItIs) {
 
 TEST(Prediction, TimesThatCannotBeCountedAreRefused) {
   for (const std::size_t bytes : {std::size_t{1} << 60, std::size_t{1} << 40})
-    expect_error(Errc::invalid_argument, {"53 days"}, [&] {
-      Model model = uniform_model({nanoseconds(1000), nanoseconds(100), nanoseconds(50), nanoseconds(1'000'000'000)});
-      (void)predict(model, 3, [&](Rank rank) { return test::tree_schedule(rank, 3, 0, bytes); });
-    });
+    for (const Payer payer : {Payer::card, Payer::processor})
+      expect_error(Errc::invalid_argument, {"53 days"}, [&] {
+        Model model = uniform_model({nanoseconds(1000), nanoseconds(100), nanoseconds(50), nanoseconds(1'000'000'000)});
+        model.far.receiver_pays = payer;
+        (void)predict(model, 3, [&](Rank rank) { return test::tree_schedule(rank, 3, 0, bytes); });
+      });
 }
 
 TEST(Prediction, MessagesThatDoNotMeetAreNamed) {
@@ -170,6 +298,12 @@ TEST(Prediction, MessagesThatDoNotMeetAreNamed) {
                [&] { (void)predict({}, 3, one_sided(true)); });
   expect_error(Errc::invalid_schedule, {"rank 2 waits for a message from rank 1 (slot 4, 8 B) that is never sent"},
                [&] { (void)predict({}, 3, one_sided(false)); });
+  Model model;
+  model.far.receiver_pays = Payer::processor;
+  expect_error(Errc::invalid_schedule, {"rank 1 sends rank 2 a message (slot 4) that is never received"},
+               [&] { (void)predict(model, 3, one_sided(true)); });
+  expect_error(Errc::invalid_schedule, {"rank 2 waits for a message from rank 1 (slot 4, 8 B) that is never sent"},
+               [&] { (void)predict(model, 3, one_sided(false)); });
   expect_error(Errc::invalid_schedule, {"rank 2 of 2"}, [&] { (void)predict({}, 2, one_sided(true)); });
 }
 

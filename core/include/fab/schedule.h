@@ -96,7 +96,7 @@ class Schedule {
   [[nodiscard]] std::string to_graphviz() const;
   /// The part of rank `self` in a GOAL file (Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010), which begins with a
   /// line "num_ranks P" and has a part for each rank. Slots become tags; whatever else a rank does to a byte takes it
-  /// work_ns_per_byte. A round requires the one before.
+  /// work_ns_per_byte. A round requires the one before. A rank that does nothing computes for 0 ns.
   [[nodiscard]] std::string to_goal(Rank self, double work_ns_per_byte = 0) const;
 
  private:
