@@ -41,6 +41,9 @@ constexpr std::array<std::pair<std::string_view, LongMessages>, 4> kLongMessages
 constexpr std::array<std::pair<std::string_view, OneSided>, 3> kOneSided = {
     {{"auto", OneSided::automatic}, {"on", OneSided::on}, {"off", OneSided::off}}};
 
+constexpr std::array<std::pair<std::string_view, Requests>, 3> kRequests = {
+    {{"auto", Requests::automatic}, {"fab", Requests::fab}, {"mpi", Requests::mpi}}};
+
 constexpr std::array<std::pair<std::string_view, bool>, 4> kSwitches = {
     {{"0", false}, {"1", true}, {"off", false}, {"on", true}}};
 
@@ -121,7 +124,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 14> kOtherRows = {{
+constexpr std::array<ConfigRow, 15> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "What carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another of libfabric's "
      "names, as fab_info lists them; empty or auto: the best one is chosen.",
@@ -146,6 +149,12 @@ constexpr std::array<ConfigRow, 14> kOtherRows = {{
      "(wherever the provider can) or off (they send messages); the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_name<OneSided>(text, kOneSided, config.one_sided); },
      [](const Config& config) { return std::string(find_name<OneSided>(kOneSided, config.one_sided)); }},
+    {"FAB_REQUESTS", "auto",
+     "Who completes the MPI binding's requests: auto (fab, where all completion calls of the process reach it), fab "
+     "(as "
+     "if they did) or mpi (MPI, slower; persistent exchanges are refused).",
+     [](std::string_view text, Config& config) { return parse_name<Requests>(text, kRequests, config.requests); },
+     [](const Config& config) { return std::string(find_name<Requests>(kRequests, config.requests)); }},
     {"FAB_PROGRESS", "auto",
      "Who drives transfers that nobody waits for: auto, thread (a progress thread) or caller (only calls into fab).",
      [](std::string_view text, Config& config) {

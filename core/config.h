@@ -37,6 +37,13 @@ enum class OneSided {
   off
 };
 
+/// Who completes the requests of the MPI binding.
+enum class Requests {
+  automatic,  ///< fab, where all completion calls of the process reach it; otherwise MPI
+  fab,        ///< fab, whatever the process looks like
+  mpi         ///< MPI: slower
+};
+
 /// The value of every FAB_* variable.
 struct Config {
   std::string provider;                               ///< FAB_PROVIDER: libfabric provider by name; empty: choose
@@ -45,6 +52,7 @@ struct Config {
   LongMessages local_long = LongMessages::automatic;  ///< FAB_LOCAL_LONG
   OneSided one_sided = OneSided::automatic;           ///< FAB_ONE_SIDED
   ProgressMode progress = ProgressMode::automatic;    ///< FAB_PROGRESS
+  Requests requests = Requests::automatic;            ///< FAB_REQUESTS
   int progress_cpu = -1;          ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
   LogLevel log = LogLevel::warn;  ///< FAB_LOG
   double wait_timeout_s = 0;      ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever

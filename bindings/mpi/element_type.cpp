@@ -27,7 +27,7 @@ constexpr Candidates kLongDouble = {long_double};
 constexpr Candidates kLongDoubleComplex = {long_double_complex};
 constexpr Candidates kRealPair = {float32_float32, float64_float64};
 
-std::size_t extent_of(MPI_Datatype type) {
+std::size_t extent_in_bytes(MPI_Datatype type) {
   MPI_Aint lower_bound = 0;
   MPI_Aint extent = 0;
   require(PMPI_Type_get_extent(type, &lower_bound, &extent), "MPI_Type_get_extent");
@@ -62,7 +62,7 @@ class NamedTypes {
   void add(Candidates candidates, std::initializer_list<MPI_Datatype> types) {
     for (MPI_Datatype type : types) {
       if (type == MPI_DATATYPE_NULL) continue;  // this MPI library does not have it
-      if (const auto element = choose(candidates, extent_of(type))) rows_.push_back({type, *element});
+      if (const auto element = choose(candidates, extent_in_bytes(type))) rows_.push_back({type, *element});
     }
   }
   void add_c();
@@ -131,7 +131,7 @@ bool fits_long_double(MPI_Datatype type) {
 
 /// What MPI_Type_create_f90_real and its like give (MPI-4.1, 19.1.5): named by digits instead of by a handle.
 std::optional<ElementType> parameterized(MPI_Datatype type) {
-  const std::size_t extent = extent_of(type);
+  const std::size_t extent = extent_in_bytes(type);
   switch (combiner_of(type)) {
     case MPI_COMBINER_F90_INTEGER:
       return choose(kSigned, extent);

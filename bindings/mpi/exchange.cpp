@@ -8,6 +8,7 @@
 
 #include "bindings/mpi/failure.h"
 #include "bindings/mpi/idle.h"
+#include "bindings/mpi/next.h"
 #include "bindings/mpi/process.h"
 #include "core/wait.h"
 
@@ -64,7 +65,7 @@ class Pool {
     for (Exchange& exchange : exchanges_) {
       exchange.let_run_go();
       exchange.attachment_.reset();
-      if (PMPI_Request_free(&exchange.request_) != MPI_SUCCESS) log_error("MPI_Finalize", "cannot free a request");
+      if (next_pmpi.request_free(&exchange.request_) != MPI_SUCCESS) log_error("MPI_Finalize", "cannot free a request");
     }
     by_request_.clear();
     free_.clear();
@@ -192,7 +193,7 @@ void make_empty(MPI_Status* status) noexcept {
 
 void open_exchanges() {
   MPI_Request none = MPI_REQUEST_NULL;
-  require(PMPI_Wait(&none, &empty_status), "MPI_Wait");
+  require(next_pmpi.wait(&none, &empty_status), "MPI_Wait");
 }
 
 void close_exchanges() noexcept { Pool::instance().close(); }

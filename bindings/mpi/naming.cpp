@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "bindings/mpi/failure.h"
+#include "bindings/mpi/next.h"
 #include "core/context.h"
 
 namespace fab::mpi {
@@ -34,6 +35,21 @@ Pending& pending() {
   static Pending& state = *new Pending;  // MPI may call back until the process ends
   return state;
 }
+
+/// MPI calls come back here where MPI's progress calls fab (hook.h).
+class Inside {
+ public:
+  Inside() noexcept { inside_ = true; }
+  ~Inside() { inside_ = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  [[nodiscard]] static bool already() noexcept { return inside_; }
+
+ private:
+  static thread_local bool inside_;
+};
+thread_local bool Inside::inside_ = false;
 
 int draw_number(core::Context& context) {
   try {
@@ -78,6 +94,7 @@ void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_C
   Naming& naming =
       pending().namings.emplace_back(Naming{.communicator = communicator, .owner = communicator->world_rank(0)});
   if (communicator->rank() == 0) naming.number = draw_number(communicator->context());
+  const Inside inside;
   const int code = PMPI_Ibcast(&naming.number, 1, MPI_INT, 0, comm, &naming.broadcast);
   if (code != MPI_SUCCESS) pending().namings.pop_back();
   require(code, "MPI_Ibcast");
@@ -88,12 +105,13 @@ bool naming_is_pending() noexcept { return pending().count.load(std::memory_orde
 
 // Another thread that is here already does the work of this one too.
 void advance_naming() {
-  if (!naming_is_pending()) return;
+  if (!naming_is_pending() || Inside::already()) return;
+  const Inside inside;
   const std::unique_lock lock(pending().mutex, std::try_to_lock);
   if (!lock) return;
   std::erase_if(pending().namings, [](Naming& naming) {
     int done = 0;
-    const int code = PMPI_Test(&naming.broadcast, &done, MPI_STATUS_IGNORE);
+    const int code = next_pmpi.test(&naming.broadcast, &done, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS && done == 0) return false;
     conclude(naming, code);
     pending().count.fetch_sub(1);

@@ -5,10 +5,12 @@
 
 #include "bindings/mpi/arguments.h"
 #include "bindings/mpi/attachment.h"
+#include "bindings/mpi/completed_by_mpi.h"
 #include "bindings/mpi/exchange.h"
 #include "bindings/mpi/failure.h"
 #include "bindings/mpi/idle.h"
 #include "bindings/mpi/process.h"
+#include "bindings/mpi/reach.h"
 #include "collectives/neighbor/cart_shift_xchg.h"
 #include "core/wait.h"
 #include "fab/mpi.h"
@@ -95,9 +97,11 @@ int non_blocking(const char* name, MPI_Comm comm, MPI_Request* request, Call&& c
   return guarded(name, comm, [&] {
     check_request(request);
     Attachment& attachment = attachment_with_topology(comm);
+    const CompletedBy completed_by = who_completes();
     core::Run& run = call(*attachment.core, Start{*attachment.core});
     attachment.core->engine().leave();
-    *request = make_request(name, attachment, run);
+    *request = completed_by == CompletedBy::fab ? make_request(name, attachment, run)
+                                                : make_request_for_mpi(name, attachment, run);
   });
 }
 
@@ -106,6 +110,7 @@ int persistent(const char* name, MPI_Comm comm, MPI_Request* request, Call&& cal
   return guarded(name, comm, [&] {
     check_request(request);
     Attachment& attachment = attachment_with_topology(comm);
+    require_completion_by_fab();
     *request = make_request(name, attachment, call(*attachment.core, Make{attachment.core}));
   });
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include "bindings/mpi/attachment.h"
+#include "bindings/mpi/completed_by_mpi.h"
 #include "bindings/mpi/datatype.h"
 #include "bindings/mpi/exchange.h"
 #include "bindings/mpi/failure.h"
 #include "bindings/mpi/farewell.h"
+#include "bindings/mpi/hook.h"
 #include "bindings/mpi/idle.h"
 #include "bindings/mpi/naming.h"
 #include "bindings/native/open_context.h"
@@ -61,6 +63,7 @@ void Process::open_mpi_side() {
   open_attachments();
   open_exchanges();
   open_datatypes();
+  open_hook();
   int keyval = MPI_KEYVAL_INVALID;
   require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, closing, &keyval, this), "MPI_Comm_create_keyval");
   require(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, this), "MPI_Comm_set_attr");
@@ -78,10 +81,12 @@ void Process::close() {
     while (engine().active() > 0)
       if (!driver.step()) driver.rest();
   }
+  static_cast<void>(complete_requests());  // those that the user let go of
   say_farewell(*context_, failed_.load());
   const std::lock_guard lock(mutex_);
   state_.store(State::closed);
   close_exchanges();
+  close_hook();
   close_attachments();
   close_mpi_side();
   context_.reset();

@@ -9,6 +9,8 @@
 #include "bindings/mpi/datatype.h"
 #include "bindings/mpi/failure.h"
 #include "bindings/mpi/flatten.h"
+#include "bindings/mpi/next.h"
+#include "bindings/mpi/reach.h"
 
 namespace fab::mpi {
 
@@ -89,6 +91,7 @@ UserOperation::Copies::Copies(const Layout& element, std::size_t elements) {
 }
 
 UserOperation::UserOperation(MPI_Op op, MPI_Datatype type) : op_(op), type_(type), element_(element_of(type)) {
+  require_freeing_of_operations_by_fab();
   if (has_gaps(element_)) {
     copied_elements_ = std::max<std::size_t>(1, kCopiedBytes / reach(element_));
     copies_.assign(2, Copies(element_, copied_elements_));
@@ -100,7 +103,7 @@ UserOperation::UserOperation(MPI_Op op, MPI_Datatype type) : op_(op), type_(type
 UserOperation::~UserOperation() {
   if (keeper_ != MPI_DATATYPE_NULL && PMPI_Type_free(&keeper_) != MPI_SUCCESS)
     log_error("MPI_Type_free", "cannot free a datatype that a reduction used");
-  if (Holds::instance().let_go(op_) && PMPI_Op_free(&op_) != MPI_SUCCESS)
+  if (Holds::instance().let_go(op_) && next_pmpi.op_free(&op_) != MPI_SUCCESS)
     log_error("MPI_Op_free", "cannot free an operation that a reduction used");
 }
 
@@ -142,10 +145,19 @@ void UserOperation::combine_copies(const std::byte* in, std::byte* inout, std::s
   }
 }
 
-}  // namespace fab::mpi
+namespace {
 
-extern "C" int MPI_Op_free(MPI_Op* op) {
-  if (op == nullptr || !fab::mpi::Holds::instance().free_later(*op)) return PMPI_Op_free(op);
+int free_operation(const Next& next, MPI_Op* op) noexcept {
+  if (op == nullptr || !Holds::instance().free_later(*op)) return next.op_free(op);
   *op = MPI_OP_NULL;
   return MPI_SUCCESS;
+}
+
+}  // namespace
+
+}  // namespace fab::mpi
+
+extern "C" {
+int MPI_Op_free(MPI_Op* op) { return fab::mpi::free_operation(fab::mpi::next_mpi, op); }
+int PMPI_Op_free(MPI_Op* op) { return fab::mpi::free_operation(fab::mpi::next_pmpi, op); }
 }

@@ -60,7 +60,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 14u + kCollectives);
+  EXPECT_EQ(names.size(), 15u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
@@ -73,6 +73,8 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_ONE_SIDED", "auto").one_sided, OneSided::automatic);
   EXPECT_EQ(read("FAB_ONE_SIDED", "on").one_sided, OneSided::on);
   EXPECT_EQ(read("FAB_ONE_SIDED", "off").one_sided, OneSided::off);
+  EXPECT_EQ(read("FAB_REQUESTS", "fab").requests, Requests::fab);
+  EXPECT_EQ(read("FAB_REQUESTS", "mpi").requests, Requests::mpi);
   EXPECT_EQ(read("FAB_PROGRESS", "thread").progress, ProgressMode::thread);
   EXPECT_EQ(read("FAB_PROGRESS", "caller").progress, ProgressMode::caller);
   EXPECT_EQ(read("FAB_PROGRESS_CPU", "3").progress_cpu, 3);

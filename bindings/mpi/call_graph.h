@@ -1,0 +1,25 @@
+// From which objects of the process calls of MPI functions reach fab, and from which not.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fab::mpi {
+
+/// Why calls pass fab by.
+struct Detour {
+  std::string what;  ///< a clause: "MPI_Wait, as FILE calls it, is FILE's"
+};
+
+/// Where calls of completion functions, and of MPI_Op_free, lead.
+struct CallGraph {
+  std::optional<Detour> completion;
+  std::optional<Detour> op_free;
+};
+
+/// Looks at all objects that are loaded now, but for MPI's own. A completion function that no object calls by its name
+/// counts as passing by: then somebody has asked the linker for its address, and got whose he wanted.
+[[nodiscard]] CallGraph read_call_graph();
+
+}  // namespace fab::mpi

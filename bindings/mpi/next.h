@@ -1,0 +1,46 @@
+// The functions of MPI's that fab takes over, and who had their names before.
+//
+// libfab_mpi defines each of them twice, as MPI_Wait and as PMPI_Wait: programs call the first, tools and MPI's Fortran
+// interfaces the second. A call that is none of fab's business goes on to the next definition of the same name, so that
+// a tool behind fab sees it, too. So fab itself never calls these by their names, but here.
+#pragma once
+
+#include <mpi.h>
+
+/// FAB_TAKEN_OVER(X): X(member of Next, the name without its prefix) for each.
+#define FAB_TAKEN_OVER(X)           \
+  X(wait, Wait)                     \
+  X(test, Test)                     \
+  X(waitall, Waitall)               \
+  X(testall, Testall)               \
+  X(waitany, Waitany)               \
+  X(testany, Testany)               \
+  X(waitsome, Waitsome)             \
+  X(testsome, Testsome)             \
+  X(get_status, Request_get_status) \
+  X(request_free, Request_free)     \
+  X(cancel, Cancel)                 \
+  X(start, Start)                   \
+  X(startall, Startall)             \
+  X(op_free, Op_free)
+
+namespace fab::mpi {
+
+/// The next definitions behind those of libfab_mpi.
+struct Next {
+#define FAB_MEMBER(member, name) decltype(&::PMPI_##name) member;
+  FAB_TAKEN_OVER(FAB_MEMBER)
+#undef FAB_MEMBER
+};
+
+// Set when the library is loaded. One that cannot be found says so in the log when it is called, and returns an error.
+
+/// A handle of the MPI library for dlsym, to be closed; null if it cannot be told which it is.
+[[nodiscard]] void* open_mpi_library() noexcept;
+
+/// Those named MPI_...: a tool's or MPI's.
+extern const Next next_mpi;
+/// Those named PMPI_...: what fab calls for itself.
+extern const Next next_pmpi;
+
+}  // namespace fab::mpi
