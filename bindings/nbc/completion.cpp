@@ -172,6 +172,8 @@ int NBC_Test_flag(NBC_Handle* handle, int* flag, MPI_Status* status) {
   });
 }
 
+int NBC_Testold(NBC_Handle* handle) { return test("NBC_Testold", handle); }
+
 int NBC_Progress(NBC_Handle* handle) { return test("NBC_Progress", handle); }
 
 int NBC_Free(NBC_Handle* handle) {

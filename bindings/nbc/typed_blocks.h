@@ -21,7 +21,8 @@ struct TypedSide {
   const MPI_Datatype* types;
 };
 
-/// Throws as mpi::varied_blocks.
+/// Throws as mpi::varied_blocks. From MPI_BOTTOM, null where it is known, displacements are addresses: a null buffer is
+/// wrong where a block with data would begin there.
 template <class Displacement>
 std::vector<BlockShape> typed_blocks(const TypedSide<Displacement>& side, std::size_t blocks) {
   std::vector<BlockShape> shapes;
@@ -29,7 +30,9 @@ std::vector<BlockShape> typed_blocks(const TypedSide<Displacement>& side, std::s
     throw mpi::Failure(MPI_ERR_ARG, fmt::format("a null pointer among {}counts, {}displs and {}types", side.name,
                                                 side.name.substr(0, 1), side.name));
   for (std::size_t i = 0; i < blocks; ++i) {
-    const mpi::Side block{.name = side.name, .buffer = side.buffer, .type = side.types[i], .count = side.counts[i]};
+    const bool absolute = side.buffer == nullptr && side.displacements[i] != 0;
+    const void* const somewhere = absolute ? static_cast<const void*>(&side) : side.buffer;
+    const mpi::Side block{.name = side.name, .buffer = somewhere, .type = side.types[i], .count = side.counts[i]};
     shapes.push_back({side.displacements[i], mpi::single_block(block).in(BufferId::send).layout});
   }
   return shapes;

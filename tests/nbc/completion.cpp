@@ -52,6 +52,7 @@ TEST_F(CompletionTest, WaitAndTest) {
   ASSERT_EQ(NBC_Ibarrier(MPI_COMM_WORLD, &handle), NBC_OK);
   while (NBC_Progress(&handle) == NBC_CONTINUE) continue;
   EXPECT_EQ(NBC_Progress(&handle), NBC_OK);
+  EXPECT_EQ(NBC_Testold(&handle), NBC_OK);
 }
 
 TEST_F(CompletionTest, Waitall) {

@@ -1,5 +1,6 @@
 // Codes for bad arguments. They come back, and no error handler is called.
 #include <array>
+#include <vector>
 
 #include "support.h"
 
@@ -60,6 +61,31 @@ TEST_F(NbcErrorTest, Operations) {
   EXPECT_EQ(NBC_Iscan(a_.data(), b_.data(), 1, MPI_DOUBLE, MPI_BAND, world_, &handle_), NBC_OP_NOT_SUPPORTED);
   const Type derived(gapped_integers());
   EXPECT_EQ(NBC_Iallreduce(a_.data(), b_.data(), 1, derived, MPI_SUM, world_, &handle_), NBC_OP_NOT_SUPPORTED);
+}
+
+/// A null buffer is MPI_BOTTOM where displacements are in bytes, and then wrong only where a block is at address 0.
+TEST_F(NbcErrorTest, NullWithDisplacements) {
+  const Comm grid = ring();
+  const std::vector<MPI_Datatype> types(8, MPI_INT);
+  const std::vector<MPI_Aint> zero(8, 0);
+  const std::vector<int> none(8, 0);
+  MPI_Aint a = 0;
+  ASSERT_EQ(MPI_Get_address(a_.data(), &a), MPI_SUCCESS);
+  std::vector<MPI_Aint> one_null(8, a);
+  one_null[1] = 0;
+  const auto start = [&](const void* send, const std::vector<MPI_Aint>& sdispls, void* recv,
+                         const std::vector<MPI_Aint>& rdispls, const int* counts) {
+    return NBC_Ineighbor_alltoallw(send, counts, sdispls.data(), types.data(), recv, counts, rdispls.data(),
+                                   types.data(), grid, &handle_);
+  };
+  EXPECT_EQ(start(nullptr, zero, b_.data(), zero, counts_.data()), NBC_INVALID_PARAM);
+  EXPECT_EQ(start(a_.data(), zero, nullptr, zero, counts_.data()), NBC_INVALID_PARAM);
+  EXPECT_EQ(start(MPI_BOTTOM, one_null, b_.data(), zero, counts_.data()), NBC_INVALID_PARAM);
+  EXPECT_EQ(start(nullptr, zero, nullptr, zero, none.data()), NBC_OK);
+  EXPECT_EQ(NBC_Wait(&handle_), NBC_OK);
+  EXPECT_EQ(NBC_Ialltoallw(nullptr, counts_.data(), none.data(), types.data(), b_.data(), counts_.data(), none.data(),
+                           types.data(), world_, &handle_),
+            NBC_INVALID_PARAM);
 }
 
 TEST_F(NbcErrorTest, Buffers) {

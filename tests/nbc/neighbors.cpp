@@ -136,6 +136,38 @@ TEST(NbcNeighbors, VFormsAreThoseOfMpi) {
   });
 }
 
+/// The same blocks, by their addresses.
+TEST(NbcNeighbors, DisplacementsMayBeAddresses) {
+  on_each_topology([](const Comm& comm) {
+    const Neighbors neighbors(comm);
+    const Type gapped(gapped_integers());
+    const auto blocks = static_cast<std::size_t>(std::max(neighbors.in, neighbors.out));
+    Bytes send = random_bytes(blocks * 2 * extent_of(gapped));
+    Bytes expected = random_bytes(blocks * 2 * extent_of(gapped));
+    Bytes actual = expected;
+    const std::vector<int> counts(blocks, 2);
+    const std::vector<MPI_Datatype> types(blocks, gapped);
+    std::vector<MPI_Aint> relative(blocks);
+    std::vector<MPI_Aint> from(blocks);
+    std::vector<MPI_Aint> into(blocks);
+    for (std::size_t i = 0; i < blocks; ++i) {
+      relative[i] = static_cast<MPI_Aint>(i * 2 * extent_of(gapped));
+      ASSERT_EQ(MPI_Get_address(send.data() + relative[i], &from[i]), MPI_SUCCESS);
+      ASSERT_EQ(MPI_Get_address(actual.data() + relative[i], &into[i]), MPI_SUCCESS);
+    }
+    NBC_Handle handle = stale_handle();
+    ASSERT_EQ(NBC_Ineighbor_alltoallw(send.data(), counts.data(), relative.data(), types.data(), expected.data(),
+                                      counts.data(), relative.data(), types.data(), comm, &handle),
+              NBC_OK);
+    ASSERT_EQ(NBC_Wait(&handle), NBC_OK);
+    ASSERT_EQ(NBC_Ineighbor_alltoallw(MPI_BOTTOM, counts.data(), from.data(), types.data(), MPI_BOTTOM, counts.data(),
+                                      into.data(), types.data(), comm, &handle),
+              NBC_OK);
+    ASSERT_EQ(NBC_Wait(&handle), NBC_OK);
+    EXPECT_TRUE(actual == expected);
+  });
+}
+
 /// What goes up comes from below, also where both neighbours are one process; borders keep their blocks.
 TEST(NbcNeighbors, XchgFollowsDirections) {
   for (const int periodic : {0, 1}) {

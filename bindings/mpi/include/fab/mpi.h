@@ -11,8 +11,9 @@
  *     at all. On a distributed graph blocks go to the destinations and come from the sources, in their order.
  *   - sendbuf == MPI_IN_PLACE: the receive blocks are sent and replaced.
  *   - MPI_ERR_TOPOLOGY: no topology, or not the kind that the call needs. MPI_ERR_TRUNCATE: a neighbor sent more
- *     than its block here holds. MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_RANK, MPI_ERR_ARG, MPI_ERR_DIMS, MPI_ERR_BUFFER,
- *     MPI_ERR_COMM: a bad argument.
+ *     than its block here holds. MPI_ERR_OTHER: a neighbor sent less than its block here holds (MPI would take that,
+ *     and leave the rest of the block as it was), was lost, or failed. MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_RANK,
+ *     MPI_ERR_ARG, MPI_ERR_DIMS, MPI_ERR_BUFFER, MPI_ERR_COMM: a bad argument.
  */
 #ifndef FAB_MPI_H
 #define FAB_MPI_H

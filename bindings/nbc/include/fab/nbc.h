@@ -13,7 +13,8 @@
  *   - What starts an operation returns at once, and the operation goes on by itself; buffers are fab's until it is
  *     complete. Reductions with an operation of MPI_Op_create go on while some thread waits or tests.
  *   - MPI_IN_PLACE where MPI's call of that name has it, in NBC_Ineighbor_xchg and its kin as sendbuf; derived
- *     datatypes; null where there is no data. Arguments that MPI takes note of at the root only are looked at there.
+ *     datatypes; null where there is no data; MPI_BOTTOM with types or, in the w-forms, displacements that are
+ *     addresses. Arguments that MPI takes note of at the root only are looked at there.
  *     Arrays of counts, displacements and types may be reused at once; types and operations may be freed.
  */
 #ifndef FAB_NBC_H
@@ -136,6 +137,8 @@ int NBC_Wait(NBC_Handle *handle) FAB_NBC(NBC_Wait);
 /* One look: NBC_OK, NBC_CONTINUE, or how it failed. NBC_Test(&handle, &flag, &status) sets flag instead of returning
  * NBC_CONTINUE. */
 int NBC_Test(NBC_Handle *handle) FAB_NBC(NBC_Test);
+/* The later releases' name for NBC_Test with one argument. */
+int NBC_Testold(NBC_Handle *handle) FAB_NBC(NBC_Testold);
 
 /* What these stand for in C, where a macro counts the arguments. A status tells of no source, no tag and no data, and
  * may be MPI_STATUS_IGNORE. */
