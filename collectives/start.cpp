@@ -5,6 +5,7 @@
 #include "collectives/buffers.h"
 #include "collectives/calls.h"
 #include "collectives/select.h"
+#include "collectives/words.h"
 #include "core/context.h"
 #include "fab/error.h"
 
@@ -63,13 +64,14 @@ core::Run& start(core::Communicator& communicator, const void* send, void* recv,
   describe(communicator, call);
   const auto bases = buffers(send, recv);
   return communicator.start(
-      bases, [&] { return build_for(communicator, call); }, call.operation.user);
+      bases, [&] { return build_for(communicator, call); }, call.operation.user, words_of(communicator, call));
 }
 
 core::Persistent make(const std::shared_ptr<core::Communicator>& communicator, const void* send, void* recv,
                       const CollectiveCall& call) {
   check(*communicator, call);
-  return {communicator, build_for(*communicator, call), buffers(send, recv), call.operation.user};
+  return {communicator, build_for(*communicator, call), buffers(send, recv), call.operation.user,
+          words_of(*communicator, call)};
 }
 
 CollectiveCall barrier_call() { return {.collective = Collective::barrier}; }

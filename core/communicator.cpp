@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,8 +13,21 @@ namespace fab::core {
 
 namespace {
 
-/// One for messages, one for what one-sided messages need to know beforehand.
-constexpr std::uint64_t kTagsOfLasting = 2;
+/// One for messages, one for what one-sided messages need to know beforehand, and one for comparing calls.
+constexpr std::uint64_t tags_of_lasting(bool compares_calls) noexcept { return compares_calls ? 3 : 2; }
+
+/// Null: the context is closed, which is no matter of arguments.
+std::optional<std::string> reason_of_refusal() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error.errc() == Errc::cancelled ? std::nullopt : std::optional<std::string>(error.what());
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "unknown exception";
+  }
+}
 
 }  // namespace
 
@@ -22,11 +36,14 @@ Communicator::Communicator(std::shared_ptr<Context> context, Group group, Rank r
       group_(std::move(group)),
       rank_(rank),
       next_sequence_(context_->config().sequence_start),
+      compares_calls_(context_->config().check && group_.size() > 1),
       plans_(context_->config().plan_cache) {
   if (!id) return;
   id_ = id;
   context_tag_ = context_->tags().context(*id);
 }
+
+Communicator::~Communicator() = default;
 
 Engine& Communicator::engine() const noexcept { return context_->engine(); }
 
@@ -39,6 +56,7 @@ void Communicator::set_context_id(ContextId id) {
   engine().enqueue([self = shared_from_this(), id] {
     self->id_ = id;
     self->context_tag_ = self->context().tags().context(id);
+    for (const auto& [place, reason] : std::exchange(self->refused_, {})) self->refuse(place, reason);
   });
 }
 
@@ -68,23 +86,72 @@ void Communicator::check_open(const Plan& plan) const {
     throw Error(Errc::cancelled, fmt::format("{}: the context is closed", plan.schedule().name()));
 }
 
-Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user) {
-  const std::uint64_t limit = context_->tags().max_in_flight() / kTagsOfLasting;
-  if (lasting_ >= limit)
+Run& Communicator::compare(const CalledAs& call) {
+  if (call_check_ == nullptr) call_check_ = std::make_unique<CallCheck>(*this);
+  Run& run = call_check_->prepare(call);
+  ++in_flight_;
+  run.start();
+  return run;
+}
+
+void Communicator::call_refused(Order order) noexcept try {
+  const std::optional<std::string> reason = reason_of_refusal();
+  if (!reason) return;
+  {
+    const Lock lock(engine().mutex);
+    if (context_->closed() || std::exchange(call_again_, false)) return;
+    if (order == Order::lasting) {
+      refuse(lasting_place(std::exchange(next_lasting_, next_lasting_ + tags_of_lasting(compares_calls_))), *reason);
+    } else if (compares_calls_) {
+      compare({.words = *reason,
+               .place = fmt::format("call {}", ++calls_),
+               .sequence_tag = context_->tags().sequence(next_sequence_++),
+               .refused = true})
+          .let_go();
+      ++next_sequence_;
+    } else {
+      refuse(next_sequence_++, *reason);
+    }
+  }
+  engine().leave();
+} catch (const std::exception& error) {
+  context_->log().write(LogLevel::warn, "a call was refused, and its peers cannot be told: {}", error.what());
+}
+
+void Communicator::refuse(std::uint64_t place, const std::string& reason) {
+  if (size() == 1) return;
+  if (id_)
+    context_->refusals().add({*id_, place}, reason);
+  else
+    refused_.emplace_back(place, reason);
+}
+
+Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user,
+                                const std::string& words) {
+  const std::uint64_t limit = context_->tags().max_in_flight() / tags_of_lasting(compares_calls_);
+  call_again_ = lasting_ >= limit;
+  if (call_again_)
     throw Error(
         Errc::no_resources,
         fmt::format("{}: this communicator has {} persistent exchanges; at most {} can be told apart: free some "
                     "first, or duplicate it",
                     schedule.name(), lasting_, limit));
   const TagFormat& tags = context_->tags();
-  const std::uint64_t number = std::exchange(next_lasting_, next_lasting_ + kTagsOfLasting);
+  const std::uint64_t number = std::exchange(next_lasting_, next_lasting_ + tags_of_lasting(compares_calls_));
+  std::string name(words.empty() ? schedule.name() : words);
   Run& run = make_retired(std::move(schedule), Plan::Use::lasting_run, bases, tags.lasting(number), user);
+  run.place_at(lasting_place(number));
   try {
     run.hold_memory();
+    if (compares_calls_)
+      run.call_as({.words = std::move(name),
+                   .place = fmt::format("persistent exchange {}", number / tags_of_lasting(compares_calls_) + 1),
+                   .sequence_tag = tags.lasting(number + 2)});
     if (run.plan().channel_count() > 0) run.make_one_sided(tags.lasting(number + 1));
     make_contact(run.plan(), tags.lasting(number + 1));
   } catch (...) {
     run.let_go();
+    next_lasting_ = number;  // call_refused uses it up
     throw;
   }
   ++lasting_;
@@ -128,27 +195,39 @@ void Communicator::give_back_lasting(Run& run) noexcept {
 
 void Communicator::start_lasting(Run& run) {
   check_open(run.plan());
+  if (const CalledAs* call = run.called_as()) run.begin_after(compare(*call));
   ++in_flight_;
   run.start();
 }
 
-Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases, const UserReduction& user) {
+Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases, const UserReduction& user,
+                         const std::string& words) {
   check_open(plan);
-  const std::uint64_t limit = context_->tags().max_in_flight();
-  if (in_flight_ >= limit)
+  const TagFormat& tags = context_->tags();
+  const std::uint64_t limit = tags.max_in_flight();
+  call_again_ = in_flight_ >= limit;
+  if (call_again_)
     throw Error(Errc::no_resources,
                 fmt::format("{}: {} calls are in flight on this communicator; at most {} can be told "
                             "apart: complete some first",
                             plan.schedule().name(), in_flight_, limit));
+  Run* check = nullptr;
+  if (compares_calls_)
+    check = &compare({.words = std::string(words.empty() ? plan.schedule().name() : words),
+                      .place = fmt::format("call {}", ++calls_),
+                      .sequence_tag = tags.sequence(next_sequence_++)});
   Run& run = plan.acquire();
   ++in_flight_;
-  run.prepare(bases, context_->tags().sequence(next_sequence_++), user);
+  if (check != nullptr) run.begin_after(*check);
+  run.place_at(next_sequence_);
+  run.prepare(bases, tags.sequence(next_sequence_++), user);
   run.start();
   return run;
 }
 
-Run& Communicator::start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases, const UserReduction& user) {
-  Run& run = start(*plan, bases, user);
+Run& Communicator::start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases, const UserReduction& user,
+                         const std::string& words) {
+  Run& run = start(*plan, bases, user, words);
   plans_.retire(std::move(plan));
   return run;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "core/call_check.h"
 #include "core/frame.h"
 #include "core/group.h"
 #include "core/match_tag.h"
@@ -22,6 +23,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
  public:
   /// Without an id calls can be started but wait for set_context_id.
   Communicator(std::shared_ptr<Context> context, Group group, Rank rank, std::optional<ContextId> id);
+  ~Communicator();
 
   [[nodiscard]] Context& context() const noexcept { return *context_; }
   [[nodiscard]] Engine& engine() const noexcept;
@@ -60,24 +62,39 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   }
   /// Starts the plan of the shape that was filled in last; `build` makes its schedule when there is none yet. Under the
   /// engine's lock. All ranks of the communicator start their calls in the same order. `user` is what ReduceOp::user
-  /// calls.
+  /// calls, `words` what it is called where calls are compared (CalledAs); empty: by the name of its schedule.
   template <class Build>
-  Run& start(std::span<std::byte* const> bases, Build&& build, const UserReduction& user = {}) {
-    if (Plan* plan = plans_.find_expected(shape_)) return start(*plan, bases, user);
+  Run& start(std::span<std::byte* const> bases, Build&& build, const UserReduction& user = {},
+             const std::string& words = {}) {
+    if (Plan* plan = plans_.find_expected(shape_)) return start(*plan, bases, user, words);
     const std::uint64_t hash = shape_.hash();
-    if (Plan* plan = plans_.find(shape_, hash)) return start(*plan, bases, user);
+    if (Plan* plan = plans_.find(shape_, hash)) return start(*plan, bases, user, words);
     auto plan = std::make_unique<Plan>(*this, build());
-    if (!plans_.keeps_plans()) return start(std::move(plan), bases, user);
-    return start(plans_.store(shape_, hash, std::move(plan)), bases, user);
+    if (!plans_.keeps_plans()) return start(std::move(plan), bases, user, words);
+    return start(plans_.store(shape_, hash, std::move(plan)), bases, user, words);
   }
-  Run& start(Plan& plan, std::span<std::byte* const> bases, const UserReduction& user = {});
+  Run& start(Plan& plan, std::span<std::byte* const> bases, const UserReduction& user = {},
+             const std::string& words = {});
   /// Of a plan that ends with this run.
-  Run& start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases, const UserReduction& user = {});
+  Run& start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases, const UserReduction& user = {},
+             const std::string& words = {});
+  /// Called while an exception is handled: the call that it ends was refused, and uses up its place (refused_call.h).
+  enum class Order : std::uint8_t { calls, lasting };
+  void call_refused(Order order) noexcept;
+  /// CallPlace::number of a persistent exchange.
+  [[nodiscard]] static constexpr std::uint64_t lasting_place(std::uint64_t number) noexcept {
+    return number | 1ull << 63;
+  }
+  /// Ranks compare what they call before they do it.
+  [[nodiscard]] bool compares_calls() const noexcept { return compares_calls_; }
+  /// Before the first call: not all of them make each call.
+  void compare_no_calls() noexcept { compares_calls_ = false; }
   void drop(const Plan& plan) noexcept { plans_.drop(plan); }
 
   /// The one run of a persistent exchange, to be given back. All ranks of the communicator make theirs in the same
   /// order. Throws Error(no_resources) when as many last as tags can tell apart.
-  [[nodiscard]] Run& make_lasting(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user = {});
+  [[nodiscard]] Run& make_lasting(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user = {},
+                                  const std::string& words = {});
   void give_back_lasting(Run& run) noexcept;
   /// Throws Error(cancelled) when the context is closed.
   void start_lasting(Run& run);
@@ -98,7 +115,14 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::uint64_t in_flight_ = 0;
   std::uint64_t next_lasting_ = 0;
   std::uint64_t lasting_ = 0;
+  bool call_again_ = false;  ///< the exception on its way says that the same call may be made later
+  std::uint64_t calls_ = 0;  ///< counted where they are compared
+  std::vector<std::pair<std::uint64_t, std::string>> refused_;  ///< calls, until there is an id
+  bool compares_calls_;
+  std::unique_ptr<CallCheck> call_check_;  ///< from the first call on that is compared
   void check_open(const Plan& plan) const;
+  [[nodiscard]] Run& compare(const CalledAs& call);
+  void refuse(std::uint64_t place, const std::string& reason);
   friend class OneSided;
   void make_contact(const Plan& plan, std::uint64_t sequence_tag);
   [[nodiscard]] Run& make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,

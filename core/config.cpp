@@ -190,7 +190,8 @@ constexpr std::array<ConfigRow, 15> kOtherRows = {{
      },
      [](const Config& config) { return std::to_string(config.plan_cache); }},
     {"FAB_CHECK", "0",
-     "Ranks compare kind and sizes of each call, and report a mismatch: 0 or off, 1 or on; the same on all ranks.",
+     "All ranks compare what they call before they do it, and report differences: 0 or off, 1 or on; the same on all "
+     "ranks.",
      [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.check); },
      [](const Config& config) { return std::string(find_name<bool>(kSwitches, config.check)); }, true},
     {"FAB_SEQUENCE_START", "0", "First sequence number of every communicator, for tests of its wrap: 0 or more.",

@@ -60,7 +60,7 @@ struct Config {
   std::size_t segment_bytes = 0;  ///< FAB_SEGMENT_BYTES: pipelines are cut into segments of so many bytes; 0: never
   std::array<std::string, kCollectives> algorithms;  ///< FAB_ALGO_*: names by Collective; empty: choose
   std::size_t plan_cache = 0;                        ///< FAB_PLAN_CACHE: plans kept per communicator
-  bool check = false;                ///< FAB_CHECK: kind and sizes of each call travel along and are compared
+  bool check = false;                ///< FAB_CHECK: ranks compare their calls, and the sizes of each message
   std::uint64_t sequence_start = 0;  ///< FAB_SEQUENCE_START: first sequence number (a test knob)
 };
 

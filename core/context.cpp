@@ -40,6 +40,7 @@ Context::Context(const Config& config, std::unique_ptr<Store> store, const Trans
       peers_(engine_, *store_, transports_, inbox_.get(), shared_settings(config_)),
       discards_(engine_, tags_),
       notices_(engine_),
+      refusals_(*this),
       surplus_(new std::byte[kHeadBytes]) {
   if (transports_.node) engine_.add(*transports_.node);
   if (transports_.network) engine_.add(*transports_.network, inbox_.get());
@@ -100,6 +101,7 @@ bool Context::close(double timeout_s) {
   {
     const Lock lock(engine_.mutex);
     closed_ = true;
+    refusals_.stop_listening();
   }
   if (!drain(timeout_s))
     log_.write(LogLevel::warn, "closing with {} unfinished requests after {} s", engine_.active(), timeout_s);

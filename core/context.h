@@ -16,8 +16,10 @@
 #include "core/notices.h"
 #include "core/one_sided.h"
 #include "core/peers.h"
+#include "core/refusals.h"
 #include "core/statistics.h"
 #include "core/transports.h"
+#include "core/watch.h"
 
 namespace fab::core {
 
@@ -48,6 +50,11 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] const std::string& transport() const noexcept { return transport_; }
   [[nodiscard]] Discards& discards() noexcept { return discards_; }
   [[nodiscard]] Notices& notices() noexcept { return notices_; }
+  [[nodiscard]] Refusals& refusals() noexcept { return refusals_; }
+  /// For what waits for a long time.
+  [[nodiscard]] Watch::Clock::time_point now() const { return now_(); }
+  /// Of tests, before anything waits.
+  void set_clock(Watch::Now clock) noexcept { now_ = clock; }
   /// Of peers' writes. Precondition: the network writes. Throws Error(no_resources).
   [[nodiscard]] Arrivals& arrivals();
   /// From its first call on this rank listens for messages. Under the engine's lock.
@@ -88,6 +95,8 @@ class Context : public std::enable_shared_from_this<Context> {
   PeerTable peers_;
   Discards discards_;
   Notices notices_;
+  Refusals refusals_;
+  Watch::Now now_ = Watch::Clock::now;
   std::unique_ptr<Arrivals> arrivals_;  ///< from the first one-sided exchange on
   std::unique_ptr<std::byte[]> surplus_;
   std::unique_ptr<PointToPoint> point_to_point_;  ///< from the first message on

@@ -39,6 +39,10 @@ class Pending {
   virtual void cancel() {}
   /// A caller knows that it is over. Needs no lock.
   virtual void over(bool /*took_long*/) noexcept {}
+  /// A caller waits, and nothing happens: looks whether anything ever will.
+  virtual void stalled() {}
+  /// All ranks of the communicator have to do the same.
+  [[nodiscard]] virtual bool is_collective() const noexcept { return false; }
   /// The user's handle is gone.
   virtual void let_go() noexcept = 0;
 

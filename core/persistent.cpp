@@ -10,11 +10,11 @@
 namespace fab::core {
 
 Persistent::Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases,
-                       const UserReduction& user)
+                       const UserReduction& user, const std::string& words)
     : communicator_(std::move(communicator)) {
   {
     const Lock lock(engine().mutex);
-    run_ = &communicator_->make_lasting(std::move(schedule), bases, user);
+    run_ = &communicator_->make_lasting(std::move(schedule), bases, user, words);
   }
   engine().leave();  // the peers may be being told of this rank's memory
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "core/run.h"
 
@@ -12,9 +13,10 @@ namespace fab::core {
 /// started in any order. Has its plan and its one run to itself.
 class Persistent {
  public:
-  /// Takes the engine's lock. Throws what binding a schedule throws, and Error(no_resources).
+  /// Takes the engine's lock. `words` as in Communicator::start. Throws what binding a schedule throws, and
+  /// Error(no_resources).
   Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases,
-             const UserReduction& user = {});
+             const UserReduction& user = {}, const std::string& words = {});
   Persistent(Persistent&& other) noexcept;
   Persistent& operator=(Persistent&&) = delete;
   /// Lets go: what is in flight goes on by itself.

@@ -92,6 +92,7 @@ class Plan {
 
   [[nodiscard]] const Schedule& schedule() const noexcept { return schedule_; }
   [[nodiscard]] Communicator& communicator() const noexcept { return communicator_; }
+  [[nodiscard]] std::span<Peer* const> peers() const noexcept { return peers_; }
   [[nodiscard]] std::size_t round_count() const noexcept { return rounds_.size(); }
   /// What to post in a round, in order. The parts of a message stand side by side, head first.
   [[nodiscard]] std::span<const PlannedOperation> messages(std::size_t round) const noexcept {

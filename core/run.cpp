@@ -83,6 +83,7 @@ void Run::list_memory() noexcept {
 
 void Run::start() {
   abandoned_ = false;
+  all_know_ = false;
   if (!status_.ok()) status_ = {};
   broken_peers_.clear();
   culprit_ = kNoRank;
@@ -108,11 +109,13 @@ void Run::over(bool took_long) noexcept {
 }
 
 bool Run::may_begin() const noexcept {
+  if (check_ != nullptr && !check_->done()) return false;
   if (!plan_.ready()) return plan_.failure() != nullptr;
   return one_sided_ == nullptr || one_sided_->ready();
 }
 
 void Run::begin() {
+  if (check_ != nullptr && !passes_check()) return finish();
   run_tag_ = plan_.communicator().context_tag() | sequence_tag_;
   const Status* failure = plan_.failure();
   if (failure == nullptr && one_sided_) failure = one_sided_->failure();
@@ -230,7 +233,7 @@ void Run::post_round() {
   // Local operations come last, while messages travel.
   const auto operations = plan_.local_operations(round_);
   if (operations.empty()) return;
-  if (plan_.has_user_reductions() && calls_user(operations)) {
+  if (plan_.has_user_reductions() && parks_ && calls_user(operations)) {
     ++pending_;
     parked_ = true;
     engine_.mutex.assert_held();
@@ -320,7 +323,7 @@ void Run::finish() noexcept {
   engine_.mutex.assert_held();
   if (!status_.ok()) {
     if (one_sided_ != nullptr) one_sided_->end_start(status_);
-    tell_others();
+    if (!all_know_) tell_others();
   }
   plan_.communicator().run_finished();
   done_.store(true, std::memory_order_release);

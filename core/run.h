@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/frame.h"
@@ -15,6 +16,8 @@
 #include "core/shared_heap.h"
 
 namespace fab::core {
+
+struct CalledAs;
 
 /// One operation of the current round in flight: the completion record that the provider hands back.
 struct Transfer : Post {
@@ -33,6 +36,7 @@ struct Transfer : Post {
 class Run final : public Pending {
  public:
   explicit Run(Plan& plan);
+  ~Run();
 
   /// For the next starts: bases[i] is the address of BufferId i (scratch is the run's own), `sequence_tag` is
   /// TagFormat::sequence or lasting, `user` what ReduceOp::user calls. Now somebody holds the run.
@@ -41,6 +45,15 @@ class Run final : public Pending {
   void make_one_sided(std::uint64_t tag) { one_sided_ = std::make_unique<OneSided>(*this, tag); }
   /// After prepare(), for the life of the run: memory of its messages is kept ready.
   void hold_memory();
+  /// Before start(): the run begins once this one, which compares calls, is done, and lets it go.
+  void begin_after(Run& check) noexcept { check_ = &check; }
+  /// Where its call is in the order of the communicator: CallPlace::number.
+  void place_at(std::uint64_t place) noexcept { place_ = place; }
+  /// Of a persistent exchange whose calls are compared: what its starts are called.
+  void call_as(CalledAs call);
+  [[nodiscard]] const CalledAs* called_as() const noexcept { return called_as_.get(); }
+  /// Its user reductions are fab's own: they need no thread of the application.
+  void reduce_at_once() noexcept { parks_ = false; }
   /// Posts round 0, or waits for the peers' addresses first. The buffers belong to the run until done().
   void start();
 
@@ -54,6 +67,8 @@ class Run final : public Pending {
   /// back; sends may stay in flight (they only read), and keep the run's memory.
   void abandon(const Status& reason) override;
   void over(bool took_long) noexcept override;
+  void stalled() override;
+  [[nodiscard]] bool is_collective() const noexcept override { return true; }
   /// What the run waits for: the operations in flight with their peers, or the peers whose addresses are missing.
   [[nodiscard]] std::string describe_pending() const override;
   [[nodiscard]] Communicator& communicator() const noexcept override { return plan_.communicator(); }
@@ -91,6 +106,7 @@ class Run final : public Pending {
   friend struct Transfer;
 
   void list_memory() noexcept;
+  [[nodiscard]] bool passes_check();
   void run_rounds();
   void prepare_round();
   void post_round();
@@ -136,6 +152,9 @@ class Run final : public Pending {
   void compare_frame(const PlannedOperation& operation);
   void clear_up(const PlannedOperation& operation, const FrameHead& sent);
   void broken(const PlannedOperation& operation, const Status& status);
+  void ask_peers();
+  /// Nothing goes to, or comes from, that rank of the job any more.
+  void blame(Rank culprit);
   void heard_of(const FailureNotice& notice, const PlannedOperation& operation);
   void tell(const PlannedOperation& operation);
   void tell_others();
@@ -166,6 +185,11 @@ class Run final : public Pending {
   const PlannedOperation* unequal_ = nullptr;  ///< a copy of this round whose ends differ in size
   std::vector<const Peer*> broken_peers_;      ///< of this run; nothing more is posted to or from them
   Rank culprit_ = kNoRank;                     ///< of the job, by which the run failed, if one is known
+  std::uint64_t place_ = 0;
+  Run* check_ = nullptr;  ///< until it has begun, where calls are compared
+  std::unique_ptr<CalledAs> called_as_;
+  bool parks_ = true;      ///< at user reductions
+  bool all_know_ = false;  ///< why it failed: nobody is to be told
 };
 
 }  // namespace fab::core

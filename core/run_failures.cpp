@@ -113,6 +113,36 @@ void Run::heard_of(const FailureNotice& notice, const PlannedOperation& operatio
   take_back_later_parts(operation, {});
 }
 
+// Once a second, so that it costs nothing worth mentioning. A peer that has refused the call will send nothing, take
+// nothing and be told nothing; all others are.
+void Run::stalled() {
+  Communicator& communicator = plan_.communicator();
+  if (done() || !communicator.has_context_id()) return;
+  Refusals& refusals = communicator.context().refusals();
+  if (const auto* refusal = refusals.find({communicator.context_id(), place_})) {
+    blame(refusal->rank);
+    if (check_ != nullptr) check_->blame(refusal->rank);
+    return abandon({make_error_code(Errc::mismatch), fmt::format("{}: rank {} of the job has refused this call: {}",
+                                                                 name(), refusal->rank, refusal->reason)});
+  }
+  if (check_ != nullptr) return check_->ask_peers();
+  ask_peers();
+}
+
+void Run::blame(Rank culprit) {
+  culprit_ = culprit;
+  for (const Peer* peer : plan_.peers())
+    if (peer->world_rank == culprit) broken_peers_.push_back(peer);
+}
+
+void Run::ask_peers() {
+  Refusals& refusals = plan_.communicator().context().refusals();
+  if (!begun_)
+    for (const Peer* peer : plan_.peers()) refusals.ask(peer->world_rank);
+  for (std::uint32_t i = 0; i < used_transfers_; ++i)
+    if (transfers_[i].state != Transfer::State::idle) refusals.ask(transfers_[i].operation->peer->world_rank);
+}
+
 void Run::take_back_other_messages(const PlannedOperation& message) {
   take_back([&](const Transfer& transfer) {
     return transfer.operation->peer == message.peer && transfer.operation->record != message.record;
@@ -162,6 +192,10 @@ void Run::abandon(const Status& reason) {
   abandoned_ = true;
   engine_.mutex.assert_held();
   engine_.forget(*this);
+  if (Run* check = std::exchange(check_, nullptr)) {
+    check->abandon(reason);
+    check->let_go();
+  }
   if (std::exchange(parked_, false)) --pending_;
   for (std::uint32_t i = 0; i < used_transfers_; ++i)
     if (transfers_[i].state == Transfer::State::due || transfers_[i].state == Transfer::State::refused)
@@ -175,7 +209,9 @@ void Run::abandon(const Status& reason) {
 std::string Run::describe_pending() const {
   std::string text;
   const auto add = [&text](const std::string& item) { text += (text.empty() ? "" : "; ") + item; };
-  if (!plan_.ready())
+  if (check_ != nullptr && !check_->done())
+    add(check_->describe_pending() + " of the comparison of calls");
+  else if (!plan_.ready())
     add(plan_.missing_peers());
   else if (one_sided_ != nullptr && !one_sided_->ready())
     add(one_sided_->describe_pending());

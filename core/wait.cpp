@@ -13,7 +13,7 @@ namespace {
 
 Engine& engine_of(const Pending& pending) { return pending.communicator().engine(); }
 
-double timeout_s_of(const Pending& pending) { return pending.communicator().context().config().wait_timeout_s; }
+Context& context_of(const Pending& pending) { return pending.communicator().context(); }
 
 }  // namespace
 
@@ -60,7 +60,7 @@ void wait(Pending& pending, IdleHook idle) {
   const auto is_done = [&pending] { return pending.done(); };
   Driver driver(engine_of(pending), idle, Driver::Attention::to_runs, Condition(is_done));
   Pending* const all[] = {&pending};
-  Watch watch(all, timeout_s_of(pending));
+  Watch watch(all, context_of(pending));
   while (!pending.done()) {
     if (driver.step()) continue;
     watch.check();
@@ -105,7 +105,7 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
   const auto has_arrived = [&] { return find_arrived(run, arrivals, wanted).has_value(); };
   Driver driver(engine, nullptr, Driver::Attention::to_everything, Condition(has_arrived));
   Pending* const all[] = {&run};
-  Watch watch(all, timeout_s_of(run));
+  Watch watch(all, context_of(run));
   while (!look_again()) {
     if (driver.step()) continue;
     watch.check();
@@ -123,7 +123,7 @@ std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
     const Pending* some = *std::find_if(all.begin(), all.end(), [](const Pending* each) { return each != nullptr; });
     engine_of(*some).come_back();
     Driver driver(engine_of(*some), idle, Driver::Attention::to_runs, Condition(one_is_done));
-    Watch watch(all, timeout_s_of(*some));
+    Watch watch(all, context_of(*some));
     while ((found = first_done()) == all.end()) {
       if (driver.step()) continue;
       watch.check();

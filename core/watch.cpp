@@ -5,23 +5,34 @@
 #include <numeric>
 
 #include "core/communicator.h"
-#include "core/engine.h"
+#include "core/context.h"
 
 namespace fab::core {
 
-void Watch::check() {
-  if (timeout_s_ <= 0) return;
-  if (settled() != seen_) restart();
-  if (Clock::now() < end_) return;
-  for (Pending* each : all_)
-    if (each != nullptr) expire(*each);
-  restart();
+Watch::Watch(std::span<Pending* const> all, Context& context) : Watch(all, context, context.config().wait_timeout_s) {}
+
+Watch::Watch(std::span<Pending* const> all, Context& context, double timeout_s)
+    : all_(all), context_(context), timeout_s_(timeout_s), looked_at_(ticks()), seen_(settled()) {}
+
+// A wait that ends at once never reads the clock.
+void Watch::look() {
+  looked_at_ = ticks();
+  const bool moved = settled() != seen_;
+  if (moved || !started_) restart();
+  const auto now = context_.now();
+  if (timeout_s_ > 0 && std::chrono::duration<double>(now - since_).count() >= timeout_s_) {
+    for (Pending* each : all_)
+      if (each != nullptr) expire(*each);
+    return restart();
+  }
+  if (now - since_ >= kAskAfter) ask();
+  if (!said_ && now - since_ >= kSayAfter) say();
 }
 
 void Watch::restart() {
-  if (timeout_s_ <= 0) return;
+  started_ = true;
   seen_ = settled();
-  end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s_));
+  since_ = context_.now();
 }
 
 std::uint64_t Watch::settled() const {
@@ -31,10 +42,29 @@ std::uint64_t Watch::settled() const {
 }
 
 void Watch::expire(Pending& pending) const {
-  const Lock lock(pending.communicator().engine().mutex);
+  const Lock lock(context_.engine().mutex);
   pending.abandon({make_error_code(Errc::timed_out),
                    fmt::format("{}: nothing happened for {} s (FAB_WAIT_TIMEOUT); still pending: {}", pending.name(),
                                timeout_s_, pending.describe_pending())});
+}
+
+void Watch::ask() {
+  const Lock lock(context_.engine().mutex);
+  for (Pending* each : all_)
+    if (each != nullptr && !each->done()) each->stalled();
+}
+
+void Watch::say() {
+  said_ = true;
+  const Lock lock(context_.engine().mutex);
+  for (Pending* each : all_) {
+    if (each == nullptr || each->done()) continue;
+    const bool hint = each->is_collective() && !context_.config().check;
+    context_.log().write(LogLevel::warn, "{}: nothing has happened for {} s; pending: {}{}", each->name(),
+                         kSayAfter.count(), each->describe_pending(),
+                         hint ? "; FAB_CHECK=1 finds ranks that call different things" : "");
+    return;
+  }
 }
 
 }  // namespace fab::core

@@ -1,4 +1,4 @@
-// The time-out of FAB_WAIT_TIMEOUT.
+// Watches what callers wait for: the time-out of FAB_WAIT_TIMEOUT, and what is said and asked when nothing happens.
 #pragma once
 
 #include <chrono>
@@ -6,29 +6,52 @@
 #include <span>
 
 #include "core/pending.h"
+#include "core/ticks.h"
 
 namespace fab::core {
 
-/// Notices when what somebody waits for stops moving, and ends them with Errc::timed_out.
+class Context;
+
+/// Notices when what somebody waits for stops moving. After a second it has the peers asked whether they have refused
+/// their call; after a minute it says in the log what is pending, once; after FAB_WAIT_TIMEOUT it ends them with
+/// Errc::timed_out.
 class Watch {
  public:
-  /// Null entries are passed over; entries may become null while the watch lives. timeout_s 0: never.
-  Watch(std::span<Pending* const> all, double timeout_s) : all_(all), timeout_s_(timeout_s) { restart(); }
+  using Clock = std::chrono::steady_clock;
+  /// Tests have one of their own.
+  using Now = Clock::time_point (*)();
 
-  /// Call while nothing happens, without the engine's lock.
-  void check();
+  static constexpr std::chrono::seconds kAskAfter{1};
+  static constexpr std::chrono::seconds kSayAfter{60};
+
+  /// Null entries are passed over; entries may become null while the watch lives.
+  Watch(std::span<Pending* const> all, Context& context);
+  /// With another time-out; 0: none.
+  Watch(std::span<Pending* const> all, Context& context, double timeout_s);
+
+  /// Call while nothing happens, without the engine's lock. Looks at most once in about a millisecond.
+  void check() {
+    if (ticks() - looked_at_ >= kLookTicks) look();
+  }
+  void look();
 
  private:
-  using Clock = std::chrono::steady_clock;
+  static constexpr std::uint64_t kLookTicks = 2'500'000;
 
   void restart();
   [[nodiscard]] std::uint64_t settled() const;
   void expire(Pending& pending) const;
+  void ask();
+  void say();
 
   std::span<Pending* const> all_;
+  Context& context_;
   double timeout_s_;
+  std::uint64_t looked_at_;
   std::uint64_t seen_ = 0;
-  Clock::time_point end_;
+  Clock::time_point since_;  ///< nothing has happened, as far as looks tell
+  bool started_ = false;
+  bool said_ = false;
 };
 
 }  // namespace fab::core

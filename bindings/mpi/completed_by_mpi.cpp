@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,12 +31,12 @@ struct Awaiting {
   std::mutex mutex;
   std::vector<Awaited*> all;
   std::vector<core::Pending*> runs;  ///< of `all`, in its order
-  core::Watch watch{{}, 0};          ///< of `runs`, since it last changed
+  std::optional<core::Watch> watch;  ///< of `runs`, since it last changed; from the first of them on
   std::atomic<std::size_t> count{0};
 
   /// With the mutex.
   void changed() {
-    watch = core::Watch(runs, Process::instance().context()->config().wait_timeout_s);
+    watch.emplace(runs, *Process::instance().context());
     count.store(all.size(), std::memory_order_relaxed);
   }
 };
@@ -106,7 +107,7 @@ std::vector<Awaited*> take_ended() {
     state.runs.erase(state.runs.begin() + static_cast<std::ptrdiff_t>(i));
   }
   if (ended.empty())
-    state.watch.check();
+    state.watch->check();
   else
     state.changed();
   return ended;

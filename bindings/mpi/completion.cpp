@@ -40,7 +40,7 @@ template <class Attempt>
 void wait_until(const RequestArray& array, Attempt&& attempt) {
   const Process& process = Process::instance();
   core::Driver driver(process.engine(), next_idle_hook());
-  core::Watch watch(array.pending(), process.context()->config().wait_timeout_s);
+  core::Watch watch(array.pending(), *process.context());
   int idle_turns = 0;
   while (!attempt()) {
     if (driver.step()) {

@@ -32,10 +32,11 @@ core::Run& start(core::Context& context, core::Communicator& world) {
 
 void say_farewell(core::Context& context, bool impatient) {
   const std::shared_ptr<core::Communicator> world = context.world();
+  world->compare_no_calls();  // ranks that nobody has reached say no farewell
   core::Run& run = start(context, *world);
   core::Pending* const runs[] = {&run};
   const double configured_s = context.config().wait_timeout_s;
-  core::Watch watch(runs, configured_s > 0 ? configured_s : impatient ? kImpatient_s : 0);
+  core::Watch watch(runs, context, configured_s > 0 ? configured_s : impatient ? kImpatient_s : 0);
   core::Driver driver(context.engine(), next_idle_hook());
   while (!run.done()) {
     if (driver.step()) continue;

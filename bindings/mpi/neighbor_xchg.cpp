@@ -12,6 +12,7 @@
 #include "bindings/mpi/process.h"
 #include "bindings/mpi/reach.h"
 #include "collectives/neighbor/cart_shift_xchg.h"
+#include "core/refused_call.h"
 #include "core/wait.h"
 #include "fab/mpi.h"
 
@@ -83,7 +84,7 @@ template <class Call>
 int blocking(const char* name, MPI_Comm comm, Call&& call) noexcept {
   return guarded(name, comm, [&] {
     core::Communicator& core = *attachment_with_topology(comm).core;
-    core::Run& run = call(core, Start{core});
+    core::Run& run = core::in_order(core, [&]() -> core::Run& { return call(core, Start{core}); });
     if (const Status status = core::complete(run, next_idle_hook()); !status.ok()) raise(status);
   });
 }
@@ -95,10 +96,13 @@ void check_request(const MPI_Request* request) {
 template <class Call>
 int non_blocking(const char* name, MPI_Comm comm, MPI_Request* request, Call&& call) noexcept {
   return guarded(name, comm, [&] {
-    check_request(request);
     Attachment& attachment = attachment_with_topology(comm);
     const CompletedBy completed_by = who_completes();
-    core::Run& run = call(*attachment.core, Start{*attachment.core});
+    core::Communicator& core = *attachment.core;
+    core::Run& run = core::in_order(core, [&]() -> core::Run& {
+      check_request(request);
+      return call(core, Start{core});
+    });
     attachment.core->engine().leave();
     *request = completed_by == CompletedBy::fab ? make_request(name, attachment, run)
                                                 : make_request_for_mpi(name, attachment, run);
@@ -108,10 +112,13 @@ int non_blocking(const char* name, MPI_Comm comm, MPI_Request* request, Call&& c
 template <class Call>
 int persistent(const char* name, MPI_Comm comm, MPI_Request* request, Call&& call) noexcept {
   return guarded(name, comm, [&] {
-    check_request(request);
     Attachment& attachment = attachment_with_topology(comm);
-    require_completion_by_fab();
-    *request = make_request(name, attachment, call(*attachment.core, Make{attachment.core}));
+    core::Persistent exchange = core::in_order_of_lasting(*attachment.core, [&] {
+      check_request(request);
+      require_completion_by_fab();
+      return call(*attachment.core, Make{attachment.core});
+    });
+    *request = make_request(name, attachment, std::move(exchange));
   });
 }
 

@@ -17,14 +17,32 @@ struct Parts {
   CollectiveCall call;
 };
 
-void wait_for(const Communicator& communicator, const Parts& parts) {
-  native::wait_for(communicator, parts.send, parts.recv, parts.call);
+/// `make_parts` makes them, and may refuse the arguments.
+template <class MakeParts>
+Request start(const Communicator& communicator, MakeParts&& make_parts) {
+  core::Communicator& core = *communicator.core();
+  return core::in_order(core, [&] {
+    const Parts parts = make_parts();
+    const core::Lock lock(core.engine().mutex);
+    return Request(communicator.core(), collectives::start(core, parts.send, parts.recv, parts.call));
+  });
 }
-Request begin(const Communicator& communicator, const Parts& parts) {
-  return native::begin(communicator, parts.send, parts.recv, parts.call);
+template <class MakeParts>
+void wait_for(const Communicator& communicator, MakeParts&& make_parts) {
+  start(communicator, make_parts).wait();
 }
-PersistentExchange make(const Communicator& communicator, const Parts& parts) {
-  return native::make(communicator, parts.send, parts.recv, parts.call);
+template <class MakeParts>
+Request begin(const Communicator& communicator, MakeParts&& make_parts) {
+  Request request = start(communicator, make_parts);
+  communicator.core()->engine().leave();
+  return request;
+}
+template <class MakeParts>
+PersistentExchange make(const Communicator& communicator, MakeParts&& make_parts) {
+  return core::in_order_of_lasting(*communicator.core(), [&] {
+    const Parts parts = make_parts();
+    return PersistentExchange(collectives::make(communicator.core(), parts.send, parts.recv, parts.call));
+  });
 }
 
 BlockList one(const Layout& block) { return BlockList::regular(block, 1, 1); }
@@ -110,135 +128,135 @@ Parts allgatherv_parts(const Communicator& communicator, void* buffer, const Ran
 }  // namespace
 
 void gather(const Communicator& communicator, const void* send, void* recv, const Layout& block, Rank root) {
-  wait_for(communicator, gather_parts(communicator, send, recv, block, root));
+  wait_for(communicator, [&] { return gather_parts(communicator, send, recv, block, root); });
 }
 Request igather(const Communicator& communicator, const void* send, void* recv, const Layout& block, Rank root) {
-  return begin(communicator, gather_parts(communicator, send, recv, block, root));
+  return begin(communicator, [&] { return gather_parts(communicator, send, recv, block, root); });
 }
 PersistentExchange gather_init(const Communicator& communicator, const void* send, void* recv, const Layout& block,
                                Rank root) {
-  return make(communicator, gather_parts(communicator, send, recv, block, root));
+  return make(communicator, [&] { return gather_parts(communicator, send, recv, block, root); });
 }
 
 void gather(const Communicator& communicator, void* buffer, const Layout& block, Rank root) {
-  wait_for(communicator, gather_parts(communicator, buffer, block, root));
+  wait_for(communicator, [&] { return gather_parts(communicator, buffer, block, root); });
 }
 Request igather(const Communicator& communicator, void* buffer, const Layout& block, Rank root) {
-  return begin(communicator, gather_parts(communicator, buffer, block, root));
+  return begin(communicator, [&] { return gather_parts(communicator, buffer, block, root); });
 }
 PersistentExchange gather_init(const Communicator& communicator, void* buffer, const Layout& block, Rank root) {
-  return make(communicator, gather_parts(communicator, buffer, block, root));
+  return make(communicator, [&] { return gather_parts(communicator, buffer, block, root); });
 }
 
 void gatherv(const Communicator& communicator, const void* send, const Layout& block, void* recv,
              const RankBlocks& blocks, Rank root) {
-  wait_for(communicator, gatherv_parts(communicator, send, block, recv, blocks, root));
+  wait_for(communicator, [&] { return gatherv_parts(communicator, send, block, recv, blocks, root); });
 }
 Request igatherv(const Communicator& communicator, const void* send, const Layout& block, void* recv,
                  const RankBlocks& blocks, Rank root) {
-  return begin(communicator, gatherv_parts(communicator, send, block, recv, blocks, root));
+  return begin(communicator, [&] { return gatherv_parts(communicator, send, block, recv, blocks, root); });
 }
 PersistentExchange gatherv_init(const Communicator& communicator, const void* send, const Layout& block, void* recv,
                                 const RankBlocks& blocks, Rank root) {
-  return make(communicator, gatherv_parts(communicator, send, block, recv, blocks, root));
+  return make(communicator, [&] { return gatherv_parts(communicator, send, block, recv, blocks, root); });
 }
 
 void gatherv(const Communicator& communicator, void* buffer, const RankBlocks& blocks, Rank root) {
-  wait_for(communicator, gatherv_parts(communicator, buffer, blocks, root));
+  wait_for(communicator, [&] { return gatherv_parts(communicator, buffer, blocks, root); });
 }
 Request igatherv(const Communicator& communicator, void* buffer, const RankBlocks& blocks, Rank root) {
-  return begin(communicator, gatherv_parts(communicator, buffer, blocks, root));
+  return begin(communicator, [&] { return gatherv_parts(communicator, buffer, blocks, root); });
 }
 PersistentExchange gatherv_init(const Communicator& communicator, void* buffer, const RankBlocks& blocks, Rank root) {
-  return make(communicator, gatherv_parts(communicator, buffer, blocks, root));
+  return make(communicator, [&] { return gatherv_parts(communicator, buffer, blocks, root); });
 }
 
 void scatter(const Communicator& communicator, const void* send, void* recv, const Layout& block, Rank root) {
-  wait_for(communicator, scatter_parts(communicator, send, recv, block, root));
+  wait_for(communicator, [&] { return scatter_parts(communicator, send, recv, block, root); });
 }
 Request iscatter(const Communicator& communicator, const void* send, void* recv, const Layout& block, Rank root) {
-  return begin(communicator, scatter_parts(communicator, send, recv, block, root));
+  return begin(communicator, [&] { return scatter_parts(communicator, send, recv, block, root); });
 }
 PersistentExchange scatter_init(const Communicator& communicator, const void* send, void* recv, const Layout& block,
                                 Rank root) {
-  return make(communicator, scatter_parts(communicator, send, recv, block, root));
+  return make(communicator, [&] { return scatter_parts(communicator, send, recv, block, root); });
 }
 
 void scatter(const Communicator& communicator, void* buffer, const Layout& block, Rank root) {
-  wait_for(communicator, scatter_parts(communicator, buffer, block, root));
+  wait_for(communicator, [&] { return scatter_parts(communicator, buffer, block, root); });
 }
 Request iscatter(const Communicator& communicator, void* buffer, const Layout& block, Rank root) {
-  return begin(communicator, scatter_parts(communicator, buffer, block, root));
+  return begin(communicator, [&] { return scatter_parts(communicator, buffer, block, root); });
 }
 PersistentExchange scatter_init(const Communicator& communicator, void* buffer, const Layout& block, Rank root) {
-  return make(communicator, scatter_parts(communicator, buffer, block, root));
+  return make(communicator, [&] { return scatter_parts(communicator, buffer, block, root); });
 }
 
 void scatterv(const Communicator& communicator, const void* send, const RankBlocks& blocks, void* recv,
               const Layout& block, Rank root) {
-  wait_for(communicator, scatterv_parts(communicator, send, blocks, recv, block, root));
+  wait_for(communicator, [&] { return scatterv_parts(communicator, send, blocks, recv, block, root); });
 }
 Request iscatterv(const Communicator& communicator, const void* send, const RankBlocks& blocks, void* recv,
                   const Layout& block, Rank root) {
-  return begin(communicator, scatterv_parts(communicator, send, blocks, recv, block, root));
+  return begin(communicator, [&] { return scatterv_parts(communicator, send, blocks, recv, block, root); });
 }
 PersistentExchange scatterv_init(const Communicator& communicator, const void* send, const RankBlocks& blocks,
                                  void* recv, const Layout& block, Rank root) {
-  return make(communicator, scatterv_parts(communicator, send, blocks, recv, block, root));
+  return make(communicator, [&] { return scatterv_parts(communicator, send, blocks, recv, block, root); });
 }
 
 void scatterv(const Communicator& communicator, const void* buffer, const RankBlocks& blocks, Rank root) {
-  wait_for(communicator, scatterv_parts(communicator, buffer, blocks, root));
+  wait_for(communicator, [&] { return scatterv_parts(communicator, buffer, blocks, root); });
 }
 Request iscatterv(const Communicator& communicator, const void* buffer, const RankBlocks& blocks, Rank root) {
-  return begin(communicator, scatterv_parts(communicator, buffer, blocks, root));
+  return begin(communicator, [&] { return scatterv_parts(communicator, buffer, blocks, root); });
 }
 PersistentExchange scatterv_init(const Communicator& communicator, const void* buffer, const RankBlocks& blocks,
                                  Rank root) {
-  return make(communicator, scatterv_parts(communicator, buffer, blocks, root));
+  return make(communicator, [&] { return scatterv_parts(communicator, buffer, blocks, root); });
 }
 
 void allgather(const Communicator& communicator, const void* send, void* recv, const Layout& block) {
-  wait_for(communicator, allgather_parts(communicator, send, recv, block));
+  wait_for(communicator, [&] { return allgather_parts(communicator, send, recv, block); });
 }
 Request iallgather(const Communicator& communicator, const void* send, void* recv, const Layout& block) {
-  return begin(communicator, allgather_parts(communicator, send, recv, block));
+  return begin(communicator, [&] { return allgather_parts(communicator, send, recv, block); });
 }
 PersistentExchange allgather_init(const Communicator& communicator, const void* send, void* recv, const Layout& block) {
-  return make(communicator, allgather_parts(communicator, send, recv, block));
+  return make(communicator, [&] { return allgather_parts(communicator, send, recv, block); });
 }
 
 void allgather(const Communicator& communicator, void* buffer, const Layout& block) {
-  wait_for(communicator, allgather_parts(communicator, buffer, block));
+  wait_for(communicator, [&] { return allgather_parts(communicator, buffer, block); });
 }
 Request iallgather(const Communicator& communicator, void* buffer, const Layout& block) {
-  return begin(communicator, allgather_parts(communicator, buffer, block));
+  return begin(communicator, [&] { return allgather_parts(communicator, buffer, block); });
 }
 PersistentExchange allgather_init(const Communicator& communicator, void* buffer, const Layout& block) {
-  return make(communicator, allgather_parts(communicator, buffer, block));
+  return make(communicator, [&] { return allgather_parts(communicator, buffer, block); });
 }
 
 void allgatherv(const Communicator& communicator, const void* send, const Layout& block, void* recv,
                 const RankBlocks& blocks) {
-  wait_for(communicator, allgatherv_parts(communicator, send, block, recv, blocks));
+  wait_for(communicator, [&] { return allgatherv_parts(communicator, send, block, recv, blocks); });
 }
 Request iallgatherv(const Communicator& communicator, const void* send, const Layout& block, void* recv,
                     const RankBlocks& blocks) {
-  return begin(communicator, allgatherv_parts(communicator, send, block, recv, blocks));
+  return begin(communicator, [&] { return allgatherv_parts(communicator, send, block, recv, blocks); });
 }
 PersistentExchange allgatherv_init(const Communicator& communicator, const void* send, const Layout& block, void* recv,
                                    const RankBlocks& blocks) {
-  return make(communicator, allgatherv_parts(communicator, send, block, recv, blocks));
+  return make(communicator, [&] { return allgatherv_parts(communicator, send, block, recv, blocks); });
 }
 
 void allgatherv(const Communicator& communicator, void* buffer, const RankBlocks& blocks) {
-  wait_for(communicator, allgatherv_parts(communicator, buffer, blocks));
+  wait_for(communicator, [&] { return allgatherv_parts(communicator, buffer, blocks); });
 }
 Request iallgatherv(const Communicator& communicator, void* buffer, const RankBlocks& blocks) {
-  return begin(communicator, allgatherv_parts(communicator, buffer, blocks));
+  return begin(communicator, [&] { return allgatherv_parts(communicator, buffer, blocks); });
 }
 PersistentExchange allgatherv_init(const Communicator& communicator, void* buffer, const RankBlocks& blocks) {
-  return make(communicator, allgatherv_parts(communicator, buffer, blocks));
+  return make(communicator, [&] { return allgatherv_parts(communicator, buffer, blocks); });
 }
 
 }  // namespace fab

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "collectives/neighbor/halo_xchg.h"
+#include "core/refused_call.h"
 #include "fab/memory.h"
 #include "fab/persistent.h"
 
@@ -67,7 +68,9 @@ struct HaloExchange::State {
   }
 
   void add_buffer(Array<std::byte> own, std::span<std::byte> field) {
-    PersistentExchange exchange(collectives::make_halo_xchg(grid.core(), field.data(), geometry), edges);
+    PersistentExchange exchange = core::in_order_of_lasting(*grid.core(), [&] {
+      return PersistentExchange(collectives::make_halo_xchg(grid.core(), field.data(), geometry), edges);
+    });
     buffers.push_back({std::move(own), field, std::move(exchange), std::vector<bool>(sources.size(), true)});
   }
 

@@ -33,7 +33,9 @@ Request begin(const Communicator& communicator, const void* send, void* recv, co
 
 PersistentExchange make(const Communicator& communicator, const void* send, void* recv,
                         const NeighborCollective& call) {
-  return PersistentExchange(collectives::make_neighbor_collective(communicator.core(), send, recv, call));
+  return core::in_order_of_lasting(*communicator.core(), [&] {
+    return PersistentExchange(collectives::make_neighbor_collective(communicator.core(), send, recv, call));
+  });
 }
 
 NeighborCollective allgather(const Communicator& communicator, const Layout& block) {

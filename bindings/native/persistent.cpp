@@ -9,6 +9,7 @@
 #include "collectives/neighbor/neighbor_xchg.h"
 #include "core/engine.h"
 #include "core/persistent.h"
+#include "core/refused_call.h"
 #include "core/wait.h"
 
 namespace fab {
@@ -146,42 +147,52 @@ void PersistentExchange::wait_all(std::span<PersistentExchange> exchanges) {
 PersistentExchange neighbor_xchg_init(const Communicator& communicator, const void* send, void* recv,
                                       const Layout& block) {
   const Neighborhood& edges = communicator.neighborhood();
-  return PersistentExchange(
-      collectives::make_neighbor_xchg(communicator.core(), send, recv,
-                                      {.send = BlockList::regular(block, 1, edges.destinations.size()),
-                                       .recv = BlockList::regular(block, 1, edges.sources.size())}),
-      edges.sources);
+  return core::in_order_of_lasting(*communicator.core(), [&] {
+    return PersistentExchange(
+        collectives::make_neighbor_xchg(communicator.core(), send, recv,
+                                        {.send = BlockList::regular(block, 1, edges.destinations.size()),
+                                         .recv = BlockList::regular(block, 1, edges.sources.size())}),
+        edges.sources);
+  });
 }
 
 PersistentExchange neighbor_xchg_init(const Communicator& communicator, void* buffer, const Layout& block) {
   const std::vector<Edge>& sources = communicator.neighborhood().sources;
-  return PersistentExchange(collectives::make_neighbor_xchg(
-                                communicator.core(), nullptr, buffer,
-                                {.send = {}, .recv = BlockList::regular(block, 1, sources.size()), .in_place = true}),
-                            sources);
+  return core::in_order_of_lasting(*communicator.core(), [&] {
+    return PersistentExchange(collectives::make_neighbor_xchg(
+                                  communicator.core(), nullptr, buffer,
+                                  {.send = {}, .recv = BlockList::regular(block, 1, sources.size()), .in_place = true}),
+                              sources);
+  });
 }
 
 PersistentExchange neighbor_xchgv_init(const Communicator& communicator, const void* send,
                                        std::span<const BlockShape> send_blocks, void* recv,
                                        std::span<const BlockShape> recv_blocks) {
-  return PersistentExchange(collectives::make_neighbor_xchg(
-                                communicator.core(), send, recv,
-                                {.send = BlockList::general(send_blocks), .recv = BlockList::general(recv_blocks)}),
-                            communicator.neighborhood().sources);
+  return core::in_order_of_lasting(*communicator.core(), [&] {
+    return PersistentExchange(collectives::make_neighbor_xchg(
+                                  communicator.core(), send, recv,
+                                  {.send = BlockList::general(send_blocks), .recv = BlockList::general(recv_blocks)}),
+                              communicator.neighborhood().sources);
+  });
 }
 
 PersistentExchange cart_shift_xchg_init(const Communicator& communicator, const void* send, void* recv,
                                         const Layout& block, int dimension, int displacement) {
-  return PersistentExchange(collectives::make_cart_shift_xchg(
-      communicator.core(), send, recv,
-      {.send = {0, 1, &block}, .recv = {0, 1, &block}, .dimension = dimension, .displacement = displacement}));
+  return core::in_order_of_lasting(*communicator.core(), [&] {
+    return PersistentExchange(collectives::make_cart_shift_xchg(
+        communicator.core(), send, recv,
+        {.send = {0, 1, &block}, .recv = {0, 1, &block}, .dimension = dimension, .displacement = displacement}));
+  });
 }
 
 PersistentExchange cart_shift_xchg_init(const Communicator& communicator, void* buffer, const Layout& block,
                                         int dimension, int displacement) {
-  return PersistentExchange(collectives::make_cart_shift_xchg(
-      communicator.core(), nullptr, buffer,
-      {.send = {}, .recv = {0, 1, &block}, .dimension = dimension, .displacement = displacement, .in_place = true}));
+  return core::in_order_of_lasting(*communicator.core(), [&] {
+    return PersistentExchange(collectives::make_cart_shift_xchg(
+        communicator.core(), nullptr, buffer,
+        {.send = {}, .recv = {0, 1, &block}, .dimension = dimension, .displacement = displacement, .in_place = true}));
+  });
 }
 
 }  // namespace fab

@@ -24,54 +24,59 @@ CollectiveCall unequal_blocks(const Communicator& communicator, const Layout& el
 
 void reduce_scatter_block(const Communicator& communicator, const void* send, void* recv, const Layout& block,
                           const Operator& operation) {
-  wait_for(communicator, send, recv, equal_blocks(communicator, block, operation, kApart));
+  wait_for(communicator, send, recv, [&] { return equal_blocks(communicator, block, operation, kApart); });
 }
 Request ireduce_scatter_block(const Communicator& communicator, const void* send, void* recv, const Layout& block,
                               const Operator& operation) {
-  return begin(communicator, send, recv, equal_blocks(communicator, block, operation, kApart));
+  return begin(communicator, send, recv, [&] { return equal_blocks(communicator, block, operation, kApart); });
 }
 PersistentExchange reduce_scatter_block_init(const Communicator& communicator, const void* send, void* recv,
                                              const Layout& block, const Operator& operation) {
-  return make(communicator, send, recv, equal_blocks(communicator, block, operation, kApart));
+  return make(communicator, send, recv, [&] { return equal_blocks(communicator, block, operation, kApart); });
 }
 
 void reduce_scatter_block(const Communicator& communicator, void* buffer, const Layout& block,
                           const Operator& operation) {
-  wait_for(communicator, nullptr, buffer, equal_blocks(communicator, block, operation, kInPlace));
+  wait_for(communicator, nullptr, buffer, [&] { return equal_blocks(communicator, block, operation, kInPlace); });
 }
 Request ireduce_scatter_block(const Communicator& communicator, void* buffer, const Layout& block,
                               const Operator& operation) {
-  return begin(communicator, nullptr, buffer, equal_blocks(communicator, block, operation, kInPlace));
+  return begin(communicator, nullptr, buffer, [&] { return equal_blocks(communicator, block, operation, kInPlace); });
 }
 PersistentExchange reduce_scatter_block_init(const Communicator& communicator, void* buffer, const Layout& block,
                                              const Operator& operation) {
-  return make(communicator, nullptr, buffer, equal_blocks(communicator, block, operation, kInPlace));
+  return make(communicator, nullptr, buffer, [&] { return equal_blocks(communicator, block, operation, kInPlace); });
 }
 
 void reduce_scatter(const Communicator& communicator, const void* send, void* recv, const Layout& element,
                     std::span<const int> counts, const Operator& operation) {
-  wait_for(communicator, send, recv, unequal_blocks(communicator, element, counts, operation, kApart));
+  wait_for(communicator, send, recv, [&] { return unequal_blocks(communicator, element, counts, operation, kApart); });
 }
 Request ireduce_scatter(const Communicator& communicator, const void* send, void* recv, const Layout& element,
                         std::span<const int> counts, const Operator& operation) {
-  return begin(communicator, send, recv, unequal_blocks(communicator, element, counts, operation, kApart));
+  return begin(communicator, send, recv,
+               [&] { return unequal_blocks(communicator, element, counts, operation, kApart); });
 }
 PersistentExchange reduce_scatter_init(const Communicator& communicator, const void* send, void* recv,
                                        const Layout& element, std::span<const int> counts, const Operator& operation) {
-  return make(communicator, send, recv, unequal_blocks(communicator, element, counts, operation, kApart));
+  return make(communicator, send, recv,
+              [&] { return unequal_blocks(communicator, element, counts, operation, kApart); });
 }
 
 void reduce_scatter(const Communicator& communicator, void* buffer, const Layout& element, std::span<const int> counts,
                     const Operator& operation) {
-  wait_for(communicator, nullptr, buffer, unequal_blocks(communicator, element, counts, operation, kInPlace));
+  wait_for(communicator, nullptr, buffer,
+           [&] { return unequal_blocks(communicator, element, counts, operation, kInPlace); });
 }
 Request ireduce_scatter(const Communicator& communicator, void* buffer, const Layout& element,
                         std::span<const int> counts, const Operator& operation) {
-  return begin(communicator, nullptr, buffer, unequal_blocks(communicator, element, counts, operation, kInPlace));
+  return begin(communicator, nullptr, buffer,
+               [&] { return unequal_blocks(communicator, element, counts, operation, kInPlace); });
 }
 PersistentExchange reduce_scatter_init(const Communicator& communicator, void* buffer, const Layout& element,
                                        std::span<const int> counts, const Operator& operation) {
-  return make(communicator, nullptr, buffer, unequal_blocks(communicator, element, counts, operation, kInPlace));
+  return make(communicator, nullptr, buffer,
+              [&] { return unequal_blocks(communicator, element, counts, operation, kInPlace); });
 }
 
 }  // namespace fab

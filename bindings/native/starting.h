@@ -3,17 +3,21 @@
 
 #include "core/communicator.h"
 #include "core/context.h"
+#include "core/refused_call.h"
 #include "fab/communicator.h"
 #include "fab/request.h"
 
 namespace fab {
 
-/// Starts under the engine's lock, for a caller that waits at once. `start` makes a run on a core::Communicator.
+/// Starts under the engine's lock, for a caller that waits at once. `start` makes a run on a core::Communicator; a call
+/// that it refuses uses up its place.
 template <class Start>
 Request start_run(const Communicator& communicator, Start&& start) {
   core::Communicator& core = *communicator.core();
-  const core::Lock lock(core.engine().mutex);
-  return Request(communicator.core(), start(core));
+  return core::in_order(core, [&] {
+    const core::Lock lock(core.engine().mutex);
+    return Request(communicator.core(), start(core));
+  });
 }
 
 /// The same for a caller that goes its way: the progress thread is woken.

@@ -7,6 +7,7 @@
 #include "bindings/mpi/attachment.h"
 #include "bindings/nbc/code.h"
 #include "core/engine.h"
+#include "core/refused_call.h"
 #include "core/run.h"
 #include "fab/nbc.h"
 
@@ -72,11 +73,13 @@ template <class Start>
 int begin(const char* call, mpi::Attachment& (*attachment_of)(MPI_Comm), MPI_Comm comm, NBC_Handle* handle,
           Start&& start) noexcept {
   return guarded(call, [&] {
-    check_handle(handle);
-    make_complete(*handle);
+    if (handle != nullptr) make_complete(*handle);
     mpi::Attachment& attachment = attachment_of(comm);
     Kept kept;
-    core::Run& run = start(*attachment.core, kept);
+    core::Run& run = core::in_order(*attachment.core, [&]() -> core::Run& {
+      check_handle(handle);
+      return start(*attachment.core, kept);
+    });
     attachment.core->engine().leave();
     hold(*handle, Instance(call, std::move(kept)));
     instance_of(*handle)->started(attachment, run);

@@ -129,10 +129,12 @@ int NBC_Start(NBC_Handle* handle, MPI_Comm comm, NBC_Schedule* schedule) {
     static_cast<void>(open_schedule(schedule));
     const auto started = std::make_shared<Started>(schedule);
     hold(*handle, Instance("NBC_Start", started));
-    if (!started->schedule().committed())
-      throw fab::Error(fab::Errc::invalid_schedule, "the schedule is not committed");
     fab::mpi::Attachment& attachment = fab::mpi::attachment_of(comm);
-    fab::core::Run& run = start_schedule(*attachment.core, *started);
+    fab::core::Run& run = fab::core::in_order(*attachment.core, [&]() -> fab::core::Run& {
+      if (!started->schedule().committed())
+        throw fab::Error(fab::Errc::invalid_schedule, "the schedule is not committed");
+      return start_schedule(*attachment.core, *started);
+    });
     attachment.core->engine().leave();
     instance_of(*handle)->started(attachment, run);
     return NBC_OK;

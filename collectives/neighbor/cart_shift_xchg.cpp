@@ -41,6 +41,12 @@ const Cartesian& grid_of(const core::Communicator& communicator) {
   return *grid;
 }
 
+/// What all ranks must agree about, where calls are compared. A block goes along the line that it is for alone.
+std::string words_of(const core::Communicator& communicator, const CartShiftXchg& call) {
+  if (!communicator.compares_calls()) return {};
+  return fmt::format("{}(dimension {}, displacement {})", kName, call.dimension, call.displacement);
+}
+
 }  // namespace
 
 Schedule build_cart_shift_xchg(const Cartesian& grid, Rank self, const CartShiftXchg& call,
@@ -65,8 +71,11 @@ Schedule build_cart_shift_xchg(const Cartesian& grid, Rank self, const CartShift
 core::Persistent make_cart_shift_xchg(std::shared_ptr<core::Communicator> communicator, const void* send, void* recv,
                                       const CartShiftXchg& call) {
   const Cartesian& grid = grid_of(*communicator);
-  return {communicator, build_cart_shift_xchg(grid, communicator->rank(), call, communicator->commit_options()),
-          buffers(send, recv)};
+  return {communicator,
+          build_cart_shift_xchg(grid, communicator->rank(), call, communicator->commit_options()),
+          buffers(send, recv),
+          {},
+          words_of(*communicator, call)};
 }
 
 core::Run& start_cart_shift_xchg(core::Communicator& communicator, const void* send, void* recv,
@@ -80,7 +89,8 @@ core::Run& start_cart_shift_xchg(core::Communicator& communicator, const void* s
   describe(call.recv, shape);
   const auto bases = buffers(send, recv);
   return communicator.start(
-      bases, [&] { return build_cart_shift_xchg(grid, communicator.rank(), call, communicator.commit_options()); });
+      bases, [&] { return build_cart_shift_xchg(grid, communicator.rank(), call, communicator.commit_options()); }, {},
+      words_of(communicator, call));
 }
 
 }  // namespace fab::collectives

@@ -81,6 +81,12 @@ void PointToPoint::handle(std::span<const std::byte> wire) {
   Envelope envelope;
   if (wire.size() < sizeof(envelope)) return;  // of no fab of this version
   std::memcpy(&envelope, wire.data(), sizeof(envelope));
+  if (envelope.kind == EnvelopeKind::refusal) {
+    const std::span<const std::byte> text = wire.subspan(sizeof(envelope));
+    return context_.refusals().told_by(envelope.sender,
+                                       {{envelope.context_owner, envelope.context_number}, envelope.bytes},
+                                       {reinterpret_cast<const char*>(text.data()), text.size()});
+  }
   handle(envelope, wire.data() + sizeof(envelope));
 }
 
@@ -104,7 +110,10 @@ void PointToPoint::handle(const Envelope& envelope, const std::byte* bytes) {
     case EnvelopeKind::gone:
       if (envelope.receive < receives_.all.size()) receives_.all[envelope.receive].sender_gave_up();
       return;
+    case EnvelopeKind::ask_refusals:
+      return context_.refusals().asked_by(envelope.sender);
     case EnvelopeKind::credit:
+    case EnvelopeKind::refusal:
       return;
   }
 }

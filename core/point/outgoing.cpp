@@ -62,6 +62,15 @@ void PointToPoint::answer(Correspondent& to, EnvelopeKind kind, std::uint32_t se
   send_out(outgoing(to, false), {.kind = kind, .send = send, .receive = receive}, 0);
 }
 
+void PointToPoint::send_note(Rank world_rank, const Envelope& envelope, std::string_view text) {
+  Correspondent& to = correspondent(world_rank);
+  if (!to.failure.ok()) return;
+  OutgoingEnvelope& out = outgoing(to, !text.empty());
+  const std::string_view note = text.substr(0, kEnvelopeBytes - sizeof(Envelope));
+  if (!note.empty()) std::memcpy(out.memory.get() + sizeof(Envelope), note.data(), note.size());
+  send_out(out, envelope, note.size());
+}
+
 void PointToPoint::return_credits(Correspondent& to) {
   if (to.owed >= kWindow / 2) answer(to, EnvelopeKind::credit, 0);
 }

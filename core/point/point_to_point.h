@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -33,6 +34,11 @@ class PointToPoint {
   [[nodiscard]] Pending& probe(Communicator& communicator, Source from);
   /// A message that has come and was not received. Makes no progress.
   [[nodiscard]] std::optional<MessageInfo> find(Communicator& communicator, Source from);
+
+  /// No message: of Refusals. What is too long for an envelope is cut.
+  void send_note(Rank world_rank, const Envelope& envelope, std::string_view text);
+  /// Also to ranks of the node that nothing was sent to yet.
+  void listen_to_node();
 
   /// What buffered sends may hold at a time.
   static constexpr std::uint64_t kMostBufferedBytes = 64 * 1024 * 1024;
@@ -62,7 +68,6 @@ class PointToPoint {
   [[nodiscard]] Pending& start_receive(Communicator& communicator, MessageMemory memory, Source from, bool probe);
 
   // Listening.
-  void listen_to_node();
   bool post(IncomingEnvelope& incoming);
   void envelope_arrived(IncomingEnvelope& incoming, std::size_t bytes);
   void listener_failed(IncomingEnvelope& incoming, const Status& status);

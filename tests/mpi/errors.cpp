@@ -96,6 +96,22 @@ TEST_F(ErrorTest, NegativeCounts) {
   EXPECT_EQ(request_, MPI_REQUEST_NULL);
 }
 
+// Those that wait for the rank learn of it, and the next exchange, of the same size, brings nothing of this one.
+TEST_F(ErrorTest, ARefusedCallUsesUpItsPlace) {
+  const bool refuses = world_rank() == 0;
+  const bool is_neighbor = right_of(world_rank()) == 0 || left_of(world_rank()) == 0;
+  const std::array<int, 2> old{-7, -7};
+  const int expected = refuses ? MPI_ERR_COUNT : is_neighbor ? MPI_ERR_OTHER : MPI_SUCCESS;
+  EXPECT_EQ(MPI_Neighbor_xchg(old.data(), refuses ? -1 : 1, MPI_INT, recv_.data(), 1, MPI_INT, comm_), expected);
+  expect_good_exchange();
+  const int code =
+      MPI_Ineighbor_xchg(old.data(), 1, MPI_INT, refuses ? nullptr : recv_.data(), 1, MPI_INT, comm_, &request_);
+  EXPECT_EQ(code, refuses ? MPI_ERR_BUFFER : MPI_SUCCESS);
+  if (!refuses) {
+    EXPECT_EQ(MPI_Wait(&request_, MPI_STATUS_IGNORE), is_neighbor ? MPI_ERR_OTHER : MPI_SUCCESS);
+  }
+}
+
 TEST_F(ErrorTest, BadTypes) {
   EXPECT_EQ(MPI_Neighbor_xchg(send_.data(), 1, MPI_DATATYPE_NULL, recv_.data(), 1, MPI_INT, comm_), MPI_ERR_TYPE);
   EXPECT_EQ(MPI_Neighbor_xchg(send_.data(), 1, MPI_INT, recv_.data(), 1, MPI_DATATYPE_NULL, comm_), MPI_ERR_TYPE);

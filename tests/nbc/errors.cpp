@@ -41,6 +41,16 @@ TEST_F(NbcErrorTest, Counts) {
             NBC_INVALID_PARAM);
 }
 
+// All wait for the root, directly or not: they learn who has refused the call, and the next one is like any other.
+TEST_F(NbcErrorTest, ARefusedCallUsesUpItsPlace) {
+  const bool refuses = world_rank() == 0;
+  const int code = NBC_Ibcast(a_.data(), refuses ? -1 : 1, MPI_INT, 0, world_, &handle_);
+  EXPECT_EQ(code, refuses ? NBC_INVALID_PARAM : NBC_OK);
+  if (!refuses) {
+    EXPECT_EQ(NBC_Wait(&handle_), MPI_ERR_OTHER);
+  }
+}
+
 TEST_F(NbcErrorTest, Roots) {
   EXPECT_EQ(NBC_Ibcast(a_.data(), 1, MPI_INT, world_size(), world_, &handle_), NBC_INVALID_PARAM);
   EXPECT_EQ(NBC_Ireduce(a_.data(), b_.data(), 1, MPI_INT, MPI_SUM, -1, world_, &handle_), NBC_INVALID_PARAM);
