@@ -11,6 +11,7 @@
 #include <cmath>
 #include <optional>
 
+#include "bindings/tools/output.h"
 #include "support/exchange_options.h"
 #include "support/mpi_collectives.h"
 #include "support/mpi_program.h"
@@ -202,6 +203,7 @@ class Benchmark {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fab::tools::check_output_at_exit();
   Options options;
   options.max_bytes = std::size_t{1} << 20;
   options.plan = {.batches = 15, .batch_ms = 3};

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "bindings/tools/output.h"
 #include "fab/fab.h"
 #include "support/counted_new.h"
 #include "support/process_usage.h"
@@ -209,6 +210,7 @@ void measure_memory(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fab::tools::check_output_at_exit();
   Options options;
   CLI::App app(
       "What an open context of fab costs: processor time while nothing happens, or memory for each rank.\n"

@@ -21,6 +21,7 @@
 #include <system_error>
 #include <vector>
 
+#include "bindings/tools/output.h"
 #include "providers/local/ring.h"
 #include "support/table.h"
 
@@ -283,6 +284,7 @@ void run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fab::tools::check_output_at_exit();
   Options options;
   CLI::App app(
       "What the machine can do within a node: two processes, on processors 0 and 1, send each other two messages at "

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "bindings/tools/output.h"
 #include "support/exchange_options.h"
 #include "support/fab_forms.h"
 #include "support/mpi_forms.h"
@@ -175,6 +176,7 @@ class Benchmark {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fab::tools::check_output_at_exit();
   Options options;
   CLI::App app(
       "Time of a neighbour exchange by fab, by the MPI library's neighbour collectives, by hand-written messages and,\n"

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "apps/mpi_call.h"
+#include "bindings/tools/output.h"
 #include "support/batches.h"
 #include "support/computation.h"
 #include "support/exchange_options.h"
@@ -243,6 +244,7 @@ class Benchmark {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fab::tools::check_output_at_exit();
   Options options;
   options.min_bytes = std::size_t{4} << 10;
   options.plan = {.batches = 15, .batch_ms = 10};

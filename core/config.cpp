@@ -14,12 +14,21 @@
 #include <vector>
 
 #include "core/log.h"
+#include "core/quoted.h"
 #include "fab/error.h"
 
 namespace fab {
 namespace {
 
 constexpr std::string_view kPrefix = "FAB_";
+constexpr std::size_t kLongestName = 80;  ///< that a message quotes
+
+/// Clocks count nanoseconds in 64 bits, which hold nine times as much.
+constexpr double kLongestTimeoutS = 1e9;
+/// What else is counted leaves room for sums.
+constexpr std::size_t kMostBytes = std::size_t{1} << 62;
+constexpr std::size_t kMostPlans = 1'000'000'000;
+constexpr int kMostProcessors = 1 << 20;
 
 template <class Value>
 using Names = std::span<const std::pair<std::string_view, Value>>;
@@ -79,7 +88,7 @@ bool parse_bytes(std::string_view text, std::size_t& value) {
   if (text.ends_with('m')) unit = std::size_t{1} << 20;
   if (unit > 1) text.remove_suffix(1);
   std::size_t number = 0;
-  if (!parse_number<std::size_t>(text, 0, std::numeric_limits<std::size_t>::max() / unit, number)) return false;
+  if (!parse_number<std::size_t>(text, 0, kMostBytes / unit, number)) return false;
   value = number * unit;
   return true;
 }
@@ -162,16 +171,15 @@ constexpr std::array<ConfigRow, 15> kOtherRows = {{
      },
      [](const Config& config) { return std::string(name_of(config.progress)); }},
     {"FAB_PROGRESS_CPU", "-1", "Processor that the progress thread is pinned to: 0 or more; -1: not pinned.",
-     [](std::string_view text, Config& config) {
-       return parse_number(text, -1, std::numeric_limits<int>::max(), config.progress_cpu);
-     },
+     [](std::string_view text, Config& config) { return parse_number(text, -1, kMostProcessors, config.progress_cpu); },
      [](const Config& config) { return std::to_string(config.progress_cpu); }},
     {"FAB_LOG", "warn", "Least severe messages that are written to stderr: off, error, warn, info or debug.",
      [](std::string_view text, Config& config) { return parse_name<LogLevel>(text, kLogLevels, config.log); },
      [](const Config& config) { return std::string(name_of(config.log)); }},
-    {"FAB_WAIT_TIMEOUT", "0", "Seconds without any event after which a wait fails: a number, 0 or more; 0: never.",
+    {"FAB_WAIT_TIMEOUT", "0",
+     "Seconds without any event after which a wait fails: a number, 0 or more, 1000000000 at most; 0: never.",
      [](std::string_view text, Config& config) {
-       return parse_number(text, 0.0, std::numeric_limits<double>::max(), config.wait_timeout_s);
+       return parse_number(text, 0.0, kLongestTimeoutS, config.wait_timeout_s);
      },
      [](const Config& config) { return fmt::format("{}", config.wait_timeout_s); }},
     {"FAB_COMBINE_BYTES", "32768",
@@ -184,9 +192,9 @@ constexpr std::array<ConfigRow, 15> kOtherRows = {{
      "more, suffixes k and m; 0: never; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_bytes(text, config.segment_bytes); },
      [](const Config& config) { return std::to_string(config.segment_bytes); }, true},
-    {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 or more.",
+    {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 to 1000000000.",
      [](std::string_view text, Config& config) {
-       return parse_number<std::size_t>(text, 0, std::numeric_limits<std::size_t>::max(), config.plan_cache);
+       return parse_number<std::size_t>(text, 0, kMostPlans, config.plan_cache);
      },
      [](const Config& config) { return std::to_string(config.plan_cache); }},
     {"FAB_CHECK", "0",
@@ -221,6 +229,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 }
 
 void warn_of_unknown_variable(const Log& log, std::string_view name) {
+  name = name.substr(0, kLongestName);
   const std::string nearest = nearest_variable(name);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
   log.write(LogLevel::warn, "environment variable {} is not one of fab's{}", name, hint);
@@ -242,7 +251,8 @@ Config read_config(const Environment& environment) {
   for (const ConfigRow& row : kRows) {
     const std::string text = environment(row.name).value_or(row.default_value);
     if (!row.parse(text, config)) {
-      throw Error(Errc::configuration, fmt::format("{}: the value \"{}\" is not valid. {}", row.name, text, row.help));
+      throw Error(Errc::configuration,
+                  fmt::format("{}: the value {} is not valid. {}", row.name, in_quotes(text), row.help));
     }
   }
   return config;

@@ -6,13 +6,16 @@
 #include <cerrno>
 #include <string>
 
+#include "core/quoted.h"
+
 namespace fab {
 
 void Log::emit(LogLevel level, std::string_view text) const {
   const std::string rank = rank_ < 0 ? "-" : std::to_string(rank_);
-  std::string line = fmt::format("fab[{}] {}: {}", rank, name_of(level), text);
-  std::ranges::replace(line, '\n', ' ');
-  line += '\n';
+  // Lists come with a line for each entry.
+  std::string one_line(text);
+  std::ranges::replace(one_line, '\n', ' ');
+  const std::string line = fmt::format("fab[{}] {}: {}\n", rank, name_of(level), escaped(one_line));
 
   // One write(2) per line: the launcher mixes the output of several ranks line by line then.
   std::string_view rest = line;

@@ -14,6 +14,7 @@
 #include <exception>
 #include <vector>
 
+#include "bindings/tools/output.h"
 #include "fab/mpi.h"
 #include "mpi_call.h"
 
@@ -158,6 +159,7 @@ int run(int size) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fab::tools::check_output_at_exit();
   int size = 720;
   CLI::App app("Cannon's matrix product on a square number of processes, checked against a serial product.");
   app.add_option("--size", size, "Rows of the matrices; a multiple of the process square's side")

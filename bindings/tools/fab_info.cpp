@@ -12,7 +12,9 @@
 #include <set>
 #include <string>
 
+#include "bindings/tools/command_line.h"
 #include "bindings/tools/map_report.h"
+#include "bindings/tools/output.h"
 #include "collectives/registry.h"
 #include "core/bootstrap/store.h"
 #include "core/communicator.h"
@@ -230,6 +232,7 @@ int run(bool json) {
     fmt::print("{}\n", info.dump(2));
   else
     print(info);
+  fab::ofi::check_interface(config, store->job());  // with which no program could open fab
   return EXIT_SUCCESS;
 }
 
@@ -237,7 +240,8 @@ void write_file(const std::string& name, const std::string& content) {
   std::ofstream file(name);
   file << content;
   file.close();
-  if (!file) throw fab::Error(fab::Errc::invalid_argument, fmt::format("--svg {}: cannot be written", name));
+  if (!file)
+    throw fab::Error(fab::Errc::invalid_argument, fmt::format("--svg {}: cannot be written", fab::in_quotes(name)));
 }
 
 int run_map(const fab::tools::MapQuestion& question, bool json, const std::string& svg_file) {
@@ -255,6 +259,7 @@ int run_map(const fab::tools::MapQuestion& question, bool json, const std::strin
 }  // namespace
 
 int main(int argc, char** argv) {
+  fab::tools::check_output_at_exit();
   CLI::App app("What this fab is, what it would use here and why, and every variable with its value.", "fab_info");
   bool json = false;
   bool algorithms = false;
@@ -272,7 +277,11 @@ int main(int argc, char** argv) {
   app.add_flag("--dealt", question.dealt, "Those ranks are dealt to the nodes in turn")->needs("--nodes");
   app.add_flag("--periodic", question.periodic, "The grid is periodic in all dimensions")->needs(map);
   app.add_option("--svg", svg_file, "Draw the grid before and after into this file")->needs(map);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return fab::tools::end_parsing(app, error);
+  }
   try {
     if (variables) return run_variables(json);
     if (*map) return run_map(question, json, svg_file);

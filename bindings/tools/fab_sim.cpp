@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "bindings/tools/command_line.h"
+#include "bindings/tools/output.h"
 #include "bindings/tools/patterns.h"
 #include "bindings/tools/progress_line.h"
 #include "bindings/tools/quantity.h"
@@ -89,7 +91,8 @@ void write_goal(const SimRow& row, const fab::sim::Model& model, const std::stri
   for (fab::Rank rank = 0; rank < row.call.ranks; ++rank)
     out << "\n" << row.pattern.build(rank, row.call).to_goal(rank, work_ns_per_byte);
   out.close();
-  if (!out) throw Error(Errc::invalid_argument, fmt::format("--goal {}: {}", file, std::strerror(errno)));
+  if (!out)
+    throw Error(Errc::invalid_argument, fmt::format("--goal {}: {}", fab::in_quotes(file), std::strerror(errno)));
 }
 
 void list_patterns() {
@@ -190,11 +193,16 @@ void add_options(CLI::App& app, Request& request) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fab::tools::check_output_at_exit();
   CLI::App app("What collectives cost by the LogGP model: time, messages and bytes, up to millions of ranks.",
                "fab_sim");
   Request request;
   add_options(app, request);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return fab::tools::end_parsing(app, error);
+  }
   try {
     run(request);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return EXIT_SUCCESS;

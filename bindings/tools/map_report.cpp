@@ -11,11 +11,15 @@
 #include <numeric>
 #include <utility>
 
+#include "core/quoted.h"
 #include "fab/error.h"
 
 namespace fab::tools {
 
 namespace {
+
+/// Mappings of more take hours, and pictures of them gigabytes.
+constexpr std::int64_t kMostRanks = 1 << 22;
 
 template <class... Arguments>
 [[noreturn]] void refuse(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
@@ -31,7 +35,7 @@ std::vector<int> read_numbers(const char* option, std::string_view text, std::st
     int number = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
     if (error != std::errc{} || end != part.data() + part.size() || number < 0)
-      refuse("{} {}: '{}' is no number of 0 or more", option, text, part);
+      refuse("{} {}: {} is no number of 0 or more", option, in_quotes(text), in_quotes(part));
     numbers.push_back(number);
     if (part.size() == rest.size()) return numbers;
     rest.remove_prefix(part.size() + 1);
@@ -41,12 +45,17 @@ std::vector<int> read_numbers(const char* option, std::string_view text, std::st
 /// The ranks of each node.
 std::vector<int> read_node_sizes(std::string_view text) {
   std::vector<int> sizes;
+  std::int64_t ranks = 0;
   std::string_view rest = text;
   while (true) {
     const std::string_view part = rest.substr(0, rest.find(','));
     const std::vector<int> numbers = read_numbers("--nodes", part, "x");
     if (numbers.size() > 2 || std::count(numbers.begin(), numbers.end(), 0) > 0)
-      refuse("--nodes {}: '{}' is neither RANKS nor NODESxRANKS", text, part);
+      refuse("--nodes {}: {} is neither RANKS nor NODESxRANKS", in_quotes(text), in_quotes(part));
+    const std::int64_t nodes = numbers.size() == 2 ? numbers.front() : 1;
+    ranks += nodes * numbers.back();
+    if (ranks > kMostRanks)
+      refuse("--nodes {}: more than {} ranks; a map shows that many at most", in_quotes(text), kMostRanks);
     sizes.insert(sizes.end(), static_cast<std::size_t>(numbers.size() == 2 ? numbers.front() : 1), numbers.back());
     if (part.size() == rest.size()) return sizes;
     rest.remove_prefix(part.size() + 1);
@@ -56,7 +65,6 @@ std::vector<int> read_node_sizes(std::string_view text) {
 std::vector<int> nodes_of_ranks(std::vector<int> sizes, bool dealt) {
   std::vector<int> nodes;
   const std::int64_t ranks = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  if (ranks > std::numeric_limits<int>::max()) refuse("--nodes: {} ranks are more than fab can number", ranks);
   while (static_cast<std::int64_t>(nodes.size()) < ranks)
     for (std::size_t node = 0; node < sizes.size(); ++node) {
       const int count = dealt ? std::min(sizes[node], 1) : sizes[node];
@@ -76,7 +84,7 @@ MapReport prepare(const MapQuestion& question, const std::vector<int>& job_nodes
   const std::size_t dimensions = dims.size();
   Cartesian grid(std::move(dims), std::vector<bool>(dimensions, question.periodic));
   if (grid.size() != ranks)
-    refuse("--map {}: the grid has {} places; {} {} ranks", question.dims, grid.size(),
+    refuse("--map {}: the grid has {} places; {} {} ranks", in_quotes(question.dims), grid.size(),
            question.nodes ? "--nodes has" : "without --nodes it is this job's, which has", ranks);
   return {std::move(grid), std::move(nodes), {}};
 }

@@ -11,6 +11,7 @@
 #include "collectives/select.h"
 #include "collectives/start.h"
 #include "core/config.h"
+#include "core/quoted.h"
 #include "fab/error.h"
 
 namespace fab::tools {
@@ -116,8 +117,8 @@ std::vector<Pattern> find_patterns(const std::string& collective, const std::str
   }
   if (found.empty())
     throw Error(Errc::invalid_argument,
-                fmt::format("no collective '{}'{}; there are: {}", collective,
-                            algorithm.empty() ? "" : " with an algorithm '" + algorithm + "'", known));
+                fmt::format("no collective {}{}; there are: {}", in_quotes(collective),
+                            algorithm.empty() ? "" : " with an algorithm " + in_quotes(algorithm), known));
   return found;
 }
 

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/quoted.h"
+
 namespace fab {
 namespace {
 
@@ -23,14 +25,24 @@ constexpr std::array<LauncherVariable, 9> kLauncherVariables = {{
     {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"},    // MVAPICH
 }};
 
+constexpr std::size_t kLongestValue = 80;  ///< that a message shows
+
 }  // namespace
+
+std::optional<std::string> find_other_launcher_variable(const Environment& environment) {
+  if (environment("OMPI_MCA_ess") != "singleton") return std::nullopt;
+  return find_launcher_variable([&](const std::string& name) {
+    return name.starts_with("PMIX_") || name.starts_with("OMPI_") ? std::nullopt : environment(name);
+  });
+}
 
 std::optional<std::string> find_launcher_variable(const Environment& environment) {
   for (const LauncherVariable& variable : kLauncherVariables) {
     const std::optional<std::string> value = environment(variable.name);
     if (!value) continue;
     const bool is_alone = variable.size_name != nullptr && environment(variable.size_name) == "1";
-    if (!is_alone) return std::string(variable.name) + "=" + *value;
+    if (!is_alone)
+      return std::string(variable.name) + "=" + (value->size() <= kLongestValue ? escaped(*value) : in_quotes(*value));
   }
   return std::nullopt;
 }

@@ -7,17 +7,27 @@
 
 namespace fab {
 
+namespace {
+
+[[noreturn]] void refuse(const std::string& variable, const std::string& why) {
+  throw Error(Errc::bootstrap,
+              fmt::format("{} says that a launcher started this process as one of several, but the launcher offers no "
+                          "PMIx server ({}). Use a launcher with PMIx (mpirun, prterun, srun --mpi=pmix), "
+                          "or unset the variable to run alone",
+                          variable, why));
+}
+
+}  // namespace
+
 std::unique_ptr<Store> open_store() {
   // PMIx is not asked when its server has left no trace: a failed PMIx_Init starts a thread and keeps files open.
-  if (process_environment(kPmixNamespaceVariable)) return open_pmix_store();
-  if (const std::optional<std::string> variable = find_launcher_variable(process_environment)) {
-    throw Error(
-        Errc::bootstrap,
-        fmt::format("{} says that a launcher started this process as one of several, but the launcher offers no "
-                    "PMIx server ({} is not set). Use a launcher with PMIx (mpirun, prterun, srun --mpi=pmix), "
-                    "or unset the variable to run alone",
-                    *variable, kPmixNamespaceVariable));
+  if (process_environment(kPmixNamespaceVariable)) {
+    if (const std::optional<std::string> variable = find_other_launcher_variable(process_environment))
+      refuse(*variable, "Open MPI has started one for this process alone");
+    return open_pmix_store();
   }
+  if (const std::optional<std::string> variable = find_launcher_variable(process_environment))
+    refuse(*variable, fmt::format("{} is not set", kPmixNamespaceVariable));
   return open_singleton_store();
 }
 

@@ -7,8 +7,10 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace fab::ofi {
 
@@ -45,6 +47,19 @@ std::string interface_on_route(const addrinfo& target) {
   return interface_of(address);
 }
 
+/// What `text_of` makes of them, each once; nothing where it makes nothing.
+template <class TextOf>
+std::vector<std::string> each_interface(TextOf text_of) {
+  ifaddrs* raw = nullptr;
+  if (::getifaddrs(&raw) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(raw, ::freeifaddrs);
+  std::vector<std::string> texts;
+  for (const ifaddrs* entry = raw; entry != nullptr; entry = entry->ifa_next)
+    if (std::string text = text_of(*entry); !text.empty() && std::ranges::find(texts, text) == texts.end())
+      texts.push_back(std::move(text));
+  return texts;
+}
+
 }  // namespace
 
 std::string interface_of(const sockaddr* address) {
@@ -54,6 +69,14 @@ std::string interface_of(const sockaddr* address) {
   for (const ifaddrs* entry = raw; entry != nullptr; entry = entry->ifa_next)
     if (entry->ifa_addr != nullptr && same_host(entry->ifa_addr, address)) return entry->ifa_name;
   return {};
+}
+
+std::vector<std::string> interface_names() {
+  return each_interface([](const ifaddrs& entry) { return std::string(entry.ifa_name); });
+}
+
+std::vector<std::string> interface_addresses() {
+  return each_interface([](const ifaddrs& entry) { return host_part(to_string(entry.ifa_addr)); });
 }
 
 std::string interface_towards(std::span<const std::string> hosts) {
@@ -78,6 +101,8 @@ std::string to_string(const sockaddr* address) {
     return fmt::format("[{}]:{}", text, ntohs(as_v6(address).sin6_port));
   return {};
 }
+
+std::string host_part(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
 bool is_link_local(const sockaddr* address) {
   return address != nullptr && address->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&as_v6(address).sin6_addr);

@@ -5,11 +5,16 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace fab::ofi {
 
 /// The interface that has this address; empty when none has or it is no internet address.
 [[nodiscard]] std::string interface_of(const sockaddr* address);
+
+/// The names of this machine's interfaces, and their addresses; each once.
+[[nodiscard]] std::vector<std::string> interface_names();
+[[nodiscard]] std::vector<std::string> interface_addresses();
 
 /// The interface over which the kernel would send to one of these hosts; empty when no name resolves or no route leads
 /// there.
@@ -17,6 +22,9 @@ namespace fab::ofi {
 
 /// "127.0.0.1:4711", "[fe80::1]:4711"; empty for other kinds of address.
 [[nodiscard]] std::string to_string(const sockaddr* address);
+
+/// Of such a text: "127.0.0.1", "[fe80::1]".
+[[nodiscard]] std::string host_part(const std::string& address);
 
 /// Addresses that serve only when there is no other (IPv6 link-local).
 [[nodiscard]] bool is_link_local(const sockaddr* address);

@@ -1,9 +1,12 @@
 #include "providers/ofi/survey.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
 
+#include "core/quoted.h"
 #include "providers/ofi/features.h"
 #include "providers/ofi/handles.h"
 #include "providers/ofi/interfaces.h"
@@ -11,6 +14,8 @@
 namespace fab::ofi {
 
 namespace {
+
+constexpr std::size_t kLongestShown = 60;
 
 /// What carries the bytes: a card that writes into memory by itself, any other network card, or the kernel.
 enum class Carrier { writing_card, card, kernel };
@@ -83,7 +88,10 @@ void have_sent_mean_sent() {
     ::setenv(size_of_aside, "0", 0);
 }
 
-std::string host_part(const std::string& address) { return address.substr(0, address.rfind(':')); }
+/// What a user wrote, in a message.
+std::string shown(const std::string& text) {
+  return text.size() <= kLongestShown ? escaped(text) : in_quotes(text, kLongestShown);
+}
 
 }  // namespace
 
@@ -177,12 +185,12 @@ void Survey::judge(Candidate& candidate) const {
     candidate.reason = std::move(reason);
   };
   if (!means(config_.provider, candidate.provider))
-    return refuse(fmt::format("FAB_PROVIDER={} asks for another", config_.provider));
+    return refuse(fmt::format("FAB_PROVIDER={} asks for another", shown(config_.provider)));
   if (candidate.provider == "shm" && job_.node_count > 1) return refuse("does not reach the job's other nodes");
   if (is_infiniband_over_ethernet(*candidate.info)) return refuse("an InfiniBand address on an Ethernet");
   if (interface_matters(candidate) && candidate.interface != wanted_interface_ &&
       candidate.domain != wanted_interface_ && candidate.address != wanted_interface_)
-    return refuse(fmt::format("interface {} is wanted ({})", wanted_interface_, wanted_because_));
+    return refuse(fmt::format("interface {} is wanted ({})", shown(wanted_interface_), wanted_because_));
   if (candidate.interface == "lo" && job_.node_count > 1) return refuse("loopback does not reach other nodes");
   const Preference* row = preference(candidate.provider);
   candidate.reason = row == nullptr ? "not in the table of preferences" : row->reason;
@@ -214,9 +222,30 @@ const Candidate& Survey::best() const {
     offers += fmt::format("\n  {} on {}: {}", candidate.provider, candidate.domain, candidate.reason);
   throw Error(Errc::unreachable,
               fmt::format("no libfabric provider fits (FAB_PROVIDER={}, interface {}, {}); there are:{}",
-                          config_.provider.empty() ? "any" : config_.provider,
-                          wanted_interface_.empty() ? "any" : wanted_interface_, wanted_because_,
+                          config_.provider.empty() ? "any" : shown(config_.provider),
+                          wanted_interface_.empty() ? "any" : shown(wanted_interface_), wanted_because_,
                           offers.empty() ? " none" : offers));
+}
+
+// The machine's interfaces are read in microseconds, libfabric's domains in tens of milliseconds.
+void check_interface(const Config& config, const JobInfo& job) {
+  const std::string& wanted = config.interface;
+  const auto is_among = [&wanted](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), wanted) != names.end();
+  };
+  const std::vector<std::string> interfaces = interface_names();
+  if (wanted.empty() || is_among(interfaces) || is_among(interface_addresses())) return;
+  std::vector<std::string> domains;
+  const Survey survey(config, job);
+  for (const Candidate& candidate : survey.candidates()) {
+    if (candidate.domain == wanted || candidate.address == wanted) return;
+    if (std::find(domains.begin(), domains.end(), candidate.domain) == domains.end())
+      domains.push_back(candidate.domain);
+  }
+  throw Error(Errc::configuration,
+              fmt::format("FAB_IFACE: {} is here neither an interface nor a domain of libfabric's. Interfaces: {}. "
+                          "Domains: {}",
+                          in_quotes(wanted), fmt::join(interfaces, ", "), fmt::join(domains, ", ")));
 }
 
 std::string library_version() {

@@ -52,6 +52,9 @@ class Survey {
   std::vector<Candidate> candidates_;
 };
 
+/// Throws Error(configuration), which lists what there is, where FAB_IFACE names nothing that this machine has.
+void check_interface(const Config& config, const JobInfo& job);
+
 /// The version of the libfabric that runs, "1.17".
 [[nodiscard]] std::string library_version();
 

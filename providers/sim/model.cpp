@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "core/quoted.h"
 #include "fab/error.h"
 
 namespace fab::sim {
@@ -26,7 +27,7 @@ class Section {
   void finish() const {
     for (const auto& [field, value] : object_.items())
       if (known_.find(' ' + field + ' ') == std::string::npos)
-        refuse(fmt::format("has a field '{}'; known are{}", field, known_));
+        refuse(fmt::format("has a field {}; known are{}", in_quotes(field), known_));
   }
   void read(const char* field, int& value, int least) {
     if (const json* given = find(field)) value = static_cast<int>(number(*given, field, least, kMost));
@@ -59,7 +60,7 @@ class Section {
   }
   [[nodiscard]] double number(const json& value, const char* field, double least, double most) const {
     if (!value.is_number() || !(value.get<double>() >= least) || value.get<double>() > most)
-      refuse(fmt::format("has {} = {}; a number from {} to {} is valid", field, value.dump(), least, most));
+      refuse(fmt::format("has {} = {}; a number from {} to {} is valid", field, in_quotes(value.dump()), least, most));
     return value.get<double>();
   }
 
@@ -130,7 +131,7 @@ std::string to_json(const Model& model) {
 Model read_model(const std::string& file) {
   std::ifstream in(file);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) throw Error(Errc::invalid_argument, fmt::format("{} cannot be read", file));
+  if (!in.is_open() || in.bad()) throw Error(Errc::invalid_argument, fmt::format("{} cannot be read", in_quotes(file)));
   return parse_model(text, file);
 }
 

@@ -151,10 +151,29 @@ class FabSim(unittest.TestCase):
         self.network.write_text(first)
         self.assertEqual(self.run_tool("--print-network", "--network", self.network).stdout, first)
 
+    def test_output_that_is_lost_is_an_error(self):
+        for arguments in (("bcast", "-n", "2"), ("bcast", "-n", "2", "--json"), ("--list",), ("--help",)):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([TOOL, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn("No space left", done.stderr)
+        done = self.run_tool("bcast", "-a", "binary", "-n", "2", "--goal", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--goal", done.stderr)
+
+    def test_input_is_quoted_shortly_and_harmlessly(self):
+        done = self.run_tool("\x1b[2J" * 1000)
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("\x1b", done.stderr)
+        self.assertIn("...\" (4000 bytes)", done.stderr)
+        done = self.run_tool("bcast", "--\x1b[2J")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn("\x1b", done.stderr)
+
     def test_errors_are_named(self):
         for arguments, message in (
-            (("bcas",), "no collective 'bcas'"),
-            (("bcast", "-a", "x"), "no collective 'bcast' with an algorithm 'x'"),
+            (("bcas",), 'no collective "bcas"'),
+            (("bcast", "-a", "x"), 'no collective "bcast" with an algorithm "x"'),
             (("bcast", "-b", "8x"), "--bytes '8x': a number from 0 to"),
             (("bcast", "-b", "5000P"), "--bytes '5000P'"),
             (("bcast", "-b", "4611686018427387905"), "from 0 to 4611686018427387904"),

@@ -111,6 +111,25 @@ TEST(Config, PrintedValuesAreReadBack) {
   EXPECT_EQ(printed["FAB_CHECK"], "1");
 }
 
+TEST(Config, ValuesThatNoClockAndNoSumHoldAreRefused) {
+  EXPECT_EQ(read("FAB_WAIT_TIMEOUT", "1000000000").wait_timeout_s, 1e9);
+  for (const char* seconds : {"1000000001", "9300000000", "1e300"})
+    EXPECT_THAT(refusal_of("FAB_WAIT_TIMEOUT", seconds), HasSubstr("1000000000 at most"));
+  EXPECT_EQ(read("FAB_COMBINE_BYTES", "4611686018427387904").combine_bytes, std::size_t{1} << 62);
+  for (const char* name : {"FAB_COMBINE_BYTES", "FAB_SEGMENT_BYTES"}) {
+    EXPECT_NE(refusal_of(name, "4611686018427387905"), "");
+    EXPECT_NE(refusal_of(name, "4398046511105m"), "");
+  }
+  EXPECT_NE(refusal_of("FAB_PLAN_CACHE", "1000000001"), "");
+}
+
+TEST(Config, RefusalsQuoteShortlyAndWithoutControlCharacters) {
+  EXPECT_THAT(refusal_of("FAB_LOG", "a\x1b[2Jb\n"), HasSubstr("the value \"a\\x1b[2Jb\\n\" is not valid"));
+  const std::string refusal = refusal_of("FAB_LOG", std::string(100'000, 'x'));
+  EXPECT_THAT(refusal, HasSubstr("xxx...\" (100000 bytes)"));
+  EXPECT_LT(refusal.size(), 500u);
+}
+
 TEST(Config, InvalidValuesAreRefused) {
   const std::multimap<std::string, std::string> invalid = {
       {"FAB_PROGRESS", "Thread"},    {"FAB_PROGRESS", ""},         {"FAB_PROGRESS_CPU", "-2"},

@@ -319,8 +319,8 @@ TEST(NetworkFile, FaultsAreNamed) {
   };
   EXPECT_THAT(message("{"), HasSubstr("net.json is no JSON"));
   EXPECT_THAT(message("[1]"), HasSubstr("net.json is no object"));
-  EXPECT_THAT(message(R"({"near": {}})"), HasSubstr("net.json has a field 'near'; known are ranks_per_node"));
-  EXPECT_THAT(message(R"({"far": {"L": 1}})"), HasSubstr("net.json: far has a field 'L'; known are L_ns"));
+  EXPECT_THAT(message(R"({"near": {}})"), HasSubstr("net.json has a field \"near\"; known are ranks_per_node"));
+  EXPECT_THAT(message(R"({"far": {"L": 1}})"), HasSubstr("net.json: far has a field \"L\"; known are L_ns"));
   EXPECT_THAT(message(R"({"ranks_per_node": 0})"), HasSubstr("ranks_per_node = 0; a number from 1"));
   EXPECT_THAT(message(R"({"far": {"L_ns": "1"}})"), HasSubstr("L_ns = \"1\"; a number from 0"));
   EXPECT_THROW((void)read_model("no/such/file"), Error);

@@ -219,11 +219,19 @@ TEST(SingletonStore, IsAJobOfOne) {
   EXPECT_EQ(fetched(*store, 0, "a"), "x");
 }
 
-std::optional<std::string> launcher_variable(const std::map<std::string, std::string>& variables) {
-  return find_launcher_variable([&](const std::string& name) -> std::optional<std::string> {
+Environment environment_of(const std::map<std::string, std::string>& variables) {
+  return [variables](const std::string& name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);
-  });
+  };
+}
+
+std::optional<std::string> launcher_variable(const std::map<std::string, std::string>& variables) {
+  return find_launcher_variable(environment_of(variables));
+}
+
+std::optional<std::string> other_launcher_variable(const std::map<std::string, std::string>& variables) {
+  return find_other_launcher_variable(environment_of(variables));
 }
 
 TEST(Launcher, VariablesOfSeveralProcesses) {
@@ -240,6 +248,16 @@ TEST(Launcher, VariablesOfOneProcess) {
   EXPECT_EQ(launcher_variable({{"OMPI_COMM_WORLD_SIZE", "1"}}), std::nullopt);
   EXPECT_EQ(launcher_variable({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}), std::nullopt);
   EXPECT_EQ(launcher_variable({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "16"}}), std::nullopt) << "a batch script";
+}
+
+TEST(Launcher, OpenMpiThatStartsItsOwnServerUnderAnother) {
+  const std::string name = "OMPI_MCA_ess";
+  EXPECT_EQ(other_launcher_variable({{name, "singleton"}, {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}), "PMI_RANK=1");
+  EXPECT_EQ(other_launcher_variable({{name, "singleton"}, {"SLURM_STEP_NUM_TASKS", "4"}}), "SLURM_STEP_NUM_TASKS=4");
+  EXPECT_EQ(other_launcher_variable({{name, "singleton"}, {"PMIX_RANK", "0"}}), std::nullopt) << "started by hand";
+  EXPECT_EQ(other_launcher_variable({{name, "singleton"}, {"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}), std::nullopt);
+  EXPECT_EQ(other_launcher_variable({{"PMIX_RANK", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}}), std::nullopt)
+      << "mpirun in a Slurm job";
 }
 
 TEST(ReportedJob, CompleteReport) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "bindings/tools/output.h"
 #include "mpi_call.h"
 #include "realspace/input_error.h"
 #include "realspace/job.h"
@@ -50,6 +51,7 @@ int without_mpi(Work work) {
 }  // namespace realspace
 
 int main(int argc, char** argv) {
+  fab::tools::check_output_at_exit();
   realspace::Options options;
   CLI::App app("Finds the lowest state of one particle in the softened Coulomb potential of a molecule's nuclei.");
   realspace::add_options(app, options);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <sstream>
 
+#include "core/quoted.h"
 #include "realspace/input_error.h"
 
 namespace realspace {
@@ -73,13 +74,15 @@ class XyzReader {
   std::istringstream next_line(const std::string& what) {
     ++line_number_;
     if (!std::getline(lines_, line_)) {
-      throw InputError(fmt::format("{}:{}: the file ends where {} should stand", name_, line_number_, what));
+      throw InputError(
+          fmt::format("{}:{}: the file ends where {} should stand", fab::escaped(name_), line_number_, what));
     }
     return std::istringstream(line_);
   }
 
   [[noreturn]] void fail(std::string_view expected) const {
-    throw InputError(fmt::format("{}:{}: '{}' where I expect {}", name_, line_number_, line_, expected));
+    throw InputError(
+        fmt::format("{}:{}: {} where I expect {}", fab::escaped(name_), line_number_, fab::in_quotes(line_), expected));
   }
 
   std::istringstream lines_;
@@ -99,7 +102,9 @@ Vector3 Molecule::centroid_bohr() const {
 Molecule parse_xyz(std::string_view text, const std::string& name) { return XyzReader(text, name).read(); }
 
 std::string read_text_file(const std::string& path) {
-  const auto fail = [&] { throw InputError(fmt::format("cannot read '{}': {}", path, std::strerror(errno))); };
+  const auto fail = [&] {
+    throw InputError(fmt::format("cannot read {}: {}", fab::in_quotes(path), std::strerror(errno)));
+  };
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "r"), &std::fclose);
   if (!file) fail();
   std::string text;

@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "core/quoted.h"
 #include "realspace/input_error.h"
 #include "realspace/molecule.h"
 
@@ -22,7 +23,7 @@ double parse_length_bohr(const std::string& text) {
   const std::string_view name = unit;
   if (unit == begin || !(name.empty() || name == "bohr" || name == "angstrom")) {
     throw CLI::ValidationError(
-        fmt::format("'{}' is not a length such as 0.5, 0.5bohr (the same) or 0.25angstrom", text));
+        fmt::format("{} is not a length such as 0.5, 0.5bohr (the same) or 0.25angstrom", fab::in_quotes(text)));
   }
   return name == "angstrom" ? number * kBohrPerAngstrom : number;
 }

@@ -1,0 +1,21 @@
+// What a command-line tool prints arrives, or its exit status says that it did not.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace fab::tools {
+
+/// The first thing in main(): a standard output that cannot be written (a full disk, a closed descriptor) ends the
+/// process with a message and exit status 1, whatever it would have been.
+inline void check_output_at_exit() {
+  std::atexit([] {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+    std::perror("standard output cannot be written");
+    ::_exit(EXIT_FAILURE);
+  });
+}
+
+}  // namespace fab::tools
