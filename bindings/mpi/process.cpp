@@ -10,6 +10,7 @@
 #include "bindings/mpi/farewell.h"
 #include "bindings/mpi/hook.h"
 #include "bindings/mpi/idle.h"
+#include "bindings/mpi/library.h"
 #include "bindings/mpi/naming.h"
 #include "bindings/native/open_context.h"
 
@@ -39,6 +40,7 @@ Process& Process::instance() noexcept {
 void Process::open_now() {
   const std::lock_guard lock(mutex_);
   if (state_.load() == State::open) return;
+  compare_libraries();
   if (state_.load() == State::closed || !mpi_is_usable())
     throw Failure(MPI_ERR_OTHER, "called before MPI_Init or after MPI_Finalize");
   if (state_.load() == State::failed) throw Failure(MPI_ERR_OTHER, failure_);
@@ -75,6 +77,7 @@ int Process::closing(MPI_Comm, int, void* process, void*) noexcept {
 }
 
 void Process::close() {
+  if (engine().halted()) return;  // a child of fork(): MPI_Finalize is its parent's to call
   finish_naming(engine());
   {
     core::Driver driver(engine(), next_idle_hook());

@@ -51,6 +51,8 @@ include(${template_dir}/split_debug.cmake)
 set(include_dirs core/include bindings/native/include)
 if(FAB_MPI)
   list(APPEND include_dirs bindings/mpi/include bindings/nbc/include)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/include/fab/mpi_library.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fab COMPONENT development)
 endif()
 foreach(include_dir ${include_dirs})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${include_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)

@@ -18,6 +18,7 @@
 #ifndef FAB_MPI_H
 #define FAB_MPI_H
 
+#include <fab/mpi_library.h>
 #include <mpi.h>
 #include <stddef.h> /* NOLINT(modernize-deprecated-headers): C programs include this */
 

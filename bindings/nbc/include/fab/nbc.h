@@ -20,6 +20,7 @@
 #ifndef FAB_NBC_H
 #define FAB_NBC_H
 
+#include <fab/mpi_library.h>
 #include <mpi.h>
 
 #ifdef __cplusplus

@@ -1,0 +1,40 @@
+#include "bindings/mpi/library.h"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "bindings/mpi/failure.h"
+#include "core/quoted.h"
+
+namespace fab::mpi {
+
+namespace {
+
+constexpr std::string_view kOpenMpi = "Open MPI";
+#ifdef OPEN_MPI
+constexpr bool kForOpenMpi = true;
+#else
+constexpr bool kForOpenMpi = false;
+#endif
+
+}  // namespace
+
+// Legal before MPI_Init, too.
+void compare_libraries() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
+  int length = 0;
+  if (PMPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return;
+  const std::string_view version(text.data());
+  if (version.starts_with(kOpenMpi) == kForOpenMpi) return;
+  throw Failure(
+      MPI_ERR_OTHER,
+      fmt::format("libfab_mpi was built for {}, and this process runs {}: build the program with the MPI that "
+                  "fab was built for, or fab with the program's",
+                  kForOpenMpi ? kOpenMpi : "MPICH", in_quotes(version.substr(0, version.find('\n')))));
+}
+
+}  // namespace fab::mpi
