@@ -28,7 +28,8 @@ bool needs_inbox(const Transports& transports) {
 }  // namespace
 
 Context::Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make)
-    : config_(config),
+    : ForkParticipant(Order::first),
+      config_(config),
       log_(config.log, store->job().rank),
       store_owner_(std::move(store)),
       store_(store_owner_.get()),
@@ -97,7 +98,20 @@ bool Context::drain(double timeout_s) {
   return engine_.active() == 0;
 }
 
+// Under the engine's lock everything that a child could touch is whole.
+void Context::before_fork() noexcept { engine_.mutex.lock(); }
+
+void Context::after_fork() noexcept { engine_.mutex.unlock(); }
+
+void Context::begin_abroad() noexcept {
+  closed_ = true;
+  engine_.halt();
+  kept_abroad_ = weak_from_this().lock();
+  engine_.mutex.unlock();
+}
+
 bool Context::close(double timeout_s) {
+  if (engine_.halted()) return false;
   {
     const Lock lock(engine_.mutex);
     closed_ = true;

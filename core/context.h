@@ -10,6 +10,7 @@
 #include "core/config.h"
 #include "core/discards.h"
 #include "core/engine.h"
+#include "core/forks.h"
 #include "core/inbox.h"
 #include "core/log.h"
 #include "core/match_tag.h"
@@ -29,7 +30,9 @@ class PointToPoint;
 /// Opens the ways out once it is known where this process stands in its job.
 using TransportFactory = std::function<Transports(const Config&, const JobInfo&, const Log&)>;
 
-class Context : public std::enable_shared_from_this<Context> {
+/// In a child of fork() nothing can be started, nothing goes on, and it stays for ever: the parent's connections are
+/// the parent's.
+class Context : public std::enable_shared_from_this<Context>, ForkParticipant {
  public:
   /// Opens the providers and publishes this rank's addresses; talks to nobody.
   static std::shared_ptr<Context> open(const Config& config, std::unique_ptr<Store> store,
@@ -71,7 +74,7 @@ class Context : public std::enable_shared_from_this<Context> {
   ContextId new_context_id();
 
   /// Waits until nothing is in flight and every rank of the job has come here (collective), at most timeout_s seconds
-  /// each. Afterwards nothing can be started. Returns whether all came.
+  /// each. Afterwards nothing can be started. Returns whether all came. In a child of fork(): does nothing.
   bool close(double timeout_s);
   /// Under the engine's lock.
   [[nodiscard]] bool closed() const noexcept { return closed_; }
@@ -79,6 +82,9 @@ class Context : public std::enable_shared_from_this<Context> {
  private:
   Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make);
   bool drain(double timeout_s);
+  void before_fork() noexcept override FAB_NO_ANALYSIS;
+  void after_fork() noexcept override FAB_NO_ANALYSIS;
+  void begin_abroad() noexcept override FAB_NO_ANALYSIS;
 
   // In the order of construction. The destructor ends the store, the progress thread and the providers before all
   // others.
@@ -102,6 +108,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unique_ptr<PointToPoint> point_to_point_;  ///< from the first message on
   std::uint32_t next_number_ = 1;                 ///< 0 is the world's, at rank 0
   bool closed_ = false;
+  std::shared_ptr<Context> kept_abroad_;  ///< itself, in a child
 };
 
 }  // namespace fab::core

@@ -50,6 +50,7 @@ void Engine::add(Provider& provider, Inbox* inbox) {
 }
 
 std::size_t Engine::progress() {
+  if (halted_) return 0;
   std::size_t events = 0;
   may_call_late_.store(false, std::memory_order_relaxed);
   if (armed_ && !driver_sleeps_) disarm();

@@ -65,6 +65,10 @@ class Engine : private BeforeRelease {
   /// Without effect where there is none. What is in flight goes on only while somebody waits.
   void stop_thread();
   [[nodiscard]] bool has_thread() const noexcept { return thread_.joinable(); }
+  /// In a child of fork(), where there is no thread and what the providers are connected to is the parent's: they are
+  /// left alone from now on.
+  void halt() noexcept { halted_ = true; }
+  [[nodiscard]] bool halted() const noexcept { return halted_; }
 
   Mutex mutex;
 
@@ -241,6 +245,7 @@ class Engine : private BeforeRelease {
   std::atomic<int> nap_ms_{kFirstNapMs};
   std::vector<pollfd> descriptors_;  ///< the wake descriptor (-1 before the first sleep), then one per provider
   bool all_have_wait_fd_ = true;
+  bool halted_ = false;  ///< changes in a process with one thread
 
   // Both change under the lock.
   std::atomic<int> active_{0};

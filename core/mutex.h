@@ -18,6 +18,7 @@
 #define FAB_RELEASE(...) FAB_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
 #define FAB_TRY_ACQUIRE(...) FAB_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
 #define FAB_ASSERT_CAPABILITY(x) FAB_THREAD_ANNOTATION(assert_capability(x))
+#define FAB_NO_ANALYSIS FAB_THREAD_ANNOTATION(no_thread_safety_analysis)
 
 namespace fab::core {
 

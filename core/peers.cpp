@@ -12,12 +12,21 @@ namespace {
 
 const std::string kNetworkKey = "fab.address";
 const std::string kNodeKey = "fab.node_address";
+/// In place of the address in shared memory.
+constexpr std::string_view kNoSharedMemory = "none";
+
+const char* const kDifferentWays =
+    "one of the two ranks shares memory with the node's and the other does not (FAB_LOCAL=off there, or the system "
+    "refuses); with FAB_LOCAL=off on all ranks the network is used";
 
 }  // namespace
 
 void PeerTable::publish() {
   if (network_ != nullptr) store_.publish(kNetworkKey, with_settings(settings_, network_->address()));
   if (node_ != nullptr) store_.publish(kNodeKey, with_settings(settings_, node_->address()));
+  // Whoever looks for it there must learn that it never comes.
+  if (node_ == nullptr && store_.job().node_ranks.size() > 1)
+    store_.publish(kNodeKey, with_settings(settings_, kNoSharedMemory));
 }
 
 Peer& PeerTable::find(Rank world_rank) {
@@ -46,13 +55,24 @@ void PeerTable::choose_provider(Peer& peer) const {
   peer.inbox = near ? nullptr : inbox_;
 }
 
+// In a job on one node a rank without shared memory asks first whether the other one has some: that one may have opened
+// no network, and would never publish an address there.
 void PeerTable::look_up(Peer& peer) {
-  store_.fetch(peer.world_rank, peer.provider == node_ ? kNodeKey : kNetworkKey,
-               [this, &peer](std::optional<std::string> published, const std::string& reason) {
-                 engine_.enqueue([this, &peer, published = std::move(published), reason] {
-                   engine_.mutex.assert_held();
-                   arrived(peer, published, reason);
-                 });
+  const auto answer = [this, &peer](std::optional<std::string> published, const std::string& reason) {
+    engine_.enqueue([this, &peer, published = std::move(published), reason] {
+      engine_.mutex.assert_held();
+      arrived(peer, published, reason);
+    });
+  };
+  const JobInfo& job = store_.job();
+  const bool alone = node_ == nullptr && job.node_ranks.size() > 1 && job.node_count == 1;
+  if (!alone) return store_.fetch(peer.world_rank, peer.provider == node_ ? kNodeKey : kNetworkKey, answer);
+  store_.fetch(peer.world_rank, kNodeKey,
+               [this, &peer, answer](std::optional<std::string> published, const std::string& reason) {
+                 if (!published) return answer(std::move(published), reason);
+                 const auto [settings, address] = split_published(*published);
+                 if (address != kNoSharedMemory) return answer(with_settings(settings, kNoSharedMemory), reason);
+                 store_.fetch(peer.world_rank, kNetworkKey, answer);
                });
 }
 
@@ -71,6 +91,7 @@ void PeerTable::arrived(Peer& peer, const std::optional<std::string>& published,
     const auto [settings, address] = split_published(*published);
     if (const std::string difference = find_difference(settings_, settings); !difference.empty())
       throw Error(Errc::mismatch, fmt::format("{}; all ranks need the same", difference));
+    if (address == kNoSharedMemory) throw Error(Errc::unreachable, kDifferentWays);
     peer.handle = peer.provider->connect(address);
     peer.state = Peer::State::ready;
     engine_.log().write(LogLevel::debug, "rank {} is reached through {}", peer.world_rank, peer.provider->name());

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/forks.h"
 #include "core/mutex.h"
 
 namespace fab::core {
@@ -44,18 +45,22 @@ struct SharedBlock {
 };
 
 /// The blocks of this process. Thread-safe.
-class SharedHeap {
+///
+/// A child of fork() reads what its parent has in blocks, as it is when the child looks, for as long as the parent has
+/// the block. What it writes is its own, and so are its new blocks. It may free its parent's, for itself.
+class SharedHeap final : ForkParticipant {
  public:
   /// The only one. Never destroyed, as blocks may outlive everything else.
   [[nodiscard]] static SharedHeap& of_process();
 
-  /// At least `bytes`, aligned to a cache line, from a page on to a page. Throws Error(no_resources).
+  /// At least `bytes`, aligned to a cache line, from a page on to a page. Where the system refuses anonymous files it
+  /// is memory that nobody else can map. Throws Error(no_resources).
   [[nodiscard]] void* allocate(std::size_t bytes) FAB_EXCLUDES(mutex_);
   /// Null is no block and no mistake. Throws Error(invalid_argument) for any other address that allocate() did not
   /// return.
   void free(void* block) FAB_EXCLUDES(mutex_);
 
-  /// The region that holds these bytes.
+  /// The region that holds these bytes, if others can map it.
   [[nodiscard]] std::optional<SharedRegion> find(const void* memory, std::size_t bytes) const FAB_EXCLUDES(mutex_);
   /// The block that holds these bytes.
   [[nodiscard]] std::optional<SharedBlock> find_block(const void* memory, std::size_t bytes) const FAB_EXCLUDES(mutex_);
@@ -71,6 +76,9 @@ class SharedHeap {
   ~SharedHeap();
   Region& add_region(std::size_t bytes) FAB_REQUIRES(mutex_);
   void drop_if_spare(const Region& region) FAB_REQUIRES(mutex_);
+  void before_fork() noexcept override FAB_NO_ANALYSIS;
+  void after_fork() noexcept override FAB_NO_ANALYSIS;
+  void begin_abroad() noexcept override FAB_NO_ANALYSIS;
 
   mutable Mutex mutex_;
   std::vector<std::shared_ptr<Region>> regions_ FAB_GUARDED_BY(mutex_);

@@ -22,9 +22,9 @@ namespace {
 /// In ticks(), about a ms.
 constexpr std::uint64_t kLongTicks = 2'500'000;
 
-/// `end` is called under the lock when it is done.
+/// `end` is called under the lock when it is done. False: it never will be.
 template <class End>
-void finish(Pending& pending, IdleHook idle, End&& end) {
+bool finish(Pending& pending, IdleHook idle, End&& end) {
   Engine& engine = engine_of(pending);
   const std::uint64_t left_at = engine.come_back();
   const auto linger = [&] {
@@ -35,28 +35,36 @@ void finish(Pending& pending, IdleHook idle, End&& end) {
     end();
     return true;
   };
-  while (!linger()) wait(pending, idle);
+  while (!linger()) {
+    if (engine.halted()) return false;
+    wait(pending, idle);
+  }
   engine.leave();
+  return true;
 }
 
 }  // namespace
 
+Status ended_by_fork() {
+  return {make_error_code(Errc::cancelled), "the parent of this process started it, and only the parent can end it"};
+}
+
 void finish(Pending& pending, IdleHook idle) {
-  finish(pending, idle, [] {});
+  static_cast<void>(finish(pending, idle, [] {}));
 }
 
 Status complete(Pending& pending, IdleHook idle, MessageInfo* message) {
   Status status;
-  finish(pending, idle, [&] {
+  const bool finished = finish(pending, idle, [&] {
     status = pending.status();
     if (message != nullptr) *message = pending.message();
     pending.let_go();
   });
-  return status;
+  return finished ? status : ended_by_fork();
 }
 
 void wait(Pending& pending, IdleHook idle) {
-  if (pending.done()) return;
+  if (pending.done() || engine_of(pending).halted()) return;
   const auto is_done = [&pending] { return pending.done(); };
   Driver driver(engine_of(pending), idle, Driver::Attention::to_runs, Condition(is_done));
   Pending* const all[] = {&pending};
@@ -98,6 +106,7 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
     engine.leave();
     return *std::move(arrived);
   }
+  if (engine.halted()) return {.status = ended_by_fork()};
   const auto look_again = [&] {
     const Lock lock(engine.mutex);
     return look();
@@ -122,6 +131,7 @@ std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
   if (found == all.end()) {
     const Pending* some = *std::find_if(all.begin(), all.end(), [](const Pending* each) { return each != nullptr; });
     engine_of(*some).come_back();
+    if (engine_of(*some).halted()) throw Error(Errc::cancelled, ended_by_fork().message);
     Driver driver(engine_of(*some), idle, Driver::Attention::to_runs, Condition(one_is_done));
     Watch watch(all, context_of(*some));
     while ((found = first_done()) == all.end()) {

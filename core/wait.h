@@ -11,6 +11,12 @@
 
 namespace fab::core {
 
+// In a child of fork() nothing that its parent started is ever done: there waits end at once, with Errc::cancelled
+// where they can tell.
+
+/// How something ended that the parent started.
+[[nodiscard]] Status ended_by_fork();
+
 /// Returns when it is done. After FAB_WAIT_TIMEOUT seconds without progress it ends with Errc::timed_out, and its
 /// receives are taken back.
 void wait(Pending& pending, IdleHook idle = nullptr);
@@ -37,7 +43,8 @@ struct Arrived {
 [[nodiscard]] std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arrivals,
                                                   std::span<const std::size_t> wanted);
 
-/// Returns the index of one that is done; null entries are passed over. Precondition: one is not null.
+/// Returns the index of one that is done; null entries are passed over. Precondition: one is not null. Throws
+/// Error(cancelled) in a child.
 std::size_t wait_any(std::span<Pending* const> all, IdleHook idle = nullptr);
 
 }  // namespace fab::core

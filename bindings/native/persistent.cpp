@@ -68,7 +68,7 @@ Status PersistentExchange::end() {
 Status PersistentExchange::wait_status() {
   if (!active()) return {};
   core::finish(exchange_->run());
-  return end();
+  return exchange_->run().done() ? end() : core::ended_by_fork();
 }
 
 void PersistentExchange::wait() { raise(wait_status()); }

@@ -10,6 +10,11 @@ namespace fab {
 
 PmixSession& PmixSession::of_process() {
   static PmixSession session;
+  if (session.process_ != getpid())
+    throw Error(Errc::bootstrap,
+                fmt::format("this process is a child that process {} forked after it had asked its PMIx server; only "
+                            "that one is a rank of the job",
+                            session.process_));
   return session;
 }
 

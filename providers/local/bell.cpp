@@ -91,7 +91,7 @@ BellRope::BellRope(const SegmentName& name, SegmentHead& head, bool own_process_
   const std::string path = fmt::format("/proc/{}/fd/{}", name.process, name.bell);
   // For reading, too: a pipe that nobody reads any more would end this process by a signal.
   button_ = Descriptor(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  if (!button_.open()) throw Error(Errc::unreachable, fmt::format("shared memory: {}: {}", path, std::strerror(errno)));
+  if (!button_.open()) fail_at_process(name.process, path);
 }
 
 // A full pipe sounds already; a rank that has ended hears nothing.

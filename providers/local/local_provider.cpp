@@ -66,6 +66,7 @@ LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& lo
       own_name_{.node = this_node(),
                 .process = ::getpid(),
                 .descriptor = segment_.descriptor(),
+                .memory = segment_.memory(),
                 .bell = bell_.button(),
                 .cookie = segment_.head().cookie,
                 .place = place_},
@@ -77,7 +78,10 @@ LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& lo
                     .directed_receive = true,
                     .wait_fd = true,
                     .wait_fd_lags = true,
-                    .takes_longer_messages = true} {}
+                    .takes_longer_messages = true} {
+  if (!segment_.refusal().empty())
+    log_.write(LogLevel::warn, "the ranks of this node share System V memory: {}", segment_.refusal());
+}
 
 PeerHandle LocalProvider::connect(std::string_view address) {
   const SegmentName peer = SegmentName::parse(address);

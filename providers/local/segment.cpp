@@ -2,8 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/ipc.h>
 #include <sys/random.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,14 +18,38 @@
 #include <utility>
 #include <vector>
 
+#include "core/anonymous_file.h"
 #include "fab/error.h"
 
 namespace fab::local {
+
+bool has_ended(long process) noexcept {
+  const Descriptor watched(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  if (!watched.open()) return errno == ESRCH;
+  pollfd end{watched.get(), POLLIN, 0};
+  return ::poll(&end, 1, 0) > 0;
+}
+
+void fail_at_process(long process, const std::string& what) {
+  const int error = errno;
+  if (has_ended(process))
+    throw Error(Errc::unreachable, fmt::format("it has ended (its process was {} of this node)", process));
+  if (error == ENOENT || error == EINVAL || error == EIDRM)
+    throw Error(Errc::unreachable, fmt::format("it does not use fab any more (its process, {} of this node, lives, "
+                                               "without {})",
+                                               process, what));
+  throw Error(Errc::unreachable, fmt::format("shared memory: {}: {}", what, std::strerror(error)));
+}
 
 namespace {
 
 [[noreturn]] void fail(Errc code, const std::string& what) {
   throw Error(code, fmt::format("shared memory: {}: {}", what, std::strerror(errno)));
+}
+
+[[noreturn]] void refuse_user(const std::string& what, unsigned user) {
+  throw Error(Errc::unreachable, fmt::format("shared memory: {} belongs to user {}, not to this one ({})", what, user,
+                                             static_cast<unsigned>(::geteuid())));
 }
 
 std::uint64_t random_number() {
@@ -64,17 +92,38 @@ Mapping::Mapping(int fd, std::uint64_t offset, std::size_t bytes, int protection
   memory_ = memory;
 }
 
+Mapping Mapping::attach(int id) {
+  void* memory = ::shmat(id, nullptr, 0);
+  if (memory == reinterpret_cast<void*>(-1)) fail(Errc::no_resources, fmt::format("shmat of segment {}", id));
+  Mapping mapping;
+  mapping.memory_ = memory;
+  mapping.kind_ = Kind::attached;
+  return mapping;
+}
+
+Mapping Mapping::part_of(const Mapping& whole, std::uint64_t offset) noexcept {
+  Mapping mapping;
+  mapping.memory_ = whole.as<std::byte>() + offset;
+  mapping.kind_ = Kind::part;
+  return mapping;
+}
+
 Mapping::Mapping(Mapping&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    : memory_(std::exchange(other.memory_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      kind_(std::exchange(other.kind_, Kind::file)) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
+  std::swap(kind_, other.kind_);
   return *this;
 }
 
 Mapping::~Mapping() {
-  if (memory_ != nullptr) ::munmap(memory_, bytes_);
+  if (memory_ == nullptr) return;
+  if (kind_ == Kind::file) ::munmap(memory_, bytes_);
+  if (kind_ == Kind::attached) ::shmdt(memory_);
 }
 
 std::size_t SegmentHead::bytes(std::size_t places) noexcept {
@@ -82,13 +131,14 @@ std::size_t SegmentHead::bytes(std::size_t places) noexcept {
 }
 
 std::string SegmentName::text() const {
-  return fmt::format("{} {} {} {} {} {}", process, descriptor, bell, cookie, place, node);
+  return fmt::format("{} {} {} {} {} {} {}", process, descriptor, memory, bell, cookie, place, node);
 }
 
 SegmentName SegmentName::parse(std::string_view text) {
   SegmentName name;
   read(text, name.process);
   read(text, name.descriptor);
+  read(text, name.memory);
   read(text, name.bell);
   read(text, name.cookie);
   read(text, name.place);
@@ -104,42 +154,73 @@ std::string this_node() {
   return boot + (length > 0 ? "/" + std::string(processes.data(), static_cast<std::size_t>(length)) : "");
 }
 
-Segment::Segment(std::size_t places) : file_(::memfd_create("fab", MFD_CLOEXEC)) {
-  if (!file_.open()) fail(Errc::no_resources, "memfd_create");
-  if (::fchmod(file_.get(), S_IRUSR | S_IWUSR) != 0) fail(Errc::no_resources, "fchmod");
-  bytes_ = SegmentHead::bytes(places);
-  if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) fail(Errc::no_resources, "ftruncate");
-  head_ = Mapping(file_.get(), 0, bytes_);
+// Its file has room for all rings from the beginning, as pages cost nothing before they are touched: so it never grows
+// into a limit.
+Segment::Segment(std::size_t places) : used_bytes_(SegmentHead::bytes(places)) {
+  const std::uint64_t bytes = used_bytes_ + places * whole_pages(sizeof(Ring));
+  core::AnonymousFile file = core::make_anonymous_file("fab", bytes);
+  file_ = Descriptor(file.descriptor);
+  refusal_ = std::move(file.refusal);
+  if (file_.open())
+    head_ = Mapping(file_.get(), 0, used_bytes_);
+  else
+    make_memory(bytes);
   head().magic = SegmentHead::kMagic;
   head().cookie = random_number();
 }
 
+// Linux lets others attach a segment that is to be removed for as long as somebody has it attached.
+void Segment::make_memory(std::uint64_t bytes) {
+  memory_ = ::shmget(IPC_PRIVATE, bytes, IPC_CREAT | SHM_NORESERVE | S_IRUSR | S_IWUSR);
+  if (memory_ < 0) fail(Errc::no_resources, fmt::format("{}; shmget of {} bytes", refusal_, bytes));
+  try {
+    whole_ = Mapping::attach(memory_);
+  } catch (...) {
+    ::shmctl(memory_, IPC_RMID, nullptr);
+    throw;
+  }
+  if (::shmctl(memory_, IPC_RMID, nullptr) != 0) fail(Errc::no_resources, "shmctl");
+  head_ = Mapping::part_of(whole_, 0);
+}
+
 Mapping Segment::make_ring(std::size_t place) {
-  const std::uint64_t offset = bytes_;
-  const std::uint64_t bytes = whole_pages(sizeof(Ring));
-  if (::ftruncate(file_.get(), static_cast<off_t>(offset + bytes)) != 0)
-    fail(Errc::no_resources, fmt::format("ftruncate to {} bytes", offset + bytes));
-  bytes_ += bytes;
-  Mapping ring(file_.get(), offset, sizeof(Ring));
+  const std::uint64_t offset = std::exchange(used_bytes_, used_bytes_ + whole_pages(sizeof(Ring)));
+  Mapping ring = whole_.mapped() ? Mapping::part_of(whole_, offset) : Mapping(file_.get(), offset, sizeof(Ring));
   head().ring_offsets[place].store(offset, std::memory_order_release);
   return ring;
 }
 
 PeerSegment::PeerSegment(const SegmentName& name, std::size_t places) {
+  const std::size_t bytes = SegmentHead::bytes(places);
+  if (name.descriptor >= 0)
+    open_file(name, bytes);
+  else
+    open_memory(name, bytes);
+  if (head().magic != SegmentHead::kMagic || head().cookie != name.cookie)
+    throw Error(Errc::unreachable, fmt::format("shared memory of process {} is another's", name.process));
+}
+
+void PeerSegment::open_file(const SegmentName& name, std::size_t bytes) {
   const std::string path = fmt::format("/proc/{}/fd/{}", name.process, name.descriptor);
   file_ = Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!file_.open()) fail(Errc::unreachable, path);
+  if (!file_.open()) fail_at_process(name.process, path);
   struct stat status {};
   if (::fstat(file_.get(), &status) != 0) fail(Errc::unreachable, path);
-  if (status.st_uid != ::geteuid())
-    throw Error(Errc::unreachable, fmt::format("shared memory: {} belongs to user {}, not to this one ({})", path,
-                                               status.st_uid, ::geteuid()));
-  const std::size_t bytes = SegmentHead::bytes(places);
+  if (status.st_uid != ::geteuid()) refuse_user(path, status.st_uid);
   if (static_cast<std::size_t>(status.st_size) < bytes)
     throw Error(Errc::unreachable, fmt::format("shared memory: {} is no segment of this job", path));
   head_ = Mapping(file_.get(), 0, bytes);
-  if (head().magic != SegmentHead::kMagic || head().cookie != name.cookie)
-    throw Error(Errc::unreachable, fmt::format("shared memory: {} is another process's", path));
+}
+
+void PeerSegment::open_memory(const SegmentName& name, std::size_t bytes) {
+  const std::string segment = fmt::format("System V segment {}", name.memory);
+  shmid_ds status{};
+  if (::shmctl(name.memory, IPC_STAT, &status) != 0) fail_at_process(name.process, segment);
+  if (status.shm_perm.cuid != ::geteuid()) refuse_user(segment, status.shm_perm.cuid);
+  if (status.shm_segsz < bytes)
+    throw Error(Errc::unreachable, fmt::format("shared memory: {} is no segment of this job", segment));
+  whole_ = Mapping::attach(name.memory);
+  head_ = Mapping::part_of(whole_, 0);
 }
 
 bool PeerSegment::has_ring(std::size_t place) const noexcept {
@@ -147,7 +228,9 @@ bool PeerSegment::has_ring(std::size_t place) const noexcept {
 }
 
 Mapping PeerSegment::map_ring(std::size_t place) const {
-  return {file_.get(), head().ring_offsets[place].load(std::memory_order_acquire), sizeof(Ring)};
+  const std::uint64_t offset = head().ring_offsets[place].load(std::memory_order_acquire);
+  if (whole_.mapped()) return Mapping::part_of(whole_, offset);
+  return {file_.get(), offset, sizeof(Ring)};
 }
 
 }  // namespace fab::local

@@ -29,10 +29,14 @@ class Descriptor {
   int fd_;
 };
 
-/// Shared memory of a file, seen by this process. Unmaps itself.
+/// Shared memory, seen by this process. Unmaps itself.
 class Mapping {
  public:
   Mapping() = default;
+  /// Of a System V segment, all of it. Throws Error(no_resources).
+  [[nodiscard]] static Mapping attach(int id);
+  /// Of what another one maps, which must outlive this.
+  [[nodiscard]] static Mapping part_of(const Mapping& whole, std::uint64_t offset) noexcept;
   /// Throws Error(no_resources).
   Mapping(int fd, std::uint64_t offset, std::size_t bytes, int protection = PROT_READ | PROT_WRITE);
   Mapping(Mapping&& other) noexcept;
@@ -44,9 +48,14 @@ class Mapping {
     return static_cast<What*>(memory_);
   }
 
+  [[nodiscard]] bool mapped() const noexcept { return memory_ != nullptr; }
+
  private:
+  enum class Kind : std::uint8_t { file, attached, part };
+
   void* memory_ = nullptr;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;  ///< of a file's
+  Kind kind_ = Kind::file;
 };
 
 struct SegmentHead {
@@ -65,8 +74,9 @@ struct SegmentHead {
 struct SegmentName {
   std::string node;  ///< processes with the same one see each other's descriptors
   long process = 0;
-  int descriptor = -1;
-  int bell = -1;  ///< the descriptor of the pipe's end that is written
+  int descriptor = -1;  ///< of its file; -1: it has none
+  int memory = -1;      ///< then: the number of its System V segment
+  int bell = -1;        ///< the descriptor of the pipe's end that is written
   std::uint64_t cookie = 0;
   std::size_t place = 0;  ///< on the node
 
@@ -78,7 +88,14 @@ struct SegmentName {
 /// What tells nodes (and what looks like one from inside) apart: the kernel's boot and the namespace of processes.
 [[nodiscard]] std::string this_node();
 
-/// This rank's own. Nothing of it has a name in any file system, so nothing is left behind.
+/// Whether that process has ended, as far as the kernel tells.
+[[nodiscard]] bool has_ended(long process) noexcept;
+/// Throws Error(unreachable) about something of that process which could not be had, for the reason in errno; the end
+/// of the process is the first reason.
+[[noreturn]] void fail_at_process(long process, const std::string& what);
+
+/// This rank's own. Nothing of it has a name in any file system, so nothing is left behind: it is an anonymous file or,
+/// where the system refuses those, a System V segment that ends with its last user.
 class Segment {
  public:
   /// `places`: ranks on the node. Throws Error(no_resources).
@@ -86,13 +103,21 @@ class Segment {
 
   [[nodiscard]] SegmentHead& head() const noexcept { return *head_.as<SegmentHead>(); }
   [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
+  [[nodiscard]] int memory() const noexcept { return memory_; }
+  /// Why it is no file; empty: it is one.
+  [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
   /// A new ring to the rank at that place, which finds it in the head.
   Mapping make_ring(std::size_t place);
 
  private:
+  void make_memory(std::uint64_t bytes);
+
   Descriptor file_;
+  int memory_ = -1;
+  std::string refusal_;
+  Mapping whole_;  ///< of a System V segment
   Mapping head_;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t used_bytes_ = 0;
 };
 
 /// Another rank's.
@@ -107,7 +132,11 @@ class PeerSegment {
   [[nodiscard]] Mapping map_ring(std::size_t place) const;
 
  private:
+  void open_file(const SegmentName& name, std::size_t bytes);
+  void open_memory(const SegmentName& name, std::size_t bytes);
+
   Descriptor file_;
+  Mapping whole_;  ///< of a System V segment
   Mapping head_;
 };
 

@@ -10,13 +10,18 @@
 #include <memory>
 #include <string_view>
 
+#include "core/forks.h"
 #include "fab/error.h"
 
 namespace fab::ofi {
 
+/// In a child of fork() the object stays as it is: it is the parent's, and so are the connections behind it.
 struct CloseFid {
+  core::Birthplace birthplace{};
+
   template <class Object>
   void operator()(Object* object) const noexcept {
+    if (birthplace.is_abroad()) return;
     // Closing in the order endpoint, queue, vector, domain, fabric cannot fail with "busy", the only documented error.
     fi_close(&object->fid);
   }

@@ -1,6 +1,8 @@
 #include "process/forked_job.h"
 
+#include <poll.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,18 +37,24 @@ bool wait_until(Condition condition, double timeout_s) {
 }  // namespace
 
 struct ForkedJob::Shared {
-  struct Slot {
+  struct Value {
     std::atomic<bool> published;
-    std::atomic<bool> marked;
     std::size_t bytes;
     char address[kMaxAddress];
+  };
+  struct Slot {
+    std::atomic<bool> marked;
+    std::atomic<pid_t> process;
+    Value values[2];  ///< within the node, and on the network
+
+    Value& of(const std::string& key) { return values[key == "fab.node_address" ? 0 : 1]; }
   };
   Slot slots[kMaxRanks];
 };
 
 namespace {
 
-/// One value per rank (its address) in memory that all processes share.
+/// The addresses of each rank in memory that all processes share.
 class SharedStore final : public Store {
  public:
   SharedStore(ForkedJob::Shared& shared, Rank rank, int size) : shared_(shared) {
@@ -62,17 +70,17 @@ class SharedStore final : public Store {
 
   const JobInfo& job() const noexcept override { return info_; }
 
-  void publish(const std::string&, std::string_view value) override {
-    auto& slot = shared_.slots[static_cast<std::size_t>(info_.rank)];
+  void publish(const std::string& key, std::string_view value) override {
+    auto& slot = shared_.slots[static_cast<std::size_t>(info_.rank)].of(key);
     if (value.size() > kMaxAddress) throw std::length_error("address too long for the test's store");
     std::memcpy(slot.address, value.data(), value.size());
     slot.bytes = value.size();
     slot.published.store(true, std::memory_order_release);
   }
 
-  void fetch(Rank rank, const std::string&, Fetched done) override {
-    fetches_.emplace_back([this, rank, done = std::move(done)] {
-      const auto& slot = shared_.slots[static_cast<std::size_t>(rank)];
+  void fetch(Rank rank, const std::string& key, Fetched done) override {
+    fetches_.emplace_back([this, rank, key, done = std::move(done)] {
+      const auto& slot = shared_.slots[static_cast<std::size_t>(rank)].of(key);
       while (!stop_.load() && !slot.published.load(std::memory_order_acquire))
         std::this_thread::sleep_for(kPollInterval);
       if (stop_.load()) return;
@@ -93,6 +101,7 @@ class SharedStore final : public Store {
                             int result_fd) {
   current_job = &shared;
   current_rank = rank;
+  shared.slots[static_cast<std::size_t>(rank)].process.store(::getpid());
   std::string text;
   try {
     text = body(std::make_unique<SharedStore>(shared, rank, size));
@@ -148,6 +157,15 @@ std::string ForkedJob::result(Rank rank, double timeout_s) {
 
 bool ForkedJob::wait_for_mark(Rank rank, double timeout_s) {
   return wait_until([&] { return shared_->slots[static_cast<std::size_t>(rank)].marked.load(); }, timeout_s);
+}
+
+void ForkedJob::wait_for_end_of(Rank rank) {
+  const std::atomic<pid_t>& process = current_job->slots[static_cast<std::size_t>(rank)].process;
+  while (process.load() == 0) std::this_thread::sleep_for(kPollInterval);
+  pollfd end{static_cast<int>(::syscall(SYS_pidfd_open, process.load(), 0)), POLLIN, 0};
+  if (end.fd < 0) return;  // and nobody remembers it
+  ::poll(&end, 1, -1);
+  ::close(end.fd);
 }
 
 void ForkedJob::mark() { current_job->slots[static_cast<std::size_t>(current_rank)].marked.store(true); }

@@ -31,6 +31,8 @@ class ForkedJob {
   [[nodiscard]] bool wait_for_mark(Rank rank, double timeout_s);
   /// For the bodies: tells the parent that a point was reached.
   static void mark();
+  /// For the bodies: returns when the process of another rank has ended, which somebody else waits for.
+  static void wait_for_end_of(Rank rank);
 
   struct Shared;
 

@@ -1,0 +1,29 @@
+#include "core/anonymous_file.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace fab::core {
+
+AnonymousFile make_anonymous_file(const char* name, std::uint64_t bytes) {
+  // To exceed this limit is answered by SIGXFSZ, which ends the process.
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur)
+    return {.refusal = fmt::format("a file of {} bytes is longer than `ulimit -f` allows ({} bytes)", bytes,
+                                   static_cast<std::uint64_t>(limit.rlim_cur))};
+  const int descriptor = ::memfd_create(name, MFD_CLOEXEC);
+  if (descriptor < 0) return {.refusal = fmt::format("memfd_create: {}", std::strerror(errno))};
+  if (::fchmod(descriptor, S_IRUSR | S_IWUSR) == 0 && ::ftruncate(descriptor, static_cast<off_t>(bytes)) == 0)
+    return {.descriptor = descriptor};
+  std::string refusal = fmt::format("a file of {} bytes: {}", bytes, std::strerror(errno));
+  ::close(descriptor);
+  return {.refusal = std::move(refusal)};
+}
+
+}  // namespace fab::core
