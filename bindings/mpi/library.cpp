@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,8 @@ namespace fab::mpi {
 namespace {
 
 constexpr std::string_view kOpenMpi = "Open MPI";
+/// MPI_MAX_LIBRARY_VERSION_STRING is 256 in Open MPI and 8192 in MPICH, whose function this may be.
+constexpr std::size_t kMostOfAnyMpi = 65536;
 #ifdef OPEN_MPI
 constexpr bool kForOpenMpi = true;
 #else
@@ -25,7 +28,7 @@ constexpr bool kForOpenMpi = false;
 
 // Legal before MPI_Init, too.
 void compare_libraries() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
+  std::array<char, kMostOfAnyMpi> text{};
   int length = 0;
   if (PMPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return;
   const std::string_view version(text.data());

@@ -91,8 +91,7 @@ void write_goal(const SimRow& row, const fab::sim::Model& model, const std::stri
   for (fab::Rank rank = 0; rank < row.call.ranks; ++rank)
     out << "\n" << row.pattern.build(rank, row.call).to_goal(rank, work_ns_per_byte);
   out.close();
-  if (!out)
-    throw Error(Errc::invalid_argument, fmt::format("--goal {}: {}", fab::in_quotes(file), std::strerror(errno)));
+  if (!out) throw Error(Errc::invalid_argument, fmt::format("--goal {}: {}", fab::escaped(file), std::strerror(errno)));
 }
 
 void list_patterns() {

@@ -79,18 +79,15 @@ out = shared_ints(2 * INTS)
 received = shared_ints(2 * INTS)
 request = ctypes.c_void_p()
 integer = handle("ompi_mpi_int")
-call("MPI_Neighbor_xchg_init", out, INTS, integer, received, INTS, integer, ring, handle("ompi_mpi_info_null"),
-     ctypes.byref(request))
 
 for number, children in enumerate((spawned, with_forked_exec, fork_process, bare_fork, pool) * 2):
     own, its = (number * 10 + rank.value, number * 10 + 1 - rank.value)
     out[:] = [own] * (2 * INTS)
     received[:] = [-1] * (2 * INTS)
-    call("MPI_Start", ctypes.byref(request))
+    call("MPI_Ineighbor_xchg", out, INTS, integer, received, INTS, integer, ring, ctypes.byref(request))
     children()
     call("MPI_Wait", ctypes.byref(request), None)
     if list(received) != [its] * (2 * INTS) or list(out) != [own] * (2 * INTS):
         sys.exit(f"rank {rank.value}: wrong data beside {children.__name__}")
-call("MPI_Request_free", ctypes.byref(request))
 call("MPI_Finalize")
 print(f"rank {rank.value}: right data beside all children")
