@@ -55,8 +55,8 @@ void PeerTable::choose_provider(Peer& peer) const {
   peer.inbox = near ? nullptr : inbox_;
 }
 
-// In a job on one node a rank without shared memory asks first whether the other one has some: that one may have opened
-// no network, and would never publish an address there.
+// In a job on one node another rank that has shared memory may have opened no network, and would never publish an
+// address there: a rank that has none asks for both.
 void PeerTable::look_up(Peer& peer) {
   const auto answer = [this, &peer](std::optional<std::string> published, const std::string& reason) {
     engine_.enqueue([this, &peer, published = std::move(published), reason] {
@@ -64,16 +64,14 @@ void PeerTable::look_up(Peer& peer) {
       arrived(peer, published, reason);
     });
   };
+  store_.fetch(peer.world_rank, peer.provider == node_ ? kNodeKey : kNetworkKey, answer);
   const JobInfo& job = store_.job();
-  const bool alone = node_ == nullptr && job.node_ranks.size() > 1 && job.node_count == 1;
-  if (!alone) return store_.fetch(peer.world_rank, peer.provider == node_ ? kNodeKey : kNetworkKey, answer);
-  store_.fetch(peer.world_rank, kNodeKey,
-               [this, &peer, answer](std::optional<std::string> published, const std::string& reason) {
-                 if (!published) return answer(std::move(published), reason);
-                 const auto [settings, address] = split_published(*published);
-                 if (address != kNoSharedMemory) return answer(with_settings(settings, kNoSharedMemory), reason);
-                 store_.fetch(peer.world_rank, kNetworkKey, answer);
-               });
+  if (node_ != nullptr || job.node_ranks.size() < 2 || job.node_count > 1) return;
+  store_.fetch(peer.world_rank, kNodeKey, [answer](std::optional<std::string> published, const std::string& reason) {
+    if (!published) return;
+    const auto [settings, address] = split_published(*published);
+    if (address != kNoSharedMemory) answer(with_settings(settings, kNoSharedMemory), reason);
+  });
 }
 
 std::vector<Rank> PeerTable::reached(Rank self) const {
@@ -85,6 +83,7 @@ std::vector<Rank> PeerTable::reached(Rank self) const {
 }
 
 void PeerTable::arrived(Peer& peer, const std::optional<std::string>& published, const std::string& reason) {
+  if (peer.state != Peer::State::looking_up) return;
   try {
     if (!published)
       throw Error(Errc::unreachable, fmt::format("the address of rank {} cannot be had: {}", peer.world_rank, reason));
