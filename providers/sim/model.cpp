@@ -16,6 +16,12 @@ namespace {
 
 using nlohmann::json;
 
+/// A value, as the file has it, or its beginning.
+std::string shown(const std::string& text) {
+  constexpr std::size_t kLongest = 80;
+  return text.size() <= kLongest ? escaped(text) : in_quotes(text, kLongest);
+}
+
 /// One object of the file: knows its name, and which of its fields have been read.
 class Section {
  public:
@@ -60,7 +66,7 @@ class Section {
   }
   [[nodiscard]] double number(const json& value, const char* field, double least, double most) const {
     if (!value.is_number() || !(value.get<double>() >= least) || value.get<double>() > most)
-      refuse(fmt::format("has {} = {}; a number from {} to {} is valid", field, in_quotes(value.dump()), least, most));
+      refuse(fmt::format("has {} = {}; a number from {} to {} is valid", field, shown(value.dump()), least, most));
     return value.get<double>();
   }
 
