@@ -107,9 +107,19 @@ class Maker {
   int size_ = 0;
 };
 
+/// Open MPI (4.1) opens its topologies with the first call that needs one, and crashes or stands still where several
+/// threads make that at the same time (mca_topo_base_lazy_init; --without-fab 1 shows it without this).
+void open_topologies() {
+  constexpr int kOne = 1;
+  MPI_Comm comm = MPI_COMM_NULL;
+  require(MPI_Cart_create(MPI_COMM_SELF, 1, &kOne, &kOne, 0, &comm), "MPI_Cart_create");
+  require(MPI_Comm_free(&comm), "MPI_Comm_free");
+}
+
 int run(const Options& options) {
   int rank = 0;
   require(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  open_topologies();
   std::vector<MPI_Comm> parents(static_cast<std::size_t>(options.threads));
   for (MPI_Comm& parent : parents) require(MPI_Comm_dup(MPI_COMM_WORLD, &parent), "MPI_Comm_dup");
   std::atomic<int> wrong{0};
