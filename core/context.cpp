@@ -76,6 +76,13 @@ PointToPoint& Context::point_to_point() {
   return *point_to_point_;
 }
 
+std::uint64_t Context::strangers() const noexcept {
+  std::uint64_t count = transports_.network ? transports_.network->strangers() : 0;
+  if (inbox_ != nullptr) count += inbox_->too_long();
+  if (point_to_point_ != nullptr) count += point_to_point_->misfits();
+  return count;
+}
+
 Arrivals& Context::arrivals() {
   if (arrivals_ == nullptr) arrivals_ = std::make_unique<Arrivals>(*transports_.network);
   return *arrivals_;

@@ -65,6 +65,9 @@ class Context : public std::enable_shared_from_this<Context>, ForkParticipant {
   /// The providers; null: there is none.
   [[nodiscard]] const Transports& transports() const noexcept { return transports_; }
   [[nodiscard]] Inbox* inbox() noexcept { return inbox_.get(); }
+  /// Messages and writes that were dropped because no rank of the job can have sent them, or makes no sense of them.
+  /// Under the engine's lock.
+  [[nodiscard]] std::uint64_t strangers() const noexcept;
   /// kHeadBytes of memory that receives may write to and nobody reads.
   [[nodiscard]] std::byte* surplus() noexcept { return surplus_.get(); }
 

@@ -19,7 +19,9 @@ constexpr int kPollsPerLook = 256;
 Inbox::Catch::Catch(Inbox& its_inbox)
     : Completion([](Completion& self, std::uint64_t bytes,
                     std::uint64_t tag) noexcept { static_cast<Catch&>(self).inbox.caught(bytes, tag); },
-                 [](Completion& self, const Status&) noexcept { static_cast<Catch&>(self).in_use = false; }),
+                 [](Completion& self, const Status& status) noexcept {
+                   static_cast<Catch&>(self).inbox.caught_nothing(status);
+                 }),
       inbox(its_inbox),
       memory(new std::byte[kHeadBytes]) {}
 
@@ -71,6 +73,14 @@ void Inbox::forward(Forward envelope) {
     const Letters::node_type node = letters_.extract(letter);
     forward_({node.mapped().memory.get(), node.mapped().bytes});
   }
+}
+
+// Taken back, or something that no rank of the job has sent, which has gone: more of it may stand behind.
+void Inbox::caught_nothing(const Status& status) {
+  catch_.in_use = false;
+  if (status.errc() == Errc::cancelled) return;
+  haste_ = kHasteAfterCatch;
+  if (status.errc() == Errc::truncated) ++too_long_;
 }
 
 void Inbox::caught(std::uint64_t bytes, std::uint64_t tag) {

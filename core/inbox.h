@@ -29,6 +29,9 @@ class Inbox {
   // Looking costs system calls and what is caught is copied, so it happens when nothing else has for a while, and once
   // in many polls; but at once for some time after a catch.
 
+  /// Messages that were dropped because they are longer than any that a rank of the job sends without a receive.
+  [[nodiscard]] std::uint64_t too_long() const noexcept { return too_long_; }
+
   /// Before a sleep. `quiet`: nothing came during the last one. Returns whether something happened.
   bool look_before_sleep(bool quiet);
   /// After every poll of the provider.
@@ -66,6 +69,7 @@ class Inbox {
   /// Takes in one message if there is one that no receive waits for; returns whether something happened.
   bool look();
   void caught(std::uint64_t bytes, std::uint64_t tag);
+  void caught_nothing(const Status& status);
   void expect_later_parts(std::uint64_t tag, std::uint64_t message_bytes);
   void post_later_part(Letter& letter);
   void lost(const Letter& letter);
@@ -76,6 +80,7 @@ class Inbox {
   Catch catch_;
   Letters letters_;
   Forward forward_;
+  std::uint64_t too_long_ = 0;
   int haste_ = 0;  ///< looks that are still to be made at once
   int polls_ = 0;  ///< since the last look
 };

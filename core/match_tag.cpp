@@ -20,8 +20,7 @@ static_assert(kFlagBits + kMaxSequenceBits + kMaxNumberBits + kMaxPartBits + Tag
 
 TagFormat::TagFormat(const Capabilities& capabilities, int job_size) {
   constexpr unsigned kMinFreeBits = kMinSequenceBits + kMinNumberBits + kMinPartBits;
-  // A provider that keeps high bits to itself has a mask of low ones: the lowest unusable bit ends what fab may use.
-  const auto width = static_cast<unsigned>(std::countr_one(capabilities.tag_mask));
+  const unsigned width = capabilities.tag_bits();
   const auto rank_bits = static_cast<unsigned>(std::bit_width(static_cast<unsigned>(job_size - 1)));
   source_bits_ = capabilities.directed_receive ? 0 : rank_bits;
   const unsigned fixed = kFlagBits + rank_bits + source_bits_ + kSlotBits;
@@ -39,7 +38,7 @@ TagFormat::TagFormat(const Capabilities& capabilities, int job_size) {
   number_shift_ = sequence_shift_ + sequence_bits_;
   owner_shift_ = number_shift_ + number_bits_;
   lasting_ = 1ull << (owner_shift_ + rank_bits);
-  later_ = lasting_ << 1;
+  later_ = 1ull << (width - 2);
   framed_ = later_ << 1;
 }
 

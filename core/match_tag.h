@@ -21,10 +21,11 @@ struct ContextId {
 /// How the bits of a tag are used; a function of the provider and the size of the job, so equal on all ranks.
 ///
 ///     high                                                                                                      low
-///     | framed 1 | later 1 | lasting 1 | owner r | number n | sequence q | source r (no directed receive) | part p
-///     | slot 8 |
+///     | framed 1 | later 1 | unused | lasting 1 | owner r | number n | sequence q | source r (no directed receive)
+///     | part p | slot 8 |
 ///
-/// r is just wide enough for the job's ranks; number, sequence and part share what is left. `framed` says that the
+/// r is just wide enough for the job's ranks; number, sequence and part share what is left. The first two are the open
+/// bits of the provider (Capabilities::closed_tag_bits). `framed` says that the
 /// message starts with a frame (core/frame.h). It is ignored in matching and compared on arrival, so that ranks that
 /// disagree about the sizes along an edge notice. `later` marks the second and later parts of a long message
 /// (core/message_parts.h). They only ever meet receives of their lengths: those in the middle have all the same length
@@ -59,16 +60,10 @@ class TagFormat {
     return (source_bits_ > 0 ? static_cast<std::uint64_t>(source) << source_shift_ : 0) | slot;
   }
   [[nodiscard]] std::uint64_t framed() const noexcept { return framed_; }
-  /// What the tags of all point-to-point envelopes share, less source: a context that no communicator has, number 0 of
-  /// the job's rank 1. (In a job of one nothing is sent.)
+  /// The tag of all point-to-point envelopes: of a context that no communicator has, number 0 of the job's rank 1. (In
+  /// a job of one nothing is sent.)
   [[nodiscard]] std::uint64_t point_to_point() const noexcept { return 1ull << owner_shift_; }
-  /// The bits by which they are told from everything else.
-  [[nodiscard]] std::uint64_t point_to_point_mask() const noexcept {
-    return (later_ | (later_ - 1)) & ~((1ull << number_shift_) - 1);
-  }
-  [[nodiscard]] bool is_point_to_point(std::uint64_t tag) const noexcept {
-    return (tag & point_to_point_mask()) == point_to_point();
-  }
+  [[nodiscard]] bool is_point_to_point(std::uint64_t tag) const noexcept { return tag == point_to_point(); }
   /// The bytes of a long point-to-point message, which no inbox takes in: asked for under a number below
   /// point_to_point_payloads().
   [[nodiscard]] std::uint64_t point_to_point_payload(Rank source, std::uint32_t number) const noexcept {

@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -103,6 +104,15 @@ struct Capabilities {
   bool takes_longer_messages =
       false;            ///< a message longer than its receive is cut, and done() is told its whole length
   bool writes = false;  ///< one-sided writes, below, work
+
+  /// The lowest bit that does not travel ends what a tag may use.
+  [[nodiscard]] unsigned tag_bits() const noexcept { return static_cast<unsigned>(std::countr_one(tag_mask)); }
+  /// Of those, all but the two highest, which are open: a receive ignores open bits as it likes, but closed ones only
+  /// all together, since a provider may disguise them.
+  [[nodiscard]] std::uint64_t closed_tag_bits() const noexcept {
+    constexpr unsigned kOpenBits = 2;
+    return tag_bits() > kOpenBits ? ~0ull >> (64 - tag_bits() + kOpenBits) : 0;
+  }
 };
 
 /// All calls are made under one lock (the engine's), except capabilities, name, description and address, which are
@@ -127,6 +137,8 @@ class Provider {
   [[nodiscard]] virtual PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                              Completion& completion) = 0;
   /// Receives one message whose tag equals `tag` in all bits that `ignore` does not name, scattered to the pieces.
+  /// `ignore` names all closed bits (Capabilities) or none. A message that no rank of the job has sent fails with
+  /// Errc::mismatch if it is received at all, and counts in strangers().
   /// A longer message writes nothing beyond the pieces; it fails with Errc::truncated unless
   /// Capabilities::takes_longer_messages. Never `done`. With Capabilities::early_messages_block a message that has come
   /// in already is matched inside the call.
@@ -156,6 +168,9 @@ class Provider {
 
   /// Asks for an end of a posted receive; its handler is called in any case, with Errc::cancelled if that worked.
   virtual void cancel(Completion& completion) = 0;
+
+  /// Messages and writes that were dropped because no rank of the job can have sent them.
+  [[nodiscard]] virtual std::uint64_t strangers() const noexcept { return 0; }
 
   /// Moves things on and calls handlers; returns how many.
   virtual std::size_t poll() = 0;

@@ -1,4 +1,5 @@
 // What comes: envelopes, in the order in which their senders numbered them.
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -38,15 +39,13 @@ void PointToPoint::listen_to_node() {
 
 // A provider may complete a receive inside its post: such envelopes are handled here, one after the other.
 bool PointToPoint::post(IncomingEnvelope& incoming) {
-  const TagFormat& tags = context_.tags();
-  const std::uint64_t tag = tags.point_to_point();
-  const std::uint64_t ignore = ~tags.point_to_point_mask();
+  const std::uint64_t tag = context_.tags().point_to_point();
   const PeerHandle from = incoming.correspondent == nullptr ? kAnyPeer : incoming.correspondent->peer->handle;
   const std::array<iovec, 1> pieces{{{incoming.memory.get(), kEnvelopeBytes}}};
   for (;;) {
     incoming.arrived = false;
     incoming.posting = true;
-    const PostResult result = incoming.provider.post_recv(from, pieces, tag, ignore, incoming);
+    const PostResult result = incoming.provider.post_recv(from, pieces, tag, 0, incoming);
     incoming.posting = false;
     if (result == PostResult::again) {
       engine().mutex.assert_held();
@@ -77,23 +76,41 @@ void PointToPoint::listener_failed(IncomingEnvelope& incoming, const Status& sta
   if (++incoming.failures < kMostFailures) engine().retry_later(incoming);
 }
 
+// A length, a rank or a number that came over a wire is looked at before anything is done by it.
 void PointToPoint::handle(std::span<const std::byte> wire) {
   Envelope envelope;
-  if (wire.size() < sizeof(envelope)) return;  // of no fab of this version
-  std::memcpy(&envelope, wire.data(), sizeof(envelope));
-  if (envelope.kind == EnvelopeKind::refusal) {
-    const std::span<const std::byte> text = wire.subspan(sizeof(envelope));
+  const std::span<const std::byte> behind = wire.subspan(std::min(sizeof(envelope), wire.size()));
+  if (wire.size() >= sizeof(envelope)) {
+    std::memcpy(&envelope, wire.data(), sizeof(envelope));
+    if (makes_sense(envelope, behind.size())) return handle(envelope, behind);
+  }
+  if (++misfits_ == 1)
+    context_.log().write(LogLevel::warn,
+                         "an envelope of {} bytes that makes no sense was dropped; others will only be counted",
+                         wire.size());
+}
+
+bool PointToPoint::makes_sense(const Envelope& envelope, std::size_t bytes_behind) const noexcept {
+  const auto is_rank = [size = context_.job().size](Rank rank) { return rank >= 0 && rank < size; };
+  const bool has_text = envelope.kind == EnvelopeKind::refusal;
+  return envelope.kind <= EnvelopeKind::refusal && envelope.mode <= SendMode::ready && envelope.credits <= kWindow &&
+         is_rank(envelope.sender) && is_rank(envelope.source) && is_rank(envelope.context_owner) &&
+         (has_text || bytes_behind == (envelope.kind == EnvelopeKind::eager ? envelope.bytes : 0));
+}
+
+void PointToPoint::handle(const Envelope& envelope, std::span<const std::byte> behind) {
+  if (envelope.kind == EnvelopeKind::refusal)
     return context_.refusals().told_by(envelope.sender,
                                        {{envelope.context_owner, envelope.context_number}, envelope.bytes},
-                                       {reinterpret_cast<const char*>(text.data()), text.size()});
-  }
-  handle(envelope, wire.data() + sizeof(envelope));
+                                       {reinterpret_cast<const char*>(behind.data()), behind.size()});
+  handle(envelope, behind.data());
 }
 
 void PointToPoint::handle(const Envelope& envelope, const std::byte* bytes) {
   Correspondent& from = correspondent(envelope.sender);
-  from.credits += envelope.credits;
-  SendOperation* const send = envelope.send < sends_.all.size() ? &sends_.all[envelope.send] : nullptr;
+  from.credits = std::min(from.credits + envelope.credits, kWindow);
+  SendOperation* send = envelope.send < sends_.all.size() ? &sends_.all[envelope.send] : nullptr;
+  if (send != nullptr && send->correspondent_ != &from) send = nullptr;  // a message to another rank
   switch (envelope.kind) {
     case EnvelopeKind::eager:
     case EnvelopeKind::announce:
@@ -108,7 +125,8 @@ void PointToPoint::handle(const Envelope& envelope, const std::byte* bytes) {
       if (send != nullptr) send->was_refused();
       return;
     case EnvelopeKind::gone:
-      if (envelope.receive < receives_.all.size()) receives_.all[envelope.receive].sender_gave_up();
+      if (envelope.receive < receives_.all.size() && receives_.all[envelope.receive].correspondent_ == &from)
+        receives_.all[envelope.receive].sender_gave_up();
       return;
     case EnvelopeKind::ask_refusals:
       return context_.refusals().asked_by(envelope.sender);

@@ -112,7 +112,7 @@ bool PointToPoint::post(OutgoingEnvelope& out) {
     return true;
   }
   const std::array<iovec, 1> pieces{{{out.memory.get(), out.bytes}}};
-  const std::uint64_t tag = context_.tags().point_to_point() | context_.tags().message(context_.job().rank, 0);
+  const std::uint64_t tag = context_.tags().point_to_point();
   switch (to.peer->provider->post_send(to.peer->handle, pieces, tag, out)) {
     case PostResult::done:
       has_left(out);

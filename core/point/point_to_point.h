@@ -40,6 +40,9 @@ class PointToPoint {
   /// Also to ranks of the node that nothing was sent to yet.
   void listen_to_node();
 
+  /// Envelopes that were dropped as they make no sense.
+  [[nodiscard]] std::uint64_t misfits() const noexcept { return misfits_; }
+
   /// What buffered sends may hold at a time.
   static constexpr std::uint64_t kMostBufferedBytes = 64 * 1024 * 1024;
 
@@ -74,6 +77,8 @@ class PointToPoint {
 
   // What comes.
   void handle(std::span<const std::byte> wire);
+  [[nodiscard]] bool makes_sense(const Envelope& envelope, std::size_t bytes_behind) const noexcept;
+  void handle(const Envelope& envelope, std::span<const std::byte> behind);
   void handle(const Envelope& envelope, const std::byte* bytes);
   void message_came(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes);
   void deliver(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes);
@@ -113,6 +118,7 @@ class PointToPoint {
   std::vector<OutgoingEnvelope*> idle_long_;
   std::deque<IncomingEnvelope> network_listeners_;
   std::uint64_t buffered_bytes_ = 0;
+  std::uint64_t misfits_ = 0;
   bool listens_to_node_ = false;
 };
 

@@ -7,9 +7,11 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
+#include "providers/ofi/receiver_key.h"
 #include "providers/ofi/survey.h"
 
 namespace fab::ofi {
@@ -27,6 +29,15 @@ Feature choose(const char* name, bool used, std::string detail, std::string inst
 std::string largest(const fi_info& info) {
   const std::uint64_t bytes = info.ep_attr->max_msg_size;
   return bytes >= 1ull << 40 ? "of any length" : fmt::format("up to {} bytes, longer ones in parts", bytes);
+}
+
+std::string guess_text(const fi_info& info) {
+  Capabilities capabilities;
+  capabilities.tag_mask = tag_mask(info);
+  const auto room = ReceiverKey::room_of(capabilities.closed_tag_bits(), info.domain_attr->cq_data_size);
+  const std::string tag =
+      fmt::format("a stranger has to guess {} bits of the tag", std::popcount(room.closed_tag_bits));
+  return room.data_bits == 0 ? tag : tag + fmt::format(", and {} beside it", room.data_bits);
 }
 
 std::string key_text(std::uint64_t mode) {
@@ -49,6 +60,11 @@ bool keeps_few_early_messages(const fi_info& info) {
 bool receives_by_source(const fi_info& info) {
   return has(info.caps, FI_DIRECTED_RECV) && std::string_view(info.fabric_attr->prov_name) != "shm" &&
          !keeps_few_early_messages(info);
+}
+
+std::uint64_t tag_mask(const fi_info& info) {
+  const int width = 64 - std::countl_zero(info.ep_attr->mem_tag_format);
+  return width == 64 ? ~0ull : (1ull << width) - 1;
 }
 
 bool writes_carry_data(const fi_info& info) {
@@ -79,6 +95,7 @@ std::vector<Feature> features_of(const Candidate& candidate) {
              "every message keeps its buffer until its end"),
       choose("pieces", pieces > 1, fmt::format("up to {} in a message without packing", pieces),
              "blocks in several pieces are packed"),
+      {"keyed messages", true, guess_text(info)},
       choose("one-sided writes", candidate.writes, key_text(mode), candidate.writes_reason),
       choose("data with a write", candidate.writes,
              fmt::format("4 bytes, of {} that can be", info.domain_attr->cq_data_size), candidate.writes_reason),

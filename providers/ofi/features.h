@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Feature {
 [[nodiscard]] bool keeps_few_early_messages(const fi_info& info);
 /// Receives name their sender. Otherwise the tag does.
 [[nodiscard]] bool receives_by_source(const fi_info& info);
+/// The bits of a tag that the provider leaves to its user.
+[[nodiscard]] std::uint64_t tag_mask(const fi_info& info);
 /// What a write tells its target. A provider would cut wider data silently.
 inline constexpr std::size_t kWriteDataBytes = 4;
 /// A write can tell it through the completion queue, which no receive need be posted for.

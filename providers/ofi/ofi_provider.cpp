@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <limits>
 #include <system_error>
@@ -24,14 +23,10 @@ constexpr std::size_t kQueueEntries = 1024;
 constexpr std::size_t kReadBatch = 16;
 /// Of receives that are taken back when all ends.
 constexpr int kPollsForTheLast = 10'000;
-constexpr char kSeparator =
-    '\n';  // provider name, how persistent exchanges travel, description, longest message, raw address
+/// Between provider name, how persistent exchanges travel, description, longest message, room for a key, the key, and
+/// the raw address.
+constexpr char kSeparator = '\n';
 constexpr std::uint64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
-
-std::uint64_t tag_mask(std::uint64_t format) {
-  const int width = 64 - std::countl_zero(format);
-  return width == 64 ? ~0ull : (1ull << width) - 1;
-}
 
 /// libfabric's own TCP endpoint signals its queue's descriptor with every completion, and fi_trywait does not clear it
 /// (seen with 1.17): after the first completion every sleep would end at once. A wait set does the same job, and
@@ -58,6 +53,7 @@ OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& lo
   domain_name_ = choice.domain;
   open(*choice.info);
   capabilities_.writes = choice.writes;
+  key_.emplace(key_room());
   learn_own_address();
   log_.write(LogLevel::info, "chose {}: {}", description_, choice.reason);
   if (const std::string warning = locked_memory_warning(*choice.info); !warning.empty())
@@ -156,7 +152,7 @@ void OfiProvider::learn_capabilities() {
   capabilities_.may_hold_back = info_->domain_attr->data_progress == FI_PROGRESS_MANUAL;
   capabilities_.early_messages_block = keeps_few_early_messages(*info_);
   capabilities_.directed_receive = receives_by_source(*info_);
-  capabilities_.tag_mask = tag_mask(info_->ep_attr->mem_tag_format);
+  capabilities_.tag_mask = tag_mask(*info_);
   capabilities_.wait_fd = wait_fd_ >= 0;
   register_local_ = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
   const bool in_order = (info_->tx_attr->msg_order & info_->rx_attr->msg_order & FI_ORDER_SAS) != 0;
@@ -210,6 +206,10 @@ int OfiProvider::open_queue_of_some_size(fi_cq_attr& attr, fid_cq*& queue) const
   return fi_cq_open(domain_.get(), &attr, &queue, nullptr);
 }
 
+ReceiverKey::Room OfiProvider::key_room() const noexcept {
+  return ReceiverKey::room_of(capabilities_.closed_tag_bits(), info_->domain_attr->cq_data_size);
+}
+
 void OfiProvider::learn_own_address() {
   std::size_t length = 0;
   const int result = fi_getname(&endpoint_->fid, nullptr, &length);
@@ -220,8 +220,8 @@ void OfiProvider::learn_own_address() {
   const bool internet = info_->addr_format == FI_SOCKADDR_IN || info_->addr_format == FI_SOCKADDR_IN6;
   const std::string printed = internet ? to_string(reinterpret_cast<const sockaddr*>(raw.data())) : std::string();
   description_ = fmt::format("{} on {}{}", name_, domain_name_, printed.empty() ? "" : " (" + printed + ")");
-  address_ = fmt::format("{}{sep}{}{sep}{}{sep}{}{sep}{}", name_, persistent_way(capabilities_.writes), description_,
-                         most_, raw, fmt::arg("sep", kSeparator));
+  address_ = fmt::format("{}{sep}{}{sep}{}{sep}{}{sep}{}{sep}{}{sep}{}", name_, persistent_way(capabilities_.writes),
+                         description_, most_, key_room().text(), key_->text(), raw, fmt::arg("sep", kSeparator));
 }
 
 PeerHandle OfiProvider::connect(std::string_view address) {
@@ -246,13 +246,21 @@ PeerHandle OfiProvider::connect(std::string_view address) {
                             "must be the same on all ranks",
                             peer_way, persistent_way(capabilities_.writes)));
   const std::string_view peer_limit = next_part();
+  const std::string_view peer_room = next_part();
+  if (const std::string room = key_room().text(); peer_room != room)
+    throw Error(Errc::mismatch, fmt::format("{} bits tell its messages from strangers', {} this rank's; all nodes need "
+                                            "the same libfabric and network cards",
+                                            peer_room, room));
+  ReceiverKey peer_key(key_room(), next_part());
   fi_addr_t peer = FI_ADDR_UNSPEC;
   const int inserted = fi_av_insert(addresses_.get(), address.data(), 1, &peer, 0, nullptr);
   if (inserted != 1)
     throw Error(Errc::unreachable, fmt::format("fi_av_insert ({}): {} cannot be used as an address: {}", description_,
                                                peer_description, inserted < 0 ? fi_strerror(-inserted) : "refused"));
-  learn_limit(peer, peer_limit);
-  return peer;
+  peers_.push_back({peer, std::move(peer_key)});
+  const PeerHandle handle = peers_.size() - 1;
+  learn_limit(handle, peer_limit);
+  return handle;
 }
 
 // Both ends cut long messages by the same length.
@@ -283,16 +291,46 @@ std::size_t OfiProvider::read_queue() {
   }
   for (const fi_cq_tagged_entry& entry : std::span(entries).first(static_cast<std::size_t>(count))) {
     if ((entry.flags & FI_REMOTE_WRITE) != 0) {
-      if (listener_ != nullptr) listener_->written(static_cast<std::uint32_t>(entry.data));
+      written(entry);
       continue;
     }
     Completion& completion = Completion::from_provider_space(entry.op_context);
-    std::uint64_t bytes = entry.len;
-    if (!long_.empty() && goes_on(completion, bytes)) continue;
-    forget(completion);
-    completion.done(bytes, entry.tag);
+    if ((entry.flags & FI_RECV) != 0)
+      received(completion, entry);
+    else
+      ended(completion, entry.len, entry.tag);
   }
   return static_cast<std::size_t>(count);
+}
+
+// A message is for this rank if its tag is right; a receive of any message tells by the proof alone.
+void OfiProvider::received(Completion& completion, const fi_cq_tagged_entry& entry) {
+  const std::uint64_t tag = key_->uncover(entry.tag);
+  if (!key_->has_proof() || ((entry.flags & FI_REMOTE_CQ_DATA) != 0 && entry.data == key_->proof(tag)))
+    return ended(completion, entry.len, tag);
+  meet_stranger("message");
+  forget(completion);
+  completion.fail({make_error_code(Errc::mismatch), "a message came that no rank of this job has sent"});
+}
+
+void OfiProvider::ended(Completion& completion, std::uint64_t bytes, std::uint64_t tag) {
+  if (!long_.empty() && goes_on(completion, bytes)) return;
+  forget(completion);
+  completion.done(bytes, tag);
+}
+
+// What tells nothing is a part of a longer write. Memory that was not exposed a stranger cannot write to.
+void OfiProvider::written(const fi_cq_tagged_entry& entry) {
+  if ((entry.flags & FI_REMOTE_CQ_DATA) == 0) return;
+  const std::optional<std::uint32_t> data = key_->has_proof() ? key_->uncover_data(entry.data) : std::nullopt;
+  if (!data) return meet_stranger("write");
+  if (listener_ != nullptr) listener_->written(*data);
+}
+
+void OfiProvider::meet_stranger(std::string_view what) {
+  if (++strangers_ == 1)
+    log_.write(LogLevel::warn, "{}: a {} that no rank of this job has sent was dropped; others will only be counted",
+               description_, what);
 }
 
 std::size_t OfiProvider::read_error() {

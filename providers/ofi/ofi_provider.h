@@ -17,6 +17,7 @@
 #include "providers/ofi/handles.h"
 #include "providers/ofi/kept_memory.h"
 #include "providers/ofi/long_messages.h"
+#include "providers/ofi/receiver_key.h"
 #include "providers/ofi/regions_in_flight.h"
 #include "providers/ofi/send_order.h"
 
@@ -48,6 +49,7 @@ class OfiProvider final : public Provider {
   [[nodiscard]] PostResult post_write(PeerHandle to, std::span<const iovec> pieces, const Registration& source,
                                       const RemoteMemory& target, std::uint32_t data, Completion& completion) override;
   void set_listener(WriteListener* listener) noexcept override { listener_ = listener; }
+  [[nodiscard]] std::uint64_t strangers() const noexcept override { return strangers_; }
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] int wait_fd() const noexcept override { return wait_fd_; }
@@ -61,6 +63,11 @@ class OfiProvider final : public Provider {
   using Regions = RegionsInFlight::Regions;
   class Prepared;
   class Held;
+  /// A peer, whose handle is its place among all.
+  struct KnownPeer {
+    fi_addr_t address = FI_ADDR_UNSPEC;
+    ReceiverKey key;
+  };
   struct KeptBlock {
     std::uint32_t heap_region = 0;
     Region region{};
@@ -76,6 +83,7 @@ class OfiProvider final : public Provider {
   int enable_new_endpoint();
   void learn_capabilities();
   void learn_own_address();
+  [[nodiscard]] ReceiverKey::Room key_room() const noexcept;
   [[nodiscard]] PostResult posted(ssize_t result, const char* call, Completion& completion);
   /// A message that no other of its tag is ahead of.
   [[nodiscard]] PostResult send_now(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
@@ -107,6 +115,11 @@ class OfiProvider final : public Provider {
     return capabilities_.inject_bytes > 0 && bytes <= capabilities_.inject_bytes;
   }
   std::size_t read_queue();
+  void received(Completion& completion, const fi_cq_tagged_entry& entry);
+  void ended(Completion& completion, std::uint64_t bytes, std::uint64_t tag);
+  void written(const fi_cq_tagged_entry& entry);
+  /// Something has come that no rank of the job can have sent.
+  void meet_stranger(std::string_view what);
   std::size_t read_error();
   /// The operation is over, or never began.
   void forget(const Completion& completion);
@@ -128,6 +141,9 @@ class OfiProvider final : public Provider {
   std::string description_;
   std::string address_;
   Capabilities capabilities_;
+  std::optional<ReceiverKey> key_;  ///< from when the provider is open on
+  std::vector<KnownPeer> peers_;
+  std::uint64_t strangers_ = 0;
   InfoHandle info_;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;

@@ -91,13 +91,18 @@ PostResult OfiProvider::send_part(PeerHandle to, std::span<const iovec> pieces, 
     message.msg_iov = pieces.data();
     message.desc = descriptors;
     message.iov_count = pieces.size();
-    message.addr = to;
-    message.tag = tag;
+    const KnownPeer& peer = peers_[to];
+    message.addr = peer.address;
+    message.tag = peer.key.disguise(tag);
     message.context = completion.provider_space();
-    const std::uint64_t inject = may_inject(total(pieces)) ? FI_INJECT : 0;
-    const std::uint64_t delivered = order_ ? FI_TRANSMIT_COMPLETE : 0;
-    return posted(fi_tsendmsg(endpoint_.get(), &message, FI_COMPLETION | inject | delivered), "fi_tsendmsg",
-                  completion);
+    std::uint64_t flags = FI_COMPLETION;
+    if (peer.key.has_proof()) {
+      message.data = peer.key.proof(tag);
+      flags |= FI_REMOTE_CQ_DATA;
+    }
+    if (may_inject(total(pieces))) flags |= FI_INJECT;
+    if (order_) flags |= FI_TRANSMIT_COMPLETE;
+    return posted(fi_tsendmsg(endpoint_.get(), &message, flags), "fi_tsendmsg", completion);
   });
 }
 
@@ -123,8 +128,8 @@ PostResult OfiProvider::receive_part(PeerHandle from, std::span<const iovec> pie
     message.msg_iov = pieces.data();
     message.desc = descriptors;
     message.iov_count = pieces.size();
-    message.addr = capabilities_.directed_receive ? from : FI_ADDR_UNSPEC;
-    message.tag = tag;
+    message.addr = capabilities_.directed_receive && from != kAnyPeer ? peers_[from].address : FI_ADDR_UNSPEC;
+    message.tag = key_->disguise(tag);
     message.ignore = ignore & capabilities_.tag_mask;
     message.context = completion.provider_space();
     return posted(fi_trecvmsg(endpoint_.get(), &message, FI_COMPLETION), "fi_trecvmsg", completion);
@@ -308,11 +313,12 @@ PostResult OfiProvider::write_part(PeerHandle to, std::span<const iovec> pieces,
   message.msg_iov = pieces.data();
   message.desc = descriptors;
   message.iov_count = pieces.size();
-  message.addr = to;
+  const KnownPeer& peer = peers_[to];
+  message.addr = peer.address;
   message.rma_iov = &there;
   message.rma_iov_count = 1;
   message.context = completion.provider_space();
-  message.data = data.value_or(0);
+  message.data = data ? peer.key.disguise_data(*data) : 0;
   const std::uint64_t inject = may_inject(bytes) ? FI_INJECT : 0;
   const std::uint64_t told = data ? FI_REMOTE_CQ_DATA | inject : FI_DELIVERY_COMPLETE;
   return posted(fi_writemsg(endpoint_.get(), &message, FI_COMPLETION | told), "fi_writemsg", completion);

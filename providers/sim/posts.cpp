@@ -69,6 +69,9 @@ PostResult Network::send(Rank from, Rank to, std::span<const iovec> pieces, std:
 PostResult Network::receive(Rank to, Receive receive) {
   const std::lock_guard lock(mutex_);
   check(to, receive.pieces, receive.tag);
+  const std::uint64_t closed = options_.capabilities.closed_tag_bits();
+  if (const std::uint64_t ignored = receive.ignore & closed; ignored != 0 && ignored != closed)
+    violated(to, fmt::format("a receive that ignores {:#x} of the closed bits of tags, {:#x}", ignored, closed));
   Port& its = port(to);
   if (its.dead && fails_at_once(to, to, *receive.completion)) return PostResult::pending;
   if (refuses(to)) return PostResult::again;

@@ -100,6 +100,17 @@ void check_tag(const char* call, const char* what, std::uint64_t tag) {
          profile().tag_bits);
 }
 
+void check_data(const char* call, std::uint64_t flags, std::uint64_t data) {
+  const std::size_t bits = 8 * profile().cq_data_bytes;
+  demand((flags & FI_REMOTE_CQ_DATA) == 0 || bits >= 64 || data >> bits == 0, "{}: data {:#x}; it has {} bytes", call,
+         data, profile().cq_data_bytes);
+}
+
+void set_data(FrameHead& head, std::uint64_t flags, std::uint64_t data) {
+  head.data = data;
+  head.has_data = (flags & FI_REMOTE_CQ_DATA) != 0 ? 1 : 0;
+}
+
 }  // namespace
 
 Endpoint::Endpoint(Domain& domain, fid_ep* lower)
@@ -183,11 +194,13 @@ ssize_t Endpoint::send(const fi_msg_tagged& message, std::uint64_t flags) {
   check_post(kCall, message.msg_iov, message.desc, message.iov_count, FI_SEND, flags);
   check_tag(kCall, "tag", message.tag);
   demand((flags & FI_REMOTE_CQ_DATA) == 0 || profile().cq_data_bytes > 0, "{}: FI_REMOTE_CQ_DATA", kCall);
+  check_data(kCall, flags, message.data);
   Transfer transfer;
   transfer.kind = FrameKind::message;
   transfer.lent_flags = FI_TAGGED | FI_SEND;
   transfer.context = message.context;
   transfer.head.tag = message.tag;
+  set_data(transfer.head, flags, message.data);
   return post(std::move(transfer), message.msg_iov, message.desc, message.iov_count, flags, message.addr, kCall);
 }
 
@@ -195,18 +208,14 @@ ssize_t Endpoint::write(const fi_msg_rma& message, std::uint64_t flags) {
   constexpr const char* kCall = "fi_writemsg";
   check_post(kCall, message.msg_iov, message.desc, message.iov_count, FI_WRITE, flags);
   demand(message.rma_iov_count == 1, "{}: {} remote pieces; the limit is 1", kCall, message.rma_iov_count);
-  const bool has_data = (flags & FI_REMOTE_CQ_DATA) != 0;
-  const std::size_t data_bits = 8 * profile().cq_data_bytes;
-  demand(!has_data || data_bits >= 64 || message.data >> data_bits == 0, "{}: data {:#x}; it has {} bytes", kCall,
-         message.data, profile().cq_data_bytes);
+  check_data(kCall, flags, message.data);
   Transfer transfer;
   transfer.kind = FrameKind::write;
   transfer.lent_flags = FI_RMA | FI_WRITE;
   transfer.context = message.context;
   transfer.head.address = message.rma_iov[0].addr;
   transfer.head.key = message.rma_iov[0].key;
-  transfer.head.data = message.data;
-  transfer.head.has_data = has_data ? 1 : 0;
+  set_data(transfer.head, flags, message.data);
   return post(std::move(transfer), message.msg_iov, message.desc, message.iov_count, flags, message.addr, kCall);
 }
 
@@ -274,9 +283,10 @@ void Endpoint::received(const Message& message) {
   if (message.total <= room) {
     fi_cq_tagged_entry entry{};
     entry.op_context = receive.context;
-    entry.flags = FI_TAGGED | FI_RECV;
+    entry.flags = FI_TAGGED | FI_RECV | (message.has_data ? FI_REMOTE_CQ_DATA : 0);
     entry.len = message.total;
     entry.tag = message.tag;
+    entry.data = message.data;
     return queue_->report(entry);
   }
   fi_cq_err_entry entry{};

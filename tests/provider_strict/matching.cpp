@@ -64,6 +64,8 @@ Message& Matching::message_of(const FrameHead& head, const std::string& source) 
   message.source = source;
   message.transfer = head.transfer;
   message.tag = head.tag;
+  message.data = head.data;
+  message.has_data = head.has_data != 0;
   message.total = head.total;
   const auto waiting =
       std::ranges::find_if(posted_, [&message](const Receive& receive) { return fits(receive, message); });

@@ -27,6 +27,8 @@ struct Message {
   std::string source;
   std::uint64_t transfer = 0;
   std::uint64_t tag = 0;
+  std::uint64_t data = 0;
+  bool has_data = false;
   std::uint64_t total = 0;
   std::uint64_t arrived = 0;
   bool matched = false;

@@ -1,0 +1,331 @@
+// A process of another user that sends to the ranks of a job reaches nobody, and disturbs nothing.
+#include "process/stranger.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bindings/native/open_context.h"
+#include "core/communicator.h"
+#include "core/match_tag.h"
+#include "core/point/envelope.h"
+#include "fab/fab.h"
+#include "process/forked_job.h"
+
+namespace fab::test {
+namespace {
+
+constexpr double kPatienceS = 60;  ///< of a rank with another
+constexpr int kRanks = 2;
+constexpr Rank kVictim = 1;
+constexpr Rank kOther = 0;
+constexpr std::uint64_t kRight = 0x5249474854;
+constexpr std::uint64_t kForged = 0x464f52474544;
+
+/// What the processes of a test tell each other.
+struct Stage {
+  std::array<char, 64> place;  ///< where the victim listens; an attacker would read it in /proc/net/tcp
+  std::atomic<bool> listens;
+  std::atomic<std::uint64_t> unmistakable;  ///< messages of the attacker's that the victim has to drop
+  std::atomic<bool> attack_is_over;
+  std::atomic<bool> victim_has_seen_enough;  ///< what waits in connections goes with the attacker
+};
+
+class SharedStage {
+ public:
+  SharedStage() {
+    void* memory = ::mmap(nullptr, sizeof(Stage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("no shared memory");
+    stage_ = new (memory) Stage{};
+  }
+  ~SharedStage() { ::munmap(stage_, sizeof(Stage)); }
+  SharedStage(const SharedStage&) = delete;
+  SharedStage& operator=(const SharedStage&) = delete;
+  Stage* operator->() const noexcept { return stage_; }
+  Stage& operator*() const noexcept { return *stage_; }
+
+ private:
+  Stage* stage_;
+};
+
+void wait_for(const std::atomic<bool>& flag) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(kPatienceS);
+  while (!flag.load()) {
+    if (std::chrono::steady_clock::now() > end) throw std::runtime_error("nothing happens on the stage");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+/// A rank whose messages all go through the network.
+struct NetworkRank {
+  NetworkRank(std::unique_ptr<Store> store, const std::string& provider, OneSided one_sided = OneSided::automatic) {
+    Config config = read_config([](const std::string&) { return std::nullopt; });
+    config.local = false;
+    config.provider = provider;
+    config.one_sided = one_sided;
+    config.wait_timeout_s = kPatienceS;
+    context = open_context(config, std::move(store));
+    world = std::make_unique<Communicator>(context->world());
+  }
+
+  [[nodiscard]] std::uint64_t strangers() const {
+    const core::Lock lock(context->engine().mutex);
+    return context->strangers();
+  }
+
+  void appear_on(Stage& stage) const {
+    const std::string text = context->transport();
+    const std::size_t begin = text.rfind('(') + 1;
+    const std::string place = text.substr(begin, text.rfind(')') - begin);
+    std::memcpy(stage.place.data(), place.c_str(), place.size() + 1);
+    stage.listens.store(true);
+  }
+
+  std::shared_ptr<core::Context> context;
+  std::unique_ptr<Communicator> world;
+};
+
+/// Values that come wrong out of allreduce and of messages of three lengths.
+int wrong_values(const NetworkRank& rank, std::uint64_t round) {
+  const Rank own = rank.world->rank();
+  const Rank other = 1 - own;
+  int wrong = 0;
+  const std::vector<std::uint64_t> mine{round + static_cast<std::uint64_t>(own)};
+  std::vector<std::uint64_t> sum(1);
+  allreduce(*rank.world, std::span(mine), std::span(sum), ReduceOp::sum);
+  wrong += sum[0] == 2 * round + 1 ? 0 : 1;
+  for (const std::size_t words : {1u, 400u, 20'000u}) {
+    const std::vector<std::uint64_t> out(words, round + static_cast<std::uint64_t>(own));
+    std::vector<std::uint64_t> in(words);
+    sendrecv(*rank.world, std::span(out), {other, 1}, std::span(in), {other, 1});
+    for (const std::uint64_t value : in) wrong += value == round + static_cast<std::uint64_t>(other) ? 0 : 1;
+  }
+  return wrong;
+}
+
+/// Exchanges for as long as the victim wants; how it went.
+std::string exchange_while(const NetworkRank& rank, const std::function<bool()>& wanted) {
+  int wrong = 0;
+  for (std::uint64_t round = 0;; ++round) {
+    wrong += wrong_values(rank, round);
+    std::vector<int> more{wanted() ? 1 : 0};
+    bcast(*rank.world, std::span(more), kVictim);
+    if (more[0] == 0) return wrong == 0 ? "right" : std::to_string(wrong) + " wrong";
+  }
+}
+
+/// Until the attack is over and all that it sent was met; not for ever.
+std::string exchange_under_attack(const NetworkRank& rank, Stage& stage, bool counts) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(kPatienceS / 2);
+  const std::string went = exchange_while(rank, [&] {
+    if (rank.world->rank() != kVictim || std::chrono::steady_clock::now() > end) return false;
+    return !stage.attack_is_over.load() || (counts && rank.strangers() < stage.unmistakable.load());
+  });
+  if (rank.world->rank() == kVictim) stage.victim_has_seen_enough.store(true);
+  return went;
+}
+
+void end_attack(Stage& stage) {
+  stage.attack_is_over.store(true);
+  wait_for(stage.victim_has_seen_enough);
+}
+
+class StrangerTest : public testing::TestWithParam<std::string> {
+ protected:
+  static std::string provider() { return GetParam(); }
+  /// Messages that no receive waits for come to this rank's notice; ofi_rxm keeps them to itself.
+  static bool counts() { return provider() == "net"; }
+  /// As the ranks lay out their tags.
+  static core::TagFormat tags() {
+    Capabilities capabilities;
+    capabilities.directed_receive = provider() != "net";
+    capabilities.tag_mask = provider() == "net" ? ~0ull >> 1 : ~0ull;  // what libfabric 1.17 says
+    return {capabilities, kRanks};
+  }
+
+  /// The victim says what came of it, and how many messages it dropped, as far as it can know.
+  void expect_right(ForkedJob& job, StrangeProcess& attacker, const std::string& right) {
+    EXPECT_TRUE(attacker.ended_well());
+    EXPECT_EQ(job.result(kVictim, kPatienceS), right + (counts() ? ", all met" : ""));
+    EXPECT_EQ(job.result(kOther, kPatienceS), right);
+  }
+  [[nodiscard]] std::string met(const NetworkRank& rank) const {
+    if (!counts()) return "";
+    return rank.strangers() >= stage_->unmistakable.load()
+               ? ", all met"
+               : ", " + std::to_string(rank.strangers()) + " met of " + std::to_string(stage_->unmistakable.load());
+  }
+
+  SharedStage stage_;
+};
+
+std::span<const std::byte> bytes_of(const std::uint64_t& value) { return std::as_bytes(std::span(&value, 1)); }
+
+TEST_P(StrangerTest, ForgesNoBroadcast) {
+  const auto root = [&](std::unique_ptr<Store> store) {
+    const NetworkRank rank(std::move(store), provider());
+    wait_for(stage_->attack_is_over);
+    std::vector<std::uint64_t> value{kRight};
+    bcast(*rank.world, std::span(value), kOther);
+    exchange_under_attack(rank, *stage_, counts());
+    return std::to_string(value[0]);
+  };
+  const auto victim = [&](std::unique_ptr<Store> store) {
+    const NetworkRank rank(std::move(store), provider());
+    std::vector<std::uint64_t> value(1);
+    auto request = ibcast(*rank.world, std::span(value), kOther);
+    rank.appear_on(*stage_);
+    request.wait();
+    exchange_under_attack(rank, *stage_, counts());
+    return std::to_string(value[0]) + met(rank);
+  };
+  ForkedJob job({root, victim});
+  StrangeProcess attacker([&] {
+    wait_for(stage_->listens);
+    Stranger stranger(provider(), stage_->place.data());
+    const core::TagFormat tags = StrangerTest::tags();
+    bool all_left = true;
+    for (std::uint64_t sequence = 0; sequence < 4; ++sequence)
+      for (std::uint32_t slot = 0; slot < 4 && all_left; ++slot, ++stage_->unmistakable)
+        all_left = stranger.send(tags.context({0, 0}) | tags.sequence(sequence) | tags.message(kOther, slot),
+                                 bytes_of(kForged));
+    end_attack(*stage_);
+    return all_left;
+  });
+  expect_right(job, attacker, std::to_string(kRight));
+}
+
+// Envelopes of messages are received whoever sends them.
+TEST_P(StrangerTest, ForgesNoMessageWithAnEnvelope) {
+  const auto body = [&](std::unique_ptr<Store> store) {
+    const NetworkRank rank(std::move(store), provider());
+    wrong_values(rank, 0);
+    if (rank.world->rank() == kVictim) rank.appear_on(*stage_);
+    const std::string went = exchange_under_attack(rank, *stage_, counts());
+    return went + (rank.world->rank() == kVictim ? met(rank) : "");
+  };
+  ForkedJob job({body, body});
+  StrangeProcess attacker([&] {
+    wait_for(stage_->listens);
+    Stranger stranger(provider(), stage_->place.data());
+    const std::uint64_t tag = StrangerTest::tags().point_to_point();
+    std::array<std::byte, sizeof(core::Envelope) + sizeof(kForged)> wire{};
+    std::memcpy(wire.data() + sizeof(core::Envelope), &kForged, sizeof(kForged));
+    bool all_left = true;
+    for (std::uint32_t i = 0; i < 40 && all_left; ++i, ++stage_->unmistakable) {
+      core::Envelope envelope{.kind = static_cast<core::EnvelopeKind>(i % 8), .sequence = i / 8, .tag = 1};
+      envelope.bytes = i % 3 == 0 ? sizeof(kForged) : 1ull << 40;
+      envelope.sender = i % 5 == 0 ? 1 << 20 : kOther;
+      std::memcpy(wire.data(), &envelope, sizeof(envelope));
+      all_left = stranger.send(tag, wire) && stranger.send(tag | 1, wire, i);
+      ++stage_->unmistakable;
+    }
+    end_attack(*stage_);
+    return all_left;
+  });
+  expect_right(job, attacker, "right");
+}
+
+TEST_P(StrangerTest, DisturbsNothingWithGarbage) {
+  const auto body = [&](std::unique_ptr<Store> store) {
+    const NetworkRank rank(std::move(store), provider());
+    wrong_values(rank, 0);
+    if (rank.world->rank() == kVictim) rank.appear_on(*stage_);
+    const std::string went = exchange_under_attack(rank, *stage_, counts());
+    return went + (rank.world->rank() == kVictim ? met(rank) : "");
+  };
+  ForkedJob job({body, body});
+  StrangeProcess attacker([&] {
+    wait_for(stage_->listens);
+    const std::string place = stage_->place.data();
+    std::mt19937_64 random(1);
+    const std::vector<std::byte> bytes(1 << 20, std::byte{0x5a});
+    const std::uint64_t later = StrangerTest::tags().later_mark();
+    const std::uint64_t first_parts = (later - 1) | StrangerTest::tags().framed();  // what is taken in
+    bool all_left = true;
+    Stranger stranger(provider(), place);
+    for (int i = 0; i < 200 && all_left; ++i, ++stage_->unmistakable)
+      all_left = stranger.send(random() & first_parts, std::span(bytes).first(random() % 10'000));
+    std::array<std::unique_ptr<Stranger>, 20> crowd;
+    for (std::unique_ptr<Stranger>& each : crowd) {
+      each = std::make_unique<Stranger>(provider(), place);
+      all_left &= each->send(random() & first_parts, std::span(bytes).first(8));
+      ++stage_->unmistakable;
+    }
+    // What never leaves this process, or ends the connection, harms only itself.
+    Stranger hasty(provider(), place);
+    hasty.be_patient_for(std::chrono::milliseconds(100));
+    for (int i = 0; i < 60; ++i) hasty.send(random() | later, std::span(bytes).first(8));
+    hasty.send(random() | later, bytes);
+    Stranger verbose(provider(), place);
+    verbose.be_patient_for(std::chrono::milliseconds(100));
+    verbose.send(random() & first_parts, bytes);
+    Stranger writer(provider(), place);
+    writer.be_patient_for(std::chrono::milliseconds(100));
+    for (std::uint64_t i = 0; i < 20; ++i) writer.write(i, random(), std::span(bytes).first(100), i);
+    end_attack(*stage_);
+    return all_left;
+  });
+  expect_right(job, attacker, "right");
+}
+
+// A write tells the number of its message; what names no memory needs no key.
+TEST_P(StrangerTest, TellsOfNoWrite) {
+  const auto body = [&](std::unique_ptr<Store> store) {
+    const NetworkRank rank(std::move(store), provider(), OneSided::on);
+    const bool is_victim = rank.world->rank() == kVictim;
+    std::vector<std::uint64_t> out(10'000, 1);
+    std::vector<std::uint64_t> in(10'000);
+    const auto neighbors = rank.context->world();
+    neighbors->set_topology(DistributedGraph({1 - neighbors->rank()}, {1 - neighbors->rank()}));
+    const Communicator communicator(neighbors);
+    auto exchange =
+        neighbor_xchg_init(communicator, out.data(), in.data(), Layout::contiguous(out.size() * sizeof(out[0])));
+    exchange.start();
+    exchange.wait();
+    std::fill(out.begin(), out.end(), kRight);
+    if (!is_victim) wait_for(stage_->attack_is_over);
+    exchange.start();
+    if (is_victim) rank.appear_on(*stage_);
+    exchange.wait();
+    const std::string text = std::to_string(in.front()) + " to " + std::to_string(in.back());
+    exchange_under_attack(rank, *stage_, counts());
+    return text + (is_victim ? met(rank) : "");
+  };
+  ForkedJob job({body, body});
+  StrangeProcess attacker([&] {
+    wait_for(stage_->listens);
+    Stranger stranger(provider(), stage_->place.data());
+    bool all_left = true;
+    for (std::uint64_t data = 0; data < 64 && all_left; ++data, ++stage_->unmistakable) all_left = stranger.tell(data);
+    end_attack(*stage_);
+    return all_left;
+  });
+  expect_right(job, attacker, std::to_string(kRight) + " to " + std::to_string(kRight));
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  for (char& character : name)
+    if (character == ';') character = '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Providers, StrangerTest, testing::Values("net", "tcp;ofi_rxm"), test_name);
+
+}  // namespace
+}  // namespace fab::test
