@@ -295,7 +295,9 @@ std::size_t OfiProvider::read_queue() {
       continue;
     }
     Completion& completion = Completion::from_provider_space(entry.op_context);
-    if ((entry.flags & FI_RECV) != 0)
+    if (Peek* peek = find_peek(completion))
+      found(*peek, entry);
+    else if ((entry.flags & FI_RECV) != 0)
       received(completion, entry);
     else
       ended(completion, entry.len, entry.tag);
@@ -303,34 +305,10 @@ std::size_t OfiProvider::read_queue() {
   return static_cast<std::size_t>(count);
 }
 
-// A message is for this rank if its tag is right; a receive of any message tells by the proof alone.
-void OfiProvider::received(Completion& completion, const fi_cq_tagged_entry& entry) {
-  const std::uint64_t tag = key_->uncover(entry.tag);
-  if (!key_->has_proof() || ((entry.flags & FI_REMOTE_CQ_DATA) != 0 && entry.data == key_->proof(tag)))
-    return ended(completion, entry.len, tag);
-  meet_stranger("message");
-  forget(completion);
-  completion.fail({make_error_code(Errc::mismatch), "a message came that no rank of this job has sent"});
-}
-
 void OfiProvider::ended(Completion& completion, std::uint64_t bytes, std::uint64_t tag) {
   if (!long_.empty() && goes_on(completion, bytes)) return;
   forget(completion);
   completion.done(bytes, tag);
-}
-
-// What tells nothing is a part of a longer write. Memory that was not exposed a stranger cannot write to.
-void OfiProvider::written(const fi_cq_tagged_entry& entry) {
-  if ((entry.flags & FI_REMOTE_CQ_DATA) == 0) return;
-  const std::optional<std::uint32_t> data = key_->has_proof() ? key_->uncover_data(entry.data) : std::nullopt;
-  if (!data) return meet_stranger("write");
-  if (listener_ != nullptr) listener_->written(*data);
-}
-
-void OfiProvider::meet_stranger(std::string_view what) {
-  if (++strangers_ == 1)
-    log_.write(LogLevel::warn, "{}: a {} that no rank of this job has sent was dropped; others will only be counted",
-               description_, what);
 }
 
 std::size_t OfiProvider::read_error() {
@@ -349,6 +327,10 @@ std::size_t OfiProvider::read_error() {
     return 1;
   }
   Completion& completion = Completion::from_provider_space(entry.op_context);
+  if (Peek* peek = find_peek(completion)) {
+    ended_in_vain(*peek);
+    return 1;
+  }
   forget(completion);
   const std::string message =
       entry.err == FI_ETRUNC

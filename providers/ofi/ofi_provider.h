@@ -4,6 +4,7 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "providers/ofi/handles.h"
 #include "providers/ofi/kept_memory.h"
 #include "providers/ofi/long_messages.h"
+#include "providers/ofi/peek.h"
 #include "providers/ofi/receiver_key.h"
 #include "providers/ofi/regions_in_flight.h"
 #include "providers/ofi/send_order.h"
@@ -118,6 +120,17 @@ class OfiProvider final : public Provider {
   void received(Completion& completion, const fi_cq_tagged_entry& entry);
   void ended(Completion& completion, std::uint64_t bytes, std::uint64_t tag);
   void written(const fi_cq_tagged_entry& entry);
+  [[nodiscard]] bool is_of_the_job(const fi_cq_tagged_entry& entry, std::uint64_t tag) const noexcept;
+  [[nodiscard]] PostResult look_for_any(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
+                                        Completion& completion);
+  [[nodiscard]] Peek& idle_peek();
+  [[nodiscard]] Peek* find_peek(const Completion& completion) noexcept;
+  [[nodiscard]] ssize_t receive_by(Peek& peek, std::uint64_t wire_tag, std::uint64_t ignore, std::uint64_t flags);
+  /// Of what it looked for, or dropped.
+  void found(Peek& peek, const fi_cq_tagged_entry& entry);
+  void ended_in_vain(Peek& peek);
+  /// Of the receive that it looked for, if it did.
+  Completion* end(Peek& peek) noexcept;
   /// Something has come that no rank of the job can have sent.
   void meet_stranger(std::string_view what);
   std::size_t read_error();
@@ -144,6 +157,9 @@ class OfiProvider final : public Provider {
   std::optional<ReceiverKey> key_;  ///< from when the provider is open on
   std::vector<KnownPeer> peers_;
   std::uint64_t strangers_ = 0;
+  std::deque<Peek> peeks_;
+  std::size_t peeks_in_use_ = 0;
+  bool can_peek_ = true;
   InfoHandle info_;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;

@@ -123,6 +123,8 @@ PostResult OfiProvider::post_recv(PeerHandle from, std::span<const iovec> pieces
 
 PostResult OfiProvider::receive_part(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                      std::uint64_t ignore, Completion& completion) {
+  if ((ignore & capabilities_.closed_tag_bits()) != 0 && can_peek_)
+    return look_for_any(pieces, tag, ignore, completion);
   return post_registered(pieces, FI_RECV, completion, [&](void** descriptors) {
     fi_msg_tagged message{};
     message.msg_iov = pieces.data();

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <grp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -10,9 +11,11 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -143,6 +146,55 @@ bool Stranger::tell(std::uint64_t data) {
   message.context = &objects_->context;
   message.data = data;
   return complete([&] { return fi_writemsg(objects_->endpoint.get(), &message, FI_REMOTE_CQ_DATA | FI_COMPLETION); });
+}
+
+HalfWay::HalfWay(const std::string& place, std::size_t bytes)
+    : to_(place), left_(bytes), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  const sockaddr_in any = socket_address("127.0.0.1:0");
+  if (listener_ < 0 || ::bind(listener_, reinterpret_cast<const sockaddr*>(&any), sizeof(any)) != 0 ||
+      ::listen(listener_, 1) != 0)
+    throw std::runtime_error("stranger: no socket to listen at");
+  thread_ = std::thread([this] { carry(); });
+}
+
+HalfWay::~HalfWay() {
+  ends_.store(true);
+  ::shutdown(listener_, SHUT_RDWR);
+  thread_.join();
+  ::close(listener_);
+}
+
+std::string HalfWay::place() const {
+  sockaddr_in own{};
+  socklen_t bytes = sizeof(own);
+  if (::getsockname(listener_, reinterpret_cast<sockaddr*>(&own), &bytes) != 0)
+    throw std::runtime_error("stranger: getsockname");
+  return "127.0.0.1:" + std::to_string(ntohs(own.sin_port));
+}
+
+void HalfWay::carry() {
+  constexpr int kLookMs = 10;
+  const int in = ::accept(listener_, nullptr, nullptr);
+  const int out = ::socket(AF_INET, SOCK_STREAM, 0);
+  const sockaddr_in victim = socket_address(to_);
+  const bool connected =
+      in >= 0 && out >= 0 && ::connect(out, reinterpret_cast<const sockaddr*>(&victim), sizeof(victim)) == 0;
+  std::array<char, 4096> bytes{};
+  while (connected && !ends_.load()) {
+    std::array<pollfd, 2> sides{{{out, POLLIN, 0}, {left_ > 0 ? in : -1, POLLIN, 0}}};
+    if (::poll(sides.data(), sides.size(), kLookMs) <= 0) continue;
+    if (sides[0].revents != 0) {
+      const ssize_t came = ::read(out, bytes.data(), bytes.size());
+      if (came <= 0 || ::write(in, bytes.data(), static_cast<std::size_t>(came)) != came) break;
+    }
+    if (sides[1].revents == 0) continue;
+    const ssize_t came = ::read(in, bytes.data(), std::min(bytes.size(), left_));
+    if (came <= 0 || ::write(out, bytes.data(), static_cast<std::size_t>(came)) != came) break;
+    left_ -= static_cast<std::size_t>(came);
+    if (left_ == 0) stands_.store(true);
+  }
+  ::close(in);
+  ::close(out);
 }
 
 StrangeProcess::StrangeProcess(const std::function<bool()>& body) : pid_(::fork()) {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 
 namespace fab::test {
 
@@ -41,6 +43,29 @@ class Stranger {
 
   std::unique_ptr<Objects> objects_;
   std::chrono::milliseconds patience_;
+};
+
+/// A place that leads to another one, and lets so many bytes through on the way there: then the connection stands.
+class HalfWay {
+ public:
+  HalfWay(const std::string& place, std::size_t bytes);
+  ~HalfWay();
+  HalfWay(const HalfWay&) = delete;
+  HalfWay& operator=(const HalfWay&) = delete;
+
+  [[nodiscard]] std::string place() const;
+  /// All of them have passed.
+  [[nodiscard]] const std::atomic<bool>& stands() const noexcept { return stands_; }
+
+ private:
+  void carry();
+
+  const std::string to_;
+  std::size_t left_;
+  int listener_ = -1;
+  std::atomic<bool> stands_{false};
+  std::atomic<bool> ends_{false};
+  std::thread thread_;
 };
 
 /// Forks a process that is no rank, of nobody's user where the test is root's; runs its body and tells how it ended.
