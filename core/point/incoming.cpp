@@ -99,16 +99,16 @@ bool PointToPoint::makes_sense(const Envelope& envelope, std::size_t bytes_behin
 }
 
 void PointToPoint::handle(const Envelope& envelope, std::span<const std::byte> behind) {
+  Correspondent& from = correspondent(envelope.sender);
+  from.credits = std::min(from.credits + envelope.credits, kWindow);
   if (envelope.kind == EnvelopeKind::refusal)
     return context_.refusals().told_by(envelope.sender,
                                        {{envelope.context_owner, envelope.context_number}, envelope.bytes},
                                        {reinterpret_cast<const char*>(behind.data()), behind.size()});
-  handle(envelope, behind.data());
+  handle(from, envelope, behind.data());
 }
 
-void PointToPoint::handle(const Envelope& envelope, const std::byte* bytes) {
-  Correspondent& from = correspondent(envelope.sender);
-  from.credits = std::min(from.credits + envelope.credits, kWindow);
+void PointToPoint::handle(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
   SendOperation* send = envelope.send < sends_.all.size() ? &sends_.all[envelope.send] : nullptr;
   if (send != nullptr && send->correspondent_ != &from) send = nullptr;  // a message to another rank
   switch (envelope.kind) {

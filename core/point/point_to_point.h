@@ -79,7 +79,7 @@ class PointToPoint {
   void handle(std::span<const std::byte> wire);
   [[nodiscard]] bool makes_sense(const Envelope& envelope, std::size_t bytes_behind) const noexcept;
   void handle(const Envelope& envelope, std::span<const std::byte> behind);
-  void handle(const Envelope& envelope, const std::byte* bytes);
+  void handle(Correspondent& from, const Envelope& envelope, const std::byte* bytes);
   void message_came(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes);
   void deliver(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes);
   [[nodiscard]] static Unexpected copy_of(Correspondent& correspondent, const Envelope& envelope,

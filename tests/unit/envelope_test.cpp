@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <deque>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "support/outcome.h"
 #include "unit/exchange.h"
 #include "unit/in_process_job.h"
+#include "unit/recording_rig.h"
 
 namespace fab::test {
 namespace {
@@ -19,13 +21,13 @@ using core::Envelope;
 using core::EnvelopeKind;
 
 constexpr Rank kVictim = 0;
-constexpr int kRanks = 3;
+constexpr int kRanksOfJob = 3;
 constexpr std::uint64_t kPayload = 0x7061796c6f6164;
 
 class Envelopes : public testing::Test {
  protected:
   Envelopes() {
-    for (Rank rank = 0; rank < kRanks; ++rank) {
+    for (Rank rank = 0; rank < kRanksOfJob; ++rank) {
       const core::Lock lock(job_.context(rank).engine().mutex);
       static_cast<void>(job_.context(rank).point_to_point());
     }
@@ -63,7 +65,7 @@ class Envelopes : public testing::Test {
 
   std::deque<std::vector<std::byte>> wires_;
   std::deque<Outcome> outcomes_;
-  InProcessJob job_{kRanks, caller_config(), {.inject_bytes = 64}};
+  InProcessJob job_{kRanksOfJob, caller_config(), {.inject_bytes = 64}};
 };
 
 TEST_F(Envelopes, ThatMakeNoSenseAreDroppedAndCounted) {
@@ -72,7 +74,7 @@ TEST_F(Envelopes, ThatMakeNoSenseAreDroppedAndCounted) {
   for (const std::uint64_t bytes :
        {std::uint64_t{0}, sizeof(kPayload) - 1, sizeof(kPayload) + 1, std::uint64_t{1} << 40, ~std::uint64_t{0}})
     with([bytes](Envelope& envelope) { envelope.bytes = bytes; });
-  for (const Rank rank : {-1, kRanks, 1 << 30}) {
+  for (const Rank rank : {-1, kRanksOfJob, 1 << 30}) {
     with([rank](Envelope& envelope) { envelope.sender = rank; });
     with([rank](Envelope& envelope) { envelope.source = rank; });
     with([rank](Envelope& envelope) { envelope.context_owner = rank; });
@@ -93,7 +95,10 @@ TEST_F(Envelopes, ThatMakeNoSenseAreDroppedAndCounted) {
     receive = &job_.context(kVictim).point_to_point().receive(
         *communicators[kVictim], {reinterpret_cast<std::byte*>(&received), sizeof(received)}, {kAnySource, kAnyTag});
   }
-  ASSERT_NO_FATAL_FAILURE(send(1, message(), sizeof(kPayload)));
+  Envelope sensible = message();
+  sensible.context_owner = communicators[kVictim]->context_id().owner;
+  sensible.context_number = communicators[kVictim]->context_id().number;
+  ASSERT_NO_FATAL_FAILURE(send(1, sensible, sizeof(kPayload)));
   ASSERT_TRUE(receive->done()) << "what makes sense is received";
   EXPECT_EQ(received, kPayload);
   const core::Lock lock(job_.context(kVictim).engine().mutex);
