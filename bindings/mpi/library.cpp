@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "bindings/mpi/failure.h"
+#include "core/log.h"
 #include "core/quoted.h"
 
 namespace fab::mpi {
@@ -33,11 +34,13 @@ void compare_libraries() {
   if (PMPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return;
   const std::string_view version(text.data());
   if (version.starts_with(kOpenMpi) == kForOpenMpi) return;
-  throw Failure(
-      MPI_ERR_OTHER,
-      fmt::format("libfab_mpi was built for {}, and this process runs {}: build the program with the MPI that "
-                  "fab was built for, or fab with the program's",
-                  kForOpenMpi ? kOpenMpi : "MPICH", in_quotes(version.substr(0, version.find('\n')))));
+  const std::string message = fmt::format(
+      "libfab_mpi was built for {}, and this process runs {}: build the program with the MPI that "
+      "fab was built for, or fab with the program's",
+      kForOpenMpi ? kOpenMpi : "MPICH", in_quotes(version.substr(0, version.find('\n'))));
+  // At once: to report it in the usual way takes calls of that other library with handles that it does not know.
+  Log(LogLevel::error, -1).write(LogLevel::error, "{}", message);
+  throw Failure(MPI_ERR_OTHER, message);
 }
 
 }  // namespace fab::mpi

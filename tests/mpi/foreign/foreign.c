@@ -1,4 +1,5 @@
-/* A program of another MPI that calls fab's functions all the same, having declared them itself. */
+/* Calls fab on a ring of one process, without its headers: as a program of another MPI, or of this one that another
+ * launcher starts. */
 #include <mpi.h>
 
 int MPI_Neighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
