@@ -32,7 +32,7 @@ using TransportFactory = std::function<Transports(const Config&, const JobInfo&,
 
 /// In a child of fork() nothing can be started, nothing goes on, and it stays for ever: the parent's connections are
 /// the parent's.
-class Context : public std::enable_shared_from_this<Context>, ForkParticipant {
+class Context final : public std::enable_shared_from_this<Context>, ForkParticipant {
  public:
   /// Opens the providers and publishes this rank's addresses; talks to nobody.
   static std::shared_ptr<Context> open(const Config& config, std::unique_ptr<Store> store,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <ranges>
 #include <vector>
 
 namespace fab::core {
@@ -25,19 +24,25 @@ Participants& participants() {
   return state;
 }
 
+template <class Act>
+void in_reverse(Act&& act) {
+  const auto& all = participants().all;
+  std::for_each(all.rbegin(), all.rend(), [&act](ForkParticipant* each) { act(*each); });
+}
+
 void before_fork() noexcept {
   participants().mutex.lock();
   for (ForkParticipant* each : participants().all) each->before_fork();
 }
 
 void after_fork() noexcept {
-  for (ForkParticipant* each : participants().all | std::views::reverse) each->after_fork();
+  in_reverse([](ForkParticipant& each) { each.after_fork(); });
   participants().mutex.unlock();
 }
 
 void begin_abroad() noexcept {
   fork_count.fetch_add(1, std::memory_order_relaxed);
-  for (ForkParticipant* each : participants().all | std::views::reverse) each->begin_abroad();
+  in_reverse([](ForkParticipant& each) { each.begin_abroad(); });
   participants().mutex.unlock();
 }
 

@@ -80,6 +80,10 @@ void Process::close() {
   if (engine().halted()) return;  // a child of fork(): MPI_Finalize is its parent's to call
   finish_naming(engine());
   {
+    const core::Lock lock(engine().mutex);
+    context_->refusals().stop_listening();
+  }
+  {
     core::Driver driver(engine(), next_idle_hook());
     while (engine().active() > 0)
       if (!driver.step()) driver.rest();
