@@ -113,6 +113,7 @@ void Context::after_fork() noexcept { engine_.mutex.unlock(); }
 void Context::begin_abroad() noexcept {
   closed_ = true;
   engine_.halt();
+  engine_.mutex.set_last_look(nullptr);  // which would ask the providers, and have them read from the parent's sockets
   kept_abroad_ = weak_from_this().lock();
   engine_.mutex.unlock();
 }
