@@ -150,7 +150,7 @@ void OfiProvider::learn_capabilities() {
   capabilities_.max_message_bytes = kAnyLength;
   most_ = least_limit_ = info_->ep_attr->max_msg_size;
   capabilities_.may_hold_back = info_->domain_attr->data_progress == FI_PROGRESS_MANUAL;
-  capabilities_.early_messages_block = keeps_few_early_messages(*info_);
+  capabilities_.early_messages_block = can_peek_ = keeps_few_early_messages(*info_);
   capabilities_.directed_receive = receives_by_source(*info_);
   capabilities_.tag_mask = tag_mask(*info_);
   capabilities_.wait_fd = wait_fd_ >= 0;

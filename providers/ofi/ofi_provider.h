@@ -159,7 +159,7 @@ class OfiProvider final : public Provider {
   std::uint64_t strangers_ = 0;
   std::deque<Peek> peeks_;
   std::size_t peeks_in_use_ = 0;
-  bool can_peek_ = true;
+  bool can_peek_ = false;  ///< where a receive of any message is needed
   InfoHandle info_;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;
