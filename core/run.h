@@ -51,6 +51,7 @@ class Run final : public Pending {
   void place_at(std::uint64_t place) noexcept { place_ = place; }
   /// Of a persistent exchange whose calls are compared: what its starts are called.
   void call_as(CalledAs call);
+  void compare_no_starts() noexcept;
   [[nodiscard]] const CalledAs* called_as() const noexcept { return called_as_.get(); }
   /// Its user reductions are fab's own: they need no thread of the application.
   void reduce_at_once() noexcept { parks_ = false; }

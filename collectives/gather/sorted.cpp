@@ -44,7 +44,10 @@ class PacketEdge {
              std::optional<Rank> child, std::size_t packet_bytes)
       : buffer_(parent || child ? sizeof(PacketHead) + packet_bytes : 0),
         exchange_(communicator, packet_schedule(communicator->size(), parent, child, buffer_.size()),
-                  buffers(buffer_.data(), buffer_.data())) {}
+                  buffers(buffer_.data(), buffer_.data())) {
+    const core::Lock lock(exchange_.engine().mutex);
+    exchange_.compare_no_starts();
+  }
   ~PacketEdge() {
     if (exchange_.active()) core::finish(exchange_.run());
   }
@@ -204,17 +207,28 @@ class SortedMerge {
   std::exception_ptr failure_;
 };
 
-}  // namespace
-
-void gather_sorted(const std::shared_ptr<core::Communicator>& communicator, const SortedGather& call,
-                   const ConsumePart& consume) {
-  if (call.root < 0 || call.root >= communicator->size())
+void check(const core::Communicator& communicator, const SortedGather& call) {
+  if (call.root < 0 || call.root >= communicator.size())
     throw Error(Errc::invalid_rank, fmt::format("gather_sorted: root {}; the communicator has ranks 0 to {}", call.root,
-                                                communicator->size() - 1));
+                                                communicator.size() - 1));
   constexpr std::size_t kMostBytes = 1 << 30;
   if (call.packet_bytes == 0 || call.packet_bytes > kMostBytes)
     throw Error(Errc::invalid_argument,
                 fmt::format("gather_sorted: packets of {} bytes; 1 to {} are valid", call.packet_bytes, kMostBytes));
+}
+
+}  // namespace
+
+// A call that is refused uses up the places of all its exchanges.
+void gather_sorted(const std::shared_ptr<core::Communicator>& communicator, const SortedGather& call,
+                   const ConsumePart& consume) {
+  try {
+    check(*communicator, call);
+  } catch (...) {
+    for (std::int64_t distance = 1; distance < communicator->size(); distance *= 2)
+      communicator->call_refused(core::Communicator::Order::lasting);
+    throw;
+  }
   SortedMerge(communicator, call, consume).run();
 }
 
