@@ -37,7 +37,8 @@ class Dynamic {
       if (entry->d_tag == tag) visit(entry->d_un.d_val);
   }
 
-  /// Calls visit(symbol, slot) for each place that the linker has filled in with the address of a symbol, or will.
+  /// Calls visit(symbol, slot) for each place that the linker has filled in with the address of a symbol, or will. A
+  /// slot of a symbol that is no function may lie where nothing may be read.
   template <class Visit>
   void for_each_slot(Visit&& visit) const {
     visit_slots<ElfW(Rela)>(DT_RELA, value(DT_RELASZ), visit);
@@ -67,7 +68,7 @@ class Dynamic {
     if (first == nullptr) return;
     for (const Relocation& each : std::span(first, bytes / sizeof(Relocation)))
       if (const std::size_t symbol = symbol_of(each.r_info); symbol != 0)
-        visit(symbols_[symbol], *reinterpret_cast<const std::uintptr_t*>(base_ + each.r_offset));
+        visit(symbols_[symbol], reinterpret_cast<const std::uintptr_t*>(base_ + each.r_offset));
   }
 
   std::uintptr_t base_;
@@ -84,9 +85,10 @@ struct Reading {
 // A slot that leads into its own object has not been bound yet: it leads to what binds it. Unless the object has the
 // function itself.
 void read_imports(const Dynamic& dynamic, std::uintptr_t base, Reading& reading, LoadedObject& object) {
-  dynamic.for_each_slot([&](const ElfW(Sym) & symbol, std::uintptr_t target) {
+  dynamic.for_each_slot([&](const ElfW(Sym) & symbol, const std::uintptr_t* slot) {
     const char* const name = dynamic.string(symbol.st_name);
     if (!reading.wanted(name)) return;
+    const std::uintptr_t target = *slot;
     const bool own = symbol.st_shndx != SHN_UNDEF && target == base + symbol.st_value;
     const bool bound = own || !object.contains(target);
     object.imports.push_back({.name = name, .target = bound ? target : 0, .bound = bound});
