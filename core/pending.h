@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,13 @@
 namespace fab::core {
 
 class Communicator;
+
+/// What a caller that only tests something has seen of it (watch_tested).
+struct Tested {
+  std::uint64_t looked_at = 0;                    ///< ticks() of the last look; 0: never
+  std::uint64_t seen = 0;                         ///< settled_count() then
+  std::chrono::steady_clock::time_point since{};  ///< nothing has happened, as far as looks tell
+};
 
 /// Something that a caller can wait for. Guarded by the engine's lock, except done() and, once done, status() and
 /// message(). Whoever holds it holds the communicator.
@@ -45,6 +53,8 @@ class Pending {
   [[nodiscard]] virtual bool is_collective() const noexcept { return false; }
   /// The user's handle is gone.
   virtual void let_go() noexcept = 0;
+
+  Tested tested;  ///< the caller's
 
  protected:
   ~Pending() = default;

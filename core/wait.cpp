@@ -79,6 +79,7 @@ void wait(Pending& pending, IdleHook idle) {
 bool test(Pending& pending) {
   engine_of(pending).come_back();
   if (!pending.done()) engine_of(pending).poll_once();
+  if (!pending.done()) watch_tested(pending);
   if (!pending.done()) return false;
   pending.over(false);
   return true;

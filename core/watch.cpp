@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <utility>
 
 #include "core/communicator.h"
 #include "core/context.h"
@@ -52,6 +53,24 @@ void Watch::ask() {
   const Lock lock(context_.engine().mutex);
   for (Pending* each : all_)
     if (each != nullptr && !each->done()) each->stalled();
+}
+
+void watch_tested(std::span<Pending* const> all) {
+  for (Pending* each : all)
+    if (each != nullptr && !each->done() && ticks() - each->tested.looked_at >= Watch::kLookTicks)
+      look_at_tested(*each);
+}
+
+void look_at_tested(Pending& pending) {
+  Tested& tested = pending.tested;
+  const bool first = std::exchange(tested.looked_at, ticks()) == 0;
+  const bool moved = std::exchange(tested.seen, pending.settled_count()) != tested.seen;
+  Context& context = pending.communicator().context();
+  const auto now = context.now();
+  if (first || moved) tested.since = now;
+  if (now - tested.since < Watch::kAskAfter) return;
+  const Lock lock(context.engine().mutex);
+  if (!pending.done()) pending.stalled();
 }
 
 void Watch::say() {

@@ -23,6 +23,8 @@ class Watch {
 
   static constexpr std::chrono::seconds kAskAfter{1};
   static constexpr std::chrono::seconds kSayAfter{60};
+  /// Of ticks() between two looks.
+  static constexpr std::uint64_t kLookTicks = 2'500'000;
 
   /// Null entries are passed over; entries may become null while the watch lives.
   Watch(std::span<Pending* const> all, Context& context);
@@ -36,8 +38,6 @@ class Watch {
   void look();
 
  private:
-  static constexpr std::uint64_t kLookTicks = 2'500'000;
-
   void restart();
   [[nodiscard]] std::uint64_t settled() const;
   void expire(Pending& pending) const;
@@ -53,5 +53,16 @@ class Watch {
   bool started_ = false;
   bool said_ = false;
 };
+
+/// Notices when what a caller tests again and again stops moving, as Watch does for those who wait: after a second the
+/// peers are asked whether they have refused their call. Call when it was found not to be done, without the engine's
+/// lock. Null entries are passed over. Looks at most once in about a millisecond.
+void watch_tested(std::span<Pending* const> all);
+inline void watch_tested(Pending& pending) {
+  Pending* const all[] = {&pending};
+  watch_tested(all);
+}
+/// The same at once.
+void look_at_tested(Pending& pending);
 
 }  // namespace fab::core

@@ -77,8 +77,10 @@ int wait_for_other(const Next& next, MPI_Request* request, MPI_Status* status) {
 
 /// Whether a persistent exchange is inactive, or any is ready.
 bool is_complete(const Exchange& exchange) {
-  if (exchange.run() != nullptr && !exchange.ready()) progress_once();
-  return exchange.run() == nullptr || exchange.ready();
+  if (exchange.run() == nullptr) return true;
+  if (!exchange.ready()) progress_once();
+  if (!exchange.ready()) core::watch_tested(*exchange.run());
+  return exchange.ready();
 }
 
 int test_exchange(Exchange& exchange, MPI_Request* request, int* flag, MPI_Status* status) {
@@ -180,6 +182,7 @@ inline int testall(const Next& next, int count, MPI_Request requests[], int* fla
   return completing("MPI_Testall", [&] {
     progress_once();
     All all(count, requests, statuses);
+    core::watch_tested(all.array.pending());
     *flag = all.test_step() ? 1 : 0;
     return *flag != 0 ? all.settle() : MPI_SUCCESS;
   });
@@ -200,6 +203,7 @@ inline int testany(const Next& next, int count, MPI_Request requests[], int* ind
   return completing("MPI_Testany", [&] {
     progress_once();
     Any any(count, requests, index, status);
+    core::watch_tested(any.array.pending());
     *flag = any.step() ? 1 : 0;
     return *flag != 0 ? any.settle() : MPI_SUCCESS;
   });
@@ -223,6 +227,7 @@ inline int testsome(const Next& next, int count, MPI_Request requests[], int* co
   return completing("MPI_Testsome", [&] {
     progress_once();
     Some some(count, requests, completed, indices, statuses);
+    core::watch_tested(some.array.pending());
     static_cast<void>(some.step());
     return some.settle();
   });

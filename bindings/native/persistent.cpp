@@ -11,6 +11,7 @@
 #include "core/persistent.h"
 #include "core/refused_call.h"
 #include "core/wait.h"
+#include "core/watch.h"
 
 namespace fab {
 
@@ -106,6 +107,7 @@ bool PersistentExchange::test_source(std::size_t source) {
   if (!active()) return true;
   core::Engine& engine = exchange_->engine();
   engine.poll_once();
+  if (!exchange_->run().done()) core::watch_tested(exchange_->run());
   std::optional<core::Arrived> arrived;
   {
     const core::Lock lock(engine.mutex);

@@ -5,6 +5,7 @@
 
 #include "core/communicator.h"
 #include "core/wait.h"
+#include "core/watch.h"
 
 namespace fab {
 
@@ -120,6 +121,8 @@ bool Request::test_all(std::span<Request> requests) {
   const auto is_complete = [](const Request& each) { return each.pending_ == nullptr || each.pending_->done(); };
   const auto left = std::find_if_not(requests.begin(), requests.end(), is_complete);
   if (left != requests.end()) static_cast<void>(core::test(*left->pending_));
+  for (const Request& each : requests)
+    if (!is_complete(each)) core::watch_tested(*each.pending_);
   if (!std::all_of(requests.begin(), requests.end(), is_complete)) return false;
   wait_all(requests);
   return true;
@@ -131,6 +134,7 @@ std::optional<std::size_t> Request::test_any(std::span<Request> requests) {
   auto found = std::find_if(all.begin(), all.end(), is_done);
   if (found == all.end()) {
     static_cast<void>(core::test(**std::find_if(all.begin(), all.end(), [](const auto* each) { return each; })));
+    core::watch_tested(all);
     found = std::find_if(all.begin(), all.end(), is_done);
   }
   if (found == all.end()) return std::nullopt;
@@ -143,6 +147,7 @@ std::vector<std::size_t> Request::test_some(std::span<Request> requests) {
   const std::vector<core::Pending*> all = pending(requests, "test_some");
   const auto left = std::find_if(all.begin(), all.end(), [](const auto* each) { return each && !each->done(); });
   if (left != all.end()) static_cast<void>(core::test(**left));
+  core::watch_tested(all);
   return end_complete(requests);
 }
 

@@ -10,6 +10,7 @@
 #include "bindings/mpi/idle.h"
 #include "bindings/nbc/instance.h"
 #include "core/wait.h"
+#include "core/watch.h"
 
 namespace fab::nbc {
 
@@ -20,6 +21,7 @@ bool is_done(NBC_Handle& handle) {
   const Instance* const instance = instance_of(handle);
   if (instance == nullptr || instance->done()) return true;
   mpi::progress_once();
+  if (!instance->done()) core::watch_tested(*instance->run());
   return instance->done();
 }
 
@@ -69,6 +71,7 @@ class Handles {
   /// One progress unless an active one is done.
   void test() const {
     if (find_done() == size()) mpi::progress_once();
+    core::watch_tested(pending_);
   }
   [[nodiscard]] int finish(std::size_t i) const { return nbc::finish(handles_[i]); }
 

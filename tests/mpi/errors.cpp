@@ -176,6 +176,23 @@ TEST_F(ErrorTest, OnlyTheOwnNeighborsOfADistributedGraphAreKnown) {
   }
 }
 
+// Without FAB_CHECK: the neighbors of rank 0, which has refused the call, ask it, and are told.
+TEST_F(ErrorTest, ARefusedCallIsToldToNeighborsThatOnlyTest) {
+  if (world_size() == 1) GTEST_SKIP() << "nobody waits";
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (world_rank() == 0) {
+    EXPECT_EQ(MPI_Ineighbor_xchg(send_.data(), -1, MPI_INT, recv_.data(), 1, MPI_INT, comm_, &request), MPI_ERR_COUNT);
+  } else {
+    ASSERT_EQ(MPI_Ineighbor_xchg(send_.data(), 1, MPI_INT, recv_.data(), 1, MPI_INT, comm_, &request), MPI_SUCCESS);
+    int flag = 0;
+    int code = MPI_SUCCESS;
+    while (flag == 0 && code == MPI_SUCCESS) code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    const bool waits_for_it = world_rank() == right_of(0) || world_rank() == left_of(0);
+    EXPECT_TRUE(code == MPI_ERR_OTHER || !waits_for_it) << code;
+  }
+  EXPECT_EQ(MPI_Neighbor_xchg(send_.data(), 1, MPI_INT, recv_.data(), 1, MPI_INT, comm_), MPI_SUCCESS);
+}
+
 TEST_F(ErrorTest, OneSidedGraphIsRefusedOnAllRanks) {
   if (world_size() == 1) GTEST_SKIP() << "a single rank has no one-sided edges";
   std::vector<int> index(static_cast<std::size_t>(world_size()), 1);

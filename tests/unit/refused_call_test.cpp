@@ -88,6 +88,16 @@ class RefusedCall : public testing::TestWithParam<Case> {
     }
     job_->finish(runs);
   }
+  /// As callers that test now and then.
+  void test_until_done(const std::vector<core::Run*>& runs) {
+    for (int turn = 0; turn < 20; ++turn) {
+      for (core::Run* run : runs)
+        if (!run->done()) core::look_at_tested(*run);
+      for (int i = 0; i < 1000; ++i) job_->progress();
+      TurnedClock::turn(std::chrono::milliseconds(400));
+    }
+    job_->finish(runs);
+  }
   std::vector<core::Run*> start_others(const Called& called, Rank but) {
     std::vector<core::Run*> runs;
     for (const auto& communicator : communicators_) {
@@ -152,6 +162,25 @@ TEST_P(RefusedCall, PeersThatWaitLearnWhoHasRefusedIt) {
       EXPECT_GT(told, 0) << "nobody knows why";
       expect_agreement();
     }
+  }
+}
+
+TEST_P(RefusedCall, PeersThatOnlyTestLearnOfIt) {
+  for (const Called& called : kCalls) {
+    SCOPED_TRACE(called.name);
+    open(caller_config());
+    refuse(*communicators_[kRefusing]);
+    const auto runs = start_others(called, kRefusing);
+    test_until_done(runs);
+    int told = 0;
+    for (core::Run* run : runs) {
+      const Status status = release(*run);
+      EXPECT_TRUE(!status.ok() || !called.all_depend) << "rank " << run->communicator().rank();
+      if (status.message.find("rank 1 of the job has refused this call: " + std::string(kReason)) != std::string::npos)
+        ++told;
+    }
+    EXPECT_GT(told, 0) << "nobody knows why";
+    expect_agreement();
   }
 }
 
