@@ -83,18 +83,38 @@ void merge(void*, const void* in, void* inout, std::size_t) noexcept {
   std::memcpy(inout, &here, sizeof(here));
 }
 
-Schedule dissemination(Rank rank, int ranks) {
+/// How a call ended on a rank.
+struct Ended {
+  static constexpr std::size_t kWords = 400;
+
+  Rank rank = 0;
+  bool failed = false;
+  Errc code = Errc::mismatch;
+  std::array<char, kWords> words{};  ///< why, unless all went well
+};
+static_assert(std::is_trivially_copyable_v<Ended>);
+
+void merge_ends(void*, const void* in, void* inout, std::size_t) noexcept {
+  Ended here;
+  std::memcpy(&here, inout, sizeof(here));
+  if (!here.failed) std::memcpy(inout, in, sizeof(here));
+}
+
+/// Those before and after a call have one sequence number, so their slots differ.
+constexpr std::uint32_t kFirstSlotOfClosing = 64;
+static_assert(kFirstSlotOfClosing >= 31 && kFirstSlotOfClosing + 31 <= 1u << TagFormat::kSlotBits);
+
+Schedule dissemination(const char* name, Rank rank, int ranks, std::size_t bytes, std::uint32_t slot) {
   constexpr Reduction kMerge{ReduceOp::user, ElementType::byte};
-  ScheduleBuilder builder("comparison of calls", ranks);
-  const Layout layout = Layout::contiguous(sizeof(Seen));
-  const Block own{BufferId::scratch, builder.scratch(sizeof(Seen)), layout};
-  const Block come{BufferId::scratch, builder.scratch(sizeof(Seen)), layout};
-  std::uint32_t slot = 0;
+  ScheduleBuilder builder(name, ranks);
+  const Layout layout = Layout::contiguous(bytes);
+  const Block own{BufferId::scratch, builder.scratch(bytes), layout};
+  const Block come{BufferId::scratch, builder.scratch(bytes), layout};
   for (std::int64_t distance = 1; distance < ranks; distance *= 2, ++slot) {
     builder.recv(static_cast<Rank>((rank - distance + ranks) % ranks), slot, come);
     builder.send(static_cast<Rank>((rank + distance) % ranks), slot, own);
     builder.round();
-    builder.reduce(kMerge, sizeof(Seen), come, own);
+    builder.reduce(kMerge, bytes, come, own);
     builder.round();
   }
   return builder.commit();
@@ -109,7 +129,11 @@ std::string told(const Call& call) {
 }  // namespace
 
 CallCheck::CallCheck(Communicator& communicator)
-    : plan_(std::make_unique<Plan>(communicator, dissemination(communicator.rank(), communicator.size()))) {}
+    : plan_(std::make_unique<Plan>(communicator, dissemination("comparison of calls", communicator.rank(),
+                                                               communicator.size(), sizeof(Seen), 0))),
+      closing_plan_(std::make_unique<Plan>(
+          communicator, dissemination("comparison of how calls ended", communicator.rank(), communicator.size(),
+                                      sizeof(Ended), kFirstSlotOfClosing))) {}
 
 Run& CallCheck::prepare(const CalledAs& call) {
   Run& run = plan_->acquire();
@@ -132,6 +156,35 @@ std::optional<std::string> CallCheck::difference(const Run& check) {
                      seen.other.rank, text_of(seen.other.words), text_of(seen.call.place));
 }
 
+Run& CallCheck::prepare_closing(std::uint64_t sequence_tag) {
+  Run& run = closing_plan_->acquire();
+  run.prepare({}, sequence_tag, {merge_ends, nullptr});
+  run.reduce_at_once();
+  return run;
+}
+
+// Of all failures only disagreements are told: a rank that depends on a broken one learns of it anyway, and what does
+// not depend on it has ended well.
+void CallCheck::tell(Run& closing, std::string_view name, const Status& failure) {
+  Ended ended{.rank = closing.communicator().rank()};
+  if (failure.errc() == Errc::mismatch || failure.errc() == Errc::truncated) {
+    ended.failed = true;
+    ended.code = failure.errc();
+    std::string_view words = failure.message;
+    if (words.starts_with(name)) words.remove_prefix(std::min(words.size(), name.size() + std::strlen(": ")));
+    store(words, ended.words);
+  }
+  std::memcpy(closing.scratch() + kOwn, &ended, sizeof(ended));
+}
+
+Status CallCheck::found(const Run& closing, std::string_view name) {
+  Ended ended;
+  std::memcpy(&ended, closing.scratch() + kOwn, sizeof(ended));
+  if (!ended.failed) return {};
+  return {make_error_code(ended.code),
+          fmt::format("{}: rank {} has found: {} (FAB_CHECK)", name, ended.rank, text_of(ended.words))};
+}
+
 Run::~Run() = default;
 
 void Run::call_as(CalledAs call) { called_as_ = std::make_unique<CalledAs>(std::move(call)); }
@@ -148,10 +201,43 @@ bool Run::passes_check() {
   } else if (const auto difference = CallCheck::difference(check)) {
     status_ = {make_error_code(Errc::mismatch), fmt::format("{}: {}", plan_.schedule().name(), *difference)};
     all_know_ = true;
+  } else {
+    agreed_ = true;
   }
   count_settled();
   check.let_go();
   return status_.ok();
+}
+
+// True: the run need not wait for the others. Where the comparison before the call did not come to an end, nobody knows
+// whether others get to the one after it, which is given up.
+bool Run::tell_how_it_ended() noexcept {
+  engine_.mutex.assert_held();
+  Run& closing = *closing_;
+  if (all_know_) {
+    plan_.communicator().run_finished();
+  } else {
+    CallCheck::tell(closing, name(), status_);
+    closing.start();
+    closes_ = status_.ok();
+    if (closes_) {
+      engine_.begin_later(*this);
+      return false;
+    }
+    if (!agreed_) closing.abandon(status_);
+  }
+  closing_ = nullptr;
+  closing.let_go();
+  return true;
+}
+
+void Run::take_how_others_ended() {
+  closes_ = false;
+  Run& closing = *std::exchange(closing_, nullptr);
+  if (closing.status_.ok()) status_ = CallCheck::found(closing, name());
+  closing.let_go();
+  count_settled();
+  end();
 }
 
 }  // namespace fab::core

@@ -20,9 +20,11 @@ struct CalledAs {
   bool refused = false;            ///< this rank did not do the call: `words` tell why
 };
 
-/// The comparison: a dissemination in which each message holds what its sender has seen, a call and one that differs
-/// from it if there is one. So every rank learns of a difference, whatever the calls are and whoever they talk to.
-/// Guarded by the engine's lock.
+/// Two comparisons. Before a call: a dissemination in which each message holds what its sender has seen, a call and one
+/// that differs from it if there is one. So every rank learns of a difference, whatever the calls are and whichever
+/// ranks they connect. After a call, when each rank has done its part: a dissemination of whether one of them has found
+/// that the ends of an edge disagree, which its receiver alone can see. A rank that has found it does not wait for the
+/// others. Guarded by the engine's lock.
 class CallCheck {
  public:
   /// Of a communicator of two ranks or more.
@@ -33,8 +35,17 @@ class CallCheck {
   /// What such a run has found, once it has ended well: nothing, or both calls.
   [[nodiscard]] static std::optional<std::string> difference(const Run& check);
 
+  /// A run that tells how the call with this comparison has ended, for the holder to start and to let go. Throws what
+  /// making a run throws.
+  [[nodiscard]] Run& prepare_closing(std::uint64_t sequence_tag);
+  /// Before it starts: this rank's `failure` in the call of that name.
+  static void tell(Run& closing, std::string_view name, const Status& failure);
+  /// What such a run has heard, once it has ended: ok, or what another rank has found.
+  [[nodiscard]] static Status found(const Run& closing, std::string_view name);
+
  private:
   std::unique_ptr<Plan> plan_;
+  std::unique_ptr<Plan> closing_plan_;
 };
 
 }  // namespace fab::core

@@ -94,6 +94,13 @@ Run& Communicator::compare(const CalledAs& call) {
   return run;
 }
 
+void Communicator::compare(const CalledAs& call, Run& run) {
+  Run& check = compare(call);
+  Run& closing = call_check_->prepare_closing(call.sequence_tag);
+  ++in_flight_;  // until it has ended
+  run.begin_after(check, closing);
+}
+
 void Communicator::call_refused(Order order) noexcept try {
   const std::optional<std::string> reason = reason_of_refusal();
   if (!reason) return;
@@ -195,7 +202,7 @@ void Communicator::give_back_lasting(Run& run) noexcept {
 
 void Communicator::start_lasting(Run& run) {
   check_open(run.plan());
-  if (const CalledAs* call = run.called_as()) run.begin_after(compare(*call));
+  if (const CalledAs* call = run.called_as()) compare(*call, run);
   ++in_flight_;
   run.start();
 }
@@ -211,14 +218,13 @@ Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases, const Us
                 fmt::format("{}: {} calls are in flight on this communicator; at most {} can be told "
                             "apart: complete some first",
                             plan.schedule().name(), in_flight_, limit));
-  Run* check = nullptr;
-  if (compares_calls_)
-    check = &compare({.words = std::string(words.empty() ? plan.schedule().name() : words),
-                      .place = fmt::format("call {}", ++calls_),
-                      .sequence_tag = tags.sequence(next_sequence_++)});
   Run& run = plan.acquire();
+  if (compares_calls_)
+    compare({.words = std::string(words.empty() ? plan.schedule().name() : words),
+             .place = fmt::format("call {}", ++calls_),
+             .sequence_tag = tags.sequence(next_sequence_++)},
+            run);
   ++in_flight_;
-  if (check != nullptr) run.begin_after(*check);
   run.place_at(next_sequence_);
   run.prepare(bases, tags.sequence(next_sequence_++), user);
   run.start();

@@ -122,6 +122,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::unique_ptr<CallCheck> call_check_;  ///< from the first call on that is compared
   void check_open(const Plan& plan) const;
   [[nodiscard]] Run& compare(const CalledAs& call);
+  /// Starts the comparison, after which, and with whose end, the run goes on.
+  void compare(const CalledAs& call, Run& run);
   void refuse(std::uint64_t place, const std::string& reason);
   friend class OneSided;
   void make_contact(const Plan& plan, std::uint64_t sequence_tag);

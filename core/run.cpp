@@ -84,6 +84,7 @@ void Run::list_memory() noexcept {
 void Run::start() {
   abandoned_ = false;
   all_know_ = false;
+  agreed_ = false;
   if (!status_.ok()) status_ = {};
   broken_peers_.clear();
   culprit_ = kNoRank;
@@ -109,12 +110,14 @@ void Run::over(bool took_long) noexcept {
 }
 
 bool Run::may_begin() const noexcept {
+  if (closes_) return closing_->done();
   if (check_ != nullptr && !check_->done()) return false;
   if (!plan_.ready()) return plan_.failure() != nullptr;
   return one_sided_ == nullptr || one_sided_->ready();
 }
 
 void Run::begin() {
+  if (closes_) return take_how_others_ended();
   if (check_ != nullptr && !passes_check()) return finish();
   run_tag_ = plan_.communicator().context_tag() | sequence_tag_;
   const Status* failure = plan_.failure();
@@ -325,6 +328,11 @@ void Run::finish() noexcept {
     if (one_sided_ != nullptr) one_sided_->end_start(status_);
     if (!all_know_) tell_others();
   }
+  if (closing_ == nullptr || tell_how_it_ended()) end();
+}
+
+void Run::end() noexcept {
+  engine_.mutex.assert_held();
   plan_.communicator().run_finished();
   done_.store(true, std::memory_order_release);
   engine_.deactivated();
@@ -333,7 +341,7 @@ void Run::finish() noexcept {
 
 // Something is pending from the moment at which the run begins, so nothing means that it has not begun.
 bool Run::has_arrived(const Arrival& arrival) const noexcept {
-  if (done()) return true;
+  if (done() || closes_) return true;
   if (pending_ == 0 || round_ < arrival.round) return false;
   if (round_ > arrival.round) return true;
   const auto is_idle = [](const Transfer& transfer) { return transfer.state == Transfer::State::idle; };

@@ -45,8 +45,12 @@ class Run final : public Pending {
   void make_one_sided(std::uint64_t tag) { one_sided_ = std::make_unique<OneSided>(*this, tag); }
   /// After prepare(), for the life of the run: memory of its messages is kept ready.
   void hold_memory();
-  /// Before start(): the run begins once this one, which compares calls, is done, and lets it go.
-  void begin_after(Run& check) noexcept { check_ = &check; }
+  /// Before start(): the run begins once `check`, which compares calls, is done, and ends after `closing`, which tells
+  /// how they ended (CallCheck). It starts the latter, and lets both go.
+  void begin_after(Run& check, Run& closing) noexcept {
+    check_ = &check;
+    closing_ = &closing;
+  }
   /// Where its call is in the order of the communicator: CallPlace::number.
   void place_at(std::uint64_t place) noexcept { place_ = place; }
   /// Of a persistent exchange whose calls are compared: what its starts are called.
@@ -129,6 +133,9 @@ class Run final : public Pending {
   [[nodiscard]] FrameHead read_frame(const PlannedOperation& operation) const;
   void settled(Transfer& transfer);
   void finish() noexcept;
+  [[nodiscard]] bool tell_how_it_ended() noexcept;
+  void take_how_others_ended();
+  void end() noexcept;
   void recycle() noexcept;
 
   // In this rank's memory.
@@ -187,7 +194,10 @@ class Run final : public Pending {
   std::vector<const Peer*> broken_peers_;      ///< of this run; nothing more is posted to or from them
   Rank culprit_ = kNoRank;                     ///< of the job, by which the run failed, if one is known
   std::uint64_t place_ = 0;
-  Run* check_ = nullptr;  ///< until it has begun, where calls are compared
+  Run* check_ = nullptr;    ///< until it has begun, where calls are compared
+  Run* closing_ = nullptr;  ///< until it has ended, there
+  bool closes_ = false;     ///< closing_ was started, and is waited for
+  bool agreed_ = false;     ///< all ranks called the same
   std::unique_ptr<CalledAs> called_as_;
   bool parks_ = true;      ///< at user reductions
   bool all_know_ = false;  ///< why it failed: nobody is to be told

@@ -117,7 +117,7 @@ void Run::heard_of(const FailureNotice& notice, const PlannedOperation& operatio
 // nothing and be told nothing; all others are.
 void Run::stalled() {
   Communicator& communicator = plan_.communicator();
-  if (done() || !communicator.has_context_id()) return;
+  if (done() || closes_ || !communicator.has_context_id()) return;
   Refusals& refusals = communicator.context().refusals();
   if (const auto* refusal = refusals.find({communicator.context_id(), place_})) {
     blame(refusal->rank);
@@ -175,6 +175,7 @@ void Run::tell(const PlannedOperation& operation) {
 // one that was sent is received, or thrown away.
 void Run::tell_others() {
   if (!plan_.communicator().has_context_id()) return;
+  if (!begun_) run_tag_ = plan_.communicator().context_tag() | sequence_tag_;
   for (std::size_t round = round_ + (begun_ ? 1 : 0); round < plan_.round_count(); ++round)
     for (const PlannedOperation& operation : plan_.messages(round)) tell(operation);
 }
@@ -195,6 +196,11 @@ void Run::abandon(const Status& reason) {
   if (Run* check = std::exchange(check_, nullptr)) {
     check->abandon(reason);
     check->let_go();
+  }
+  if (std::exchange(closes_, false)) {
+    closing_->abandon(reason);
+    std::exchange(closing_, nullptr)->let_go();
+    return end();
   }
   if (std::exchange(parked_, false)) --pending_;
   for (std::uint32_t i = 0; i < used_transfers_; ++i)
@@ -217,6 +223,7 @@ std::string Run::describe_pending() const {
     add(one_sided_->describe_pending());
   for (std::uint32_t i = 0; i < used_transfers_; ++i)
     if (transfers_[i].state != Transfer::State::idle) add(describe(*transfers_[i].operation));
+  if (closes_) add(closing_->describe_pending() + " of the comparison of how calls ended");
   if (parked_) add("a thread that waits or tests, for a user-defined reduction");
   return text;
 }

@@ -61,5 +61,37 @@ TEST(CheckedTest, DifferentCallsAreTold) {
   EXPECT_EQ(code, MPI_ERR_OTHER);
 }
 
+/// How an exchange ends for a caller that only tests.
+int test_until_done(MPI_Request request) {
+  int flag = 0;
+  int code = MPI_SUCCESS;
+  while (flag == 0 && code == MPI_SUCCESS) code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  return code;
+}
+
+// The last rank calls something else than the others. They are neighbors or not: all of them learn of it.
+TEST(CheckedTest, DifferentCallsAreToldToAllRanksThatTest) {
+  if (world_size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const Comm comm = ring();
+  ASSERT_EQ(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), MPI_SUCCESS);
+  const bool odd = world_rank() == world_size() - 1;
+  const int send[8] = {};
+  int recv[8] = {};
+  MPI_Request request = MPI_REQUEST_NULL;
+  ASSERT_EQ(odd ? MPI_Ineighbor_xchg(send, 1, MPI_INT, recv, 1, MPI_INT, comm, &request)
+                : MPI_Icart_shift_xchg(send, 1, MPI_INT, recv, 1, MPI_INT, 0, 1, comm, &request),
+            MPI_SUCCESS);
+  EXPECT_EQ(test_until_done(request), MPI_ERR_OTHER) << "kind";
+  ASSERT_EQ(MPI_Icart_shift_xchg(send, 1, MPI_INT, recv, 1, MPI_INT, 0, odd ? -1 : 1, comm, &request), MPI_SUCCESS);
+  EXPECT_EQ(test_until_done(request), MPI_ERR_OTHER) << "displacement";
+  // In a line of ranks only the last but one finds it.
+  const Comm line = cartesian({world_size()}, {0});
+  ASSERT_EQ(MPI_Comm_set_errhandler(line, MPI_ERRORS_RETURN), MPI_SUCCESS);
+  ASSERT_EQ(MPI_Ineighbor_xchg(send, odd ? 2 : 1, MPI_INT, recv, 1, MPI_INT, line, &request), MPI_SUCCESS);
+  EXPECT_EQ(test_until_done(request), MPI_ERR_TRUNCATE) << "count along an edge";
+  ASSERT_EQ(MPI_Ineighbor_xchg(send, 1, MPI_INT, recv, 1, MPI_INT, comm, &request), MPI_SUCCESS);
+  EXPECT_EQ(test_until_done(request), MPI_SUCCESS);
+}
+
 }  // namespace
 }  // namespace fab::test

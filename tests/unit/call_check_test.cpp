@@ -34,8 +34,8 @@ Config checking() {
 class CallCheck : public testing::TestWithParam<int> {
  protected:
   Layout block_ = Layout::contiguous(32);
-  std::vector<std::byte> send_ = std::vector<std::byte>(1 << 16);
-  std::vector<std::byte> recv_ = std::vector<std::byte>(1 << 16);
+  std::vector<std::byte> send_ = std::vector<std::byte>(1 << 18);
+  std::vector<std::byte> recv_ = std::vector<std::byte>(1 << 18);
   InProcessJob job_{GetParam(), checking(), {.seed = 23}};
   InProcessJob::Communicators communicators_ = job_.communicators([](Rank) { return Cartesian({GetParam()}, {true}); });
 
@@ -69,10 +69,31 @@ class CallCheck : public testing::TestWithParam<int> {
     };
   }
 
-  std::vector<Status> call(const std::function<Start(Rank)>& of_rank) {
+  /// With blocks of so many bytes, which lie apart.
+  Start xchg(std::size_t sent, std::size_t expected) {
+    blocks_.push_back(std::make_unique<Layout>(Layout::contiguous(sent)));
+    const Layout& send = *blocks_.back();
+    blocks_.push_back(std::make_unique<Layout>(Layout::contiguous(expected)));
+    const Layout& recv = *blocks_.back();
+    return [this, &send, &recv](core::Communicator& its) -> core::Run& {
+      return collectives::start_neighbor_xchg(
+          its, send_.data(), recv_.data(),
+          {.send = BlockList::regular(send, 1, 2), .recv = BlockList::regular(recv, 1, 2)});
+    };
+  }
+  std::vector<core::Run*> start(const std::function<Start(Rank)>& of_rank) {
     std::vector<core::Run*> runs;
     for (const auto& communicator : communicators_)
       runs.push_back(&start_locked(*communicator, of_rank(communicator->rank())));
+    return runs;
+  }
+  void finish_sooner_or_later(const std::vector<core::Run*>& runs) {
+    job_.finish(runs);
+    for (int i = 0; i < 1000; ++i) job_.progress();
+  }
+
+  std::vector<Status> call(const std::function<Start(Rank)>& of_rank) {
+    const auto runs = start(of_rank);
     job_.finish(runs);
     std::vector<Status> statuses;
     for (core::Run* run : runs) statuses.push_back(release(*run));
@@ -153,6 +174,85 @@ TEST_P(CallCheck, FindsAnotherOrder) {
   expect_refused(call([this](Rank rank) { return rank == 0 ? barrier() : bcast(0); }), "both as call 1 on this");
   expect_refused(call([this](Rank rank) { return rank == 0 ? bcast(0) : barrier(); }), "both as call 2 on this");
   expect_agreement();
+}
+
+// Its receivers alone can see that what the last rank sends is longer, or shorter, than they expect.
+TEST_P(CallCheck, TellsAllRanksThatTheEndsOfAnEdgeDisagree) {
+  const Rank odd = GetParam() - 1;
+  for (const auto& [sent, code] : {std::pair{40u, Errc::truncated}, std::pair{24u, Errc::mismatch}}) {
+    for (const Status& status : call([&, bytes = sent](Rank rank) { return xchg(rank == odd ? bytes : 32, 32); })) {
+      EXPECT_EQ(status.errc(), code) << status.message;
+      EXPECT_THAT(status.message, AllOf(testing::StartsWith("neighbor_xchg: "),
+                                        HasSubstr(fmt::format("receive from rank {} (", odd)),
+                                        HasSubstr(fmt::format("{} bytes where 32 were declared", sent))));
+    }
+  }
+  expect_agreement();
+}
+
+TEST_P(CallCheck, TellsAllRanksThatTheEndsOfALongEdgeDisagree) {
+  const Rank odd = GetParam() - 1;
+  for (const Status& status : call([&](Rank rank) { return xchg(rank == odd ? 100'000 : 90'000, 90'000); }))
+    EXPECT_THAT(status.message, HasSubstr("100000 bytes where 90000 were declared")) << status.errc();
+  expect_agreement();
+}
+
+TEST_P(CallCheck, TellsAllRanksOfWhatOneOfThemSendsToOneOther) {
+  const Layout element = Layout::contiguous(8);
+  const auto ranks = static_cast<std::size_t>(GetParam());
+  std::vector<int> places(ranks);
+  const std::vector<int> ones(ranks, 1);
+  std::vector<int> odd = ones;
+  odd.back() = 0;  // from rank 0 to the last
+  const auto statuses = call([&](Rank rank) {
+    return collective(collectives::alltoallv_call(BlockList::irregular(element, rank == 0 ? odd : ones, places),
+                                                  BlockList::irregular(element, ones, places), GetParam()));
+  });
+  for (const Status& status : statuses)
+    EXPECT_THAT(status.message, AllOf(testing::StartsWith("alltoallv: "), HasSubstr("receive from rank 0 (8 B"),
+                                      HasSubstr("declared")));
+  expect_agreement();
+}
+
+// One rank gives up, at any time; all others end, and the next calls meet nothing of this one.
+TEST_P(CallCheck, SurvivesARankThatGivesUp) {
+  expect_agreement();  // so that all have met
+  for (int turns = 0;; ++turns) {
+    const auto runs = start([this](Rank) { return xchg(); });
+    for (int i = 0; i < turns; ++i) job_.progress();
+    const bool over = runs.front()->done();
+    {
+      const core::Lock lock(communicators_.front()->engine().mutex);
+      runs.front()->abandon({make_error_code(Errc::timed_out), "it waits no longer"});
+    }
+    EXPECT_TRUE(over || runs.front()->status().errc() == Errc::timed_out);
+    finish_sooner_or_later(runs);
+    for (core::Run* run : runs) static_cast<void>(release(*run));
+    expect_agreement();
+    if (over || HasFailure()) break;
+  }
+}
+
+// Where ranks choose differently, they do not get as far as comparing calls: their settings differ.
+TEST(CallCheckOfSettings, FindsAnotherAlgorithm) {
+  std::vector<Config> configs(3, checking());
+  configs.back().algorithms[static_cast<std::size_t>(Collective::bcast)] = "chain";
+  InProcessJob job(configs, {.seed = 31});
+  const auto communicators = job.communicators([](Rank) { return std::nullopt; });
+  const Layout block = Layout::contiguous(32);
+  std::vector<std::byte> memory(3 * block.size());
+  std::vector<core::Run*> runs;
+  for (const auto& communicator : communicators)
+    runs.push_back(&start_locked(*communicator, [&](core::Communicator& its) -> core::Run& {
+      return collectives::start(its, nullptr, &memory[static_cast<std::size_t>(its.rank()) * block.size()],
+                                collectives::bcast_call(block, 0));
+    }));
+  job.finish(runs);
+  for (core::Run* run : runs) {
+    const Status status = release(*run);
+    EXPECT_EQ(status.errc(), Errc::mismatch);
+    EXPECT_THAT(status.message, AllOf(HasSubstr("FAB_ALGO_BCAST"), HasSubstr("chain")));
+  }
 }
 
 TEST_P(CallCheck, ComparesTheStartsOfPersistentExchanges) {
