@@ -182,9 +182,9 @@ TEST_P(CallCheck, TellsAllRanksThatTheEndsOfAnEdgeDisagree) {
   for (const auto& [sent, code] : {std::pair{40u, Errc::truncated}, std::pair{24u, Errc::mismatch}}) {
     for (const Status& status : call([&, bytes = sent](Rank rank) { return xchg(rank == odd ? bytes : 32, 32); })) {
       EXPECT_EQ(status.errc(), code) << status.message;
-      EXPECT_THAT(status.message, AllOf(testing::StartsWith("neighbor_xchg: "),
-                                        HasSubstr(fmt::format("receive from rank {} (", odd)),
-                                        HasSubstr(fmt::format("{} bytes where 32 were declared", sent))));
+      EXPECT_THAT(status.message,
+                  AllOf(testing::StartsWith("neighbor_xchg: "), HasSubstr(fmt::format("receive from rank {} (", odd)),
+                        HasSubstr(fmt::format("{} bytes where 32 were declared", sent))));
     }
   }
   expect_agreement();
