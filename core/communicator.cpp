@@ -64,6 +64,12 @@ void Communicator::refuse_context_id(Status reason) {
   engine().enqueue([self = shared_from_this(), reason = std::move(reason)] { self->refusal_ = reason; });
 }
 
+bool Communicator::has_member(Rank world_rank) const {
+  for (Rank rank = 0; rank < size(); ++rank)
+    if (this->world_rank(rank) == world_rank) return true;
+  return false;
+}
+
 bool Communicator::is_on_one_node() const {
   for (Rank rank = 0; rank < size(); ++rank)
     if (!context_->peers().is_near(world_rank(rank))) return false;

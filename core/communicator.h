@@ -30,6 +30,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] Rank rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return group_.size(); }
   [[nodiscard]] Rank world_rank(Rank rank) const { return group_.world_rank(rank); }
+  /// Looks at all ranks.
+  [[nodiscard]] bool has_member(Rank world_rank) const;
 
   /// At most once, before any call.
   void set_topology(Topology topology);

@@ -133,7 +133,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 15> kOtherRows = {{
+constexpr std::array<ConfigRow, 16> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "What carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another of libfabric's "
      "names, as fab_info lists them; empty or auto: the best one is chosen.",
@@ -182,6 +182,16 @@ constexpr std::array<ConfigRow, 15> kOtherRows = {{
        return parse_number(text, 0.0, kLongestTimeoutS, config.wait_timeout_s);
      },
      [](const Config& config) { return fmt::format("{}", config.wait_timeout_s); }},
+    {"FAB_PEER_TIMEOUT", "30",
+     "Seconds without an answer after which a machine with which something is pending counts as gone: a whole number, "
+     "2 to 30000; 0: never.",
+     [](std::string_view text, Config& config) {
+       int seconds = 0;
+       if (!parse_number(text, 0, 30'000, seconds) || seconds == 1) return false;
+       config.peer_timeout_s = seconds;
+       return true;
+     },
+     [](const Config& config) { return fmt::format("{}", config.peer_timeout_s); }},
     {"FAB_COMBINE_BYTES", "32768",
      "Blocks to one rank of another node travel as one message up to this many bytes in total: 0 or more, suffixes k "
      "and m; 0: never; the same on all ranks.",

@@ -1,6 +1,8 @@
 #include "core/context.h"
 
+#include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "core/communicator.h"
 #include "core/plan.h"
@@ -11,6 +13,10 @@
 namespace fab::core {
 
 namespace {
+
+/// Of the other ranks when one closes: how long where one is lost, and how often to look whether one is.
+constexpr double kMeetingAfterLossS = 1;
+constexpr double kMeetingStepS = 0.2;
 
 Engine::Options engine_options(const Config& config, const JobInfo& job) {
   // The machine stays the same, and reading it takes milliseconds: too long for each of many ranks of one process.
@@ -38,7 +44,8 @@ Context::Context(const Config& config, std::unique_ptr<Store> store, const Trans
       tags_(transports_.narrowest(), store_->job().size),
       engine_(engine_options(config_, store_->job()), log_, statistics_),
       inbox_(needs_inbox(transports_) ? new Inbox(engine_, *transports_.network, tags_) : nullptr),
-      peers_(engine_, *store_, transports_, inbox_.get(), shared_settings(config_)),
+      losses_(*this),
+      peers_(engine_, *store_, losses_, transports_, inbox_.get(), shared_settings(config_)),
       discards_(engine_, tags_),
       notices_(engine_),
       refusals_(*this),
@@ -53,6 +60,7 @@ std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Sto
   context->log_.write(LogLevel::info, "rank {} of {} ({}), {}", context->job().rank, context->job().size,
                       context->job().origin, context->transport());
   context->peers_.publish();
+  if (context->losses_.can_look()) context->engine_.set_lookout(&context->losses_);
   context->engine_.start_thread();
   return context;
 }
@@ -61,6 +69,8 @@ std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Sto
 Context::~Context() {
   store_owner_.reset();
   engine_.stop_thread();
+  engine_.set_lookout(nullptr);
+  losses_.close();
   if (const std::string counted = statistics_.text(); !counted.empty())
     log_.write(LogLevel::info, "statistics: {}", counted);
   arrivals_.reset();
@@ -112,6 +122,7 @@ void Context::after_fork() noexcept { engine_.mutex.unlock(); }
 
 void Context::begin_abroad() noexcept {
   closed_ = true;
+  losses_.leave_to_parent();
   engine_.halt();
   engine_.mutex.set_last_look(nullptr);  // which would ask the providers, and have them read from the parent's sockets
   kept_abroad_ = weak_from_this().lock();
@@ -122,19 +133,40 @@ bool Context::close(double timeout_s) {
   if (engine_.halted()) return false;
   {
     const Lock lock(engine_.mutex);
-    closed_ = true;
+    if (std::exchange(closed_, true)) return all_came_;
     refusals_.stop_listening();
   }
-  if (!drain(timeout_s))
+  if (!drain(timeout_s) && timeout_s > 0)
     log_.write(LogLevel::warn, "closing with {} unfinished requests after {} s", engine_.active(), timeout_s);
-  bool all_came = false;
+  meet_others(timeout_s);
+  const Lock lock(engine_.mutex);
+  losses_.close();
+  return all_came_;
+}
+
+// Where a rank is lost not all will come, and nobody needs them to: those that do are given a moment, so that what this
+// rank has sent them arrives.
+void Context::meet_others(double timeout_s) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto passed = [start](double seconds) {
+    return std::chrono::steady_clock::now() - start >= std::chrono::duration<double>(seconds);
+  };
   try {
-    all_came = store_->fence(timeout_s, [this] { engine_.poll_once(); });
-    if (!all_came) log_.write(LogLevel::warn, "closing: not all ranks came within {} s", timeout_s);
+    const auto is_over = [&] { return passed(timeout_s) || (lost_any() && passed(kMeetingAfterLossS)); };
+    do {
+      all_came_ = store_->fence(std::min(timeout_s, kMeetingStepS), [this] { engine_.poll_once(); });
+    } while (!all_came_ && !is_over());
+    if (!all_came_ && timeout_s > 0)
+      log_.write(lost_any() ? LogLevel::info : LogLevel::warn, "closing: not all ranks came within {} s",
+                 lost_any() ? std::min(kMeetingAfterLossS, timeout_s) : timeout_s);
   } catch (const Error& error) {
     log_.write(LogLevel::warn, "closing without meeting the other ranks: {}", error.what());
   }
-  return all_came;
+}
+
+bool Context::lost_any() {
+  const Lock lock(engine_.mutex);
+  return losses_.any();
 }
 
 }  // namespace fab::core

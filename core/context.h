@@ -13,6 +13,7 @@
 #include "core/forks.h"
 #include "core/inbox.h"
 #include "core/log.h"
+#include "core/losses.h"
 #include "core/match_tag.h"
 #include "core/notices.h"
 #include "core/one_sided.h"
@@ -58,10 +59,13 @@ class Context final : public std::enable_shared_from_this<Context>, ForkParticip
   [[nodiscard]] Watch::Clock::time_point now() const { return now_(); }
   /// Of tests, before anything waits.
   void set_clock(Watch::Now clock) noexcept { now_ = clock; }
+  [[nodiscard]] Losses& losses() noexcept { return losses_; }
   /// Of peers' writes. Precondition: the network writes. Throws Error(no_resources).
   [[nodiscard]] Arrivals& arrivals();
   /// From its first call on this rank listens for messages. Under the engine's lock.
   [[nodiscard]] PointToPoint& point_to_point();
+  /// Null before that.
+  [[nodiscard]] PointToPoint* messages() noexcept { return point_to_point_.get(); }
   /// The providers; null: there is none.
   [[nodiscard]] const Transports& transports() const noexcept { return transports_; }
   [[nodiscard]] Inbox* inbox() noexcept { return inbox_.get(); }
@@ -77,7 +81,8 @@ class Context final : public std::enable_shared_from_this<Context>, ForkParticip
   ContextId new_context_id();
 
   /// Waits until nothing is in flight and every rank of the job has come here (collective), at most timeout_s seconds
-  /// each. Afterwards nothing can be started. Returns whether all came. In a child of fork(): does nothing.
+  /// each, or one where a rank is lost. Afterwards nothing can be started, and further calls do nothing. Returns
+  /// whether all came. In a child of fork(): does nothing.
   bool close(double timeout_s);
   /// Under the engine's lock.
   [[nodiscard]] bool closed() const noexcept { return closed_; }
@@ -85,6 +90,8 @@ class Context final : public std::enable_shared_from_this<Context>, ForkParticip
  private:
   Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make);
   bool drain(double timeout_s);
+  void meet_others(double timeout_s);
+  [[nodiscard]] bool lost_any();
   void before_fork() noexcept override FAB_NO_ANALYSIS;
   void after_fork() noexcept override FAB_NO_ANALYSIS;
   void begin_abroad() noexcept override FAB_NO_ANALYSIS;
@@ -101,6 +108,7 @@ class Context final : public std::enable_shared_from_this<Context>, ForkParticip
   Statistics statistics_;
   Engine engine_;
   std::unique_ptr<Inbox> inbox_;  ///< where the network needs one
+  Losses losses_;
   PeerTable peers_;
   Discards discards_;
   Notices notices_;
@@ -112,6 +120,7 @@ class Context final : public std::enable_shared_from_this<Context>, ForkParticip
   std::uint32_t next_number_ = 1;                 ///< 0 is the world's, at rank 0
   bool closed_ = false;
   std::shared_ptr<Context> kept_abroad_;  ///< itself, in a child
+  bool all_came_ = false;
 };
 
 }  // namespace fab::core

@@ -38,6 +38,10 @@ void Engine::stop_thread() {
   thread_.join();
 }
 
+void Engine::lookout_changed() noexcept {
+  if (thread_.joinable()) raise(thread_fd_);
+}
+
 void Engine::add(Provider& provider, Inbox* inbox) {
   providers_.push_back(&provider);
   if (inbox != nullptr) inboxes_.push_back(inbox);
@@ -62,6 +66,7 @@ std::size_t Engine::progress() {
   if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks();
   if (!deferred_.empty()) events += begin_deferred();
   for (Inbox* inbox : inboxes_) inbox->polled(events == 0);
+  if (turns_ % kTurnsPerLook == 0) events += look_out();
   if (events > 0) {
     ++news_;
     if (attentive_ > 0) notify_followers();

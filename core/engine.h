@@ -20,6 +20,7 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/mutex.h"
+#include "core/pending.h"
 #include "core/post.h"
 #include "core/provider.h"
 #include "core/statistics.h"
@@ -29,6 +30,21 @@ namespace fab::core {
 
 class Inbox;
 class Run;
+
+/// Looks after the peers of what is in flight. Guarded by the engine's lock.
+class Lookout {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Called now and then while something is in flight. Returns how many things it has ended.
+  virtual std::size_t look(Time now) = 0;
+  /// Becomes readable when answer() has something to do; -1: nothing. Watched while nothing is in flight.
+  [[nodiscard]] virtual int idle_fd() const noexcept = 0;
+  virtual void answer() = 0;
+
+ protected:
+  ~Lookout() = default;
+};
 
 /// One per context. Its lock guards the providers and everything that plans, runs, peers and communicators of the
 /// context change after construction: whoever calls into those holds it.
@@ -72,6 +88,10 @@ class Engine : private BeforeRelease {
 
   Mutex mutex;
 
+  /// Null: nobody looks. While there is no thread.
+  void set_lookout(Lookout* lookout) noexcept { lookout_ = lookout; }
+  /// Its idle_fd() has changed.
+  void lookout_changed() noexcept;
   /// Polls everything once; returns how many things happened.
   std::size_t progress() FAB_REQUIRES(mutex);
 
@@ -80,6 +100,19 @@ class Engine : private BeforeRelease {
   void deactivated() noexcept FAB_REQUIRES(mutex);
   /// Something that callers wait for has ended.
   void ended() noexcept FAB_REQUIRES(mutex);
+  /// The same of something that somebody may wait for.
+  void activated(Pending& pending) noexcept FAB_REQUIRES(mutex) {
+    pending.quiet_since = {};
+    pending.enter_before(active_places_);
+    activated();
+  }
+  void deactivated(Pending& pending) noexcept FAB_REQUIRES(mutex) {
+    pending.leave();
+    deactivated();
+  }
+  /// Calls `look` with each of them, also where it ends some, or all.
+  template <class Look>
+  void for_each_active(Look&& look) FAB_REQUIRES(mutex);
   [[nodiscard]] int active() const noexcept { return active_.load(std::memory_order_acquire); }
   /// The caller made progress, or started something, and goes its way: if runs are active and nobody drives, the
   /// progress thread must know.
@@ -145,12 +178,14 @@ class Engine : private BeforeRelease {
   static constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
   static constexpr std::size_t kMaxDescriptors = 8;
   static constexpr unsigned kTurnsPerIdlePoll = 64;
+  static constexpr unsigned kTurnsPerLook = 64;
   static constexpr int kLingeringPolls = 64;
   static constexpr int kLingeringTurns = 8;  ///< of the processor
   // Bounds on sleeps, against lost wake-ups.
   static constexpr int kSafetyTimeoutMs = 100;         ///< of a caller that waits
   static constexpr int kThreadSafetyTimeoutMs = 1000;  ///< of the progress thread
   static constexpr std::int64_t kThreadSafetyTimeoutNs = kThreadSafetyTimeoutMs * kMillisecond;
+  static constexpr std::int64_t kLookPeriodNs = 200 * kMillisecond;  ///< of the thread, where there is a lookout
   // Of the progress thread while callers wait for themselves.
   static constexpr std::int64_t kFirstDozeNs = kMillisecond / 20;
   static constexpr std::int64_t kLongestDozeNs = 4 * kMillisecond;  ///< each costs the caller beside it some 20 us
@@ -169,6 +204,9 @@ class Engine : private BeforeRelease {
   static constexpr int kLongestNapMs = 1000;
 
   void yield() FAB_REQUIRES(mutex);
+  [[nodiscard]] std::size_t look_out() FAB_REQUIRES(mutex) {
+    return lookout_ == nullptr ? 0 : lookout_->look(Clock::now());
+  }
   std::size_t retry_refused() FAB_REQUIRES(mutex);
   std::size_t retry_sends(RefusedPosts& to_peer) FAB_REQUIRES(mutex);
   std::size_t run_tasks() FAB_REQUIRES(mutex);
@@ -215,6 +253,10 @@ class Engine : private BeforeRelease {
   void look_after_held_back(bool left_alone) FAB_REQUIRES(mutex);
   /// Returns whether somebody called.
   bool doze(std::int64_t ns);
+  /// While something is in flight.
+  [[nodiscard]] std::int64_t longest_thread_sleep_ns() const noexcept {
+    return lookout_ == nullptr ? kThreadSafetyTimeoutNs : kLookPeriodNs;
+  }
   /// Sleeps as the turn has decided; returns whether somebody called.
   bool sleep_until_called();
   /// Whether poll() saw a call on thread_fd_, which it was woken by or not; the descriptor is reset.
@@ -238,6 +280,7 @@ class Engine : private BeforeRelease {
   Options options_;
   Log log_;
   Statistics& statistics_;
+  Lookout* lookout_ = nullptr;
   std::vector<Provider*> providers_;
   std::vector<Inbox*> inboxes_;
   unsigned turns_ FAB_GUARDED_BY(mutex) = 0;
@@ -250,6 +293,7 @@ class Engine : private BeforeRelease {
   // Both change under the lock.
   std::atomic<int> active_{0};
   std::atomic<int> drivers_{0};
+  ActivePlace active_places_ FAB_GUARDED_BY(mutex);
   bool led_ FAB_GUARDED_BY(mutex) = false;   ///< one waiting caller polls; the others follow
   int attentive_ FAB_GUARDED_BY(mutex) = 0;  ///< drivers that wait for less than the end of a run
   RefusedPosts refused_ FAB_GUARDED_BY(mutex);
@@ -292,6 +336,22 @@ class Engine : private BeforeRelease {
   std::atomic<std::uint64_t> left_at_{0};  ///< ticks() when a caller went its way, unless the thread was awake
   std::atomic<std::uint32_t> absences_{0};
 };
+
+// Each is moved to another list before it is looked at, so whatever ends meanwhile leaves either.
+template <class Look>
+void Engine::for_each_active(Look&& look) {
+  ActivePlace rest;
+  if (active_places_.next == &active_places_) return;
+  rest.enter_before(active_places_);
+  active_places_.leave();
+  active_places_.next = active_places_.previous = &active_places_;
+  while (rest.next != &rest) {
+    ActivePlace& place = *rest.next;
+    place.leave();
+    place.enter_before(active_places_);
+    look(static_cast<Pending&>(place));
+  }
+}
 
 /// Called again and again while a driver finds nothing to do: keeps another library going (MPI's own progress).
 using IdleHook = void (*)();

@@ -1,5 +1,7 @@
 #include "core/notices.h"
 
+#include <utility>
+
 namespace fab::core {
 
 Notices::Notice::Notice(Notices& its_owner, const Peer& its_peer, std::uint64_t its_tag, const FailureNotice& notice)
@@ -33,8 +35,21 @@ bool Notices::post(Notice& notice) {
 
 void Notices::forget(const Notice& notice) {
   engine_.mutex.assert_held();
+  const bool active = notice.active;
   notices_.remove_if([&notice](const Notice& other) { return &other == &notice; });
-  engine_.deactivated();
+  if (active) engine_.deactivated();
+}
+
+void Notices::rank_lost(Rank world_rank) {
+  engine_.mutex.assert_held();
+  for (auto next = notices_.begin(); next != notices_.end();) {
+    Notice& notice = *next++;
+    if (notice.peer.world_rank != world_rank || !std::exchange(notice.active, false)) continue;
+    engine_.deactivated();
+    if (notice.refused_in == nullptr) continue;  // the provider has it
+    engine_.forget(notice);
+    forget(notice);
+  }
 }
 
 }  // namespace fab::core

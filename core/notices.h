@@ -18,6 +18,8 @@ class Notices {
 
   /// In place of a message. Counts as active until it has left.
   void send(const Peer& peer, std::uint64_t tag, const FailureNotice& notice);
+  /// Those to this rank of the job may never leave: nobody waits for them any more.
+  void rank_lost(Rank world_rank);
 
  private:
   struct Notice : Post {
@@ -26,6 +28,7 @@ class Notices {
     Notices& owner;
     const Peer& peer;
     std::uint64_t tag;
+    bool active = true;
     std::array<std::byte, FrameHead::kBytes> memory;
   };
 

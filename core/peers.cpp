@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/losses.h"
 #include "core/settings.h"
 
 namespace fab::core {
@@ -18,11 +19,13 @@ constexpr std::string_view kNoSharedMemory = "none";
 const char* const kDifferentWays =
     "one of the two ranks shares memory with the node's and the other does not (FAB_LOCAL=off there, or the system "
     "refuses); with FAB_LOCAL=off on all ranks the network is used";
+constexpr char kEndOfLifeline = '\x1f';  // in no such address
 
 }  // namespace
 
 void PeerTable::publish() {
-  if (network_ != nullptr) store_.publish(kNetworkKey, with_settings(settings_, network_->address()));
+  if (network_ != nullptr)
+    store_.publish(kNetworkKey, with_settings(settings_, losses_.address() + kEndOfLifeline + network_->address()));
   if (node_ != nullptr) store_.publish(kNodeKey, with_settings(settings_, node_->address()));
   // Whoever looks for it there must learn that it never comes.
   if (node_ == nullptr && store_.job().node_ranks.size() > 1)
@@ -43,6 +46,11 @@ Peer& PeerTable::find(Rank world_rank) {
     peer->state = Peer::State::failed;
   }
   return *peer;
+}
+
+Peer& PeerTable::known(Rank world_rank) {
+  engine_.mutex.assert_held();
+  return *peers_.at(world_rank);
 }
 
 bool PeerTable::is_near(Rank world_rank) const {
@@ -87,12 +95,21 @@ void PeerTable::arrived(Peer& peer, const std::optional<std::string>& published,
   try {
     if (!published)
       throw Error(Errc::unreachable, fmt::format("the address of rank {} cannot be had: {}", peer.world_rank, reason));
-    const auto [settings, address] = split_published(*published);
+    auto [settings, address] = split_published(*published);
     if (const std::string difference = find_difference(settings_, settings); !difference.empty())
       throw Error(Errc::mismatch, fmt::format("{}; all ranks need the same", difference));
     if (address == kNoSharedMemory) throw Error(Errc::unreachable, kDifferentWays);
+    std::string_view lifeline;
+    if (peer.provider == network_) {
+      const std::size_t end = address.find(kEndOfLifeline);
+      if (end != std::string_view::npos) {
+        lifeline = address.substr(0, end);
+        address.remove_prefix(end + 1);
+      }
+    }
     peer.handle = peer.provider->connect(address);
     peer.state = Peer::State::ready;
+    if (peer.world_rank != store_.job().rank) losses_.met(peer, lifeline);
     engine_.log().write(LogLevel::debug, "rank {} is reached through {}", peer.world_rank, peer.provider->name());
   } catch (const Error& error) {
     peer.failure = {error.code(), fmt::format("rank {}: {}", peer.world_rank, error.what())};

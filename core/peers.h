@@ -16,6 +16,9 @@
 
 namespace fab::core {
 
+class Losses;
+struct Lifeline;
+
 /// Another process of the job (or this one), and the way to it.
 struct Peer {
   enum class State { looking_up, ready, failed };
@@ -26,6 +29,7 @@ struct Peer {
   Inbox* inbox = nullptr;                 ///< where the provider needs one
   PeerHandle handle = 0;                  ///< once ready
   Status failure{};                       ///< once failed
+  Lifeline* lifeline = nullptr;           ///< of a peer that the network reaches, once ready; null: it has none
   mutable RefusedPosts refused_sends{};   ///< that the engine repeats
   std::function<void()> look_up_ended{};  ///< is called then, if there is one
 
@@ -48,9 +52,11 @@ class PeerTable {
  public:
   /// `inbox` is the network's; null where it needs none.
   /// `settings` are what all ranks must have alike (core/settings.h).
-  PeerTable(Engine& engine, Store& store, const Transports& transports, Inbox* inbox, std::string settings)
+  PeerTable(Engine& engine, Store& store, Losses& losses, const Transports& transports, Inbox* inbox,
+            std::string settings)
       : engine_(engine),
         store_(store),
+        losses_(losses),
         settings_(std::move(settings)),
         node_(transports.node.get()),
         network_(transports.network.get()),
@@ -64,6 +70,8 @@ class PeerTable {
   /// The peer with that rank of the job. The first call starts the look-up of its address, which ends some time later
   /// in a progress of the engine. The reference stays valid.
   Peer& find(Rank world_rank) FAB_REQUIRES(engine_.mutex);
+  /// One that was found before.
+  [[nodiscard]] Peer& known(Rank world_rank);
   /// Reached through what only the ranks of this node share. Both ends think the same.
   [[nodiscard]] bool is_near(Rank world_rank) const;
   /// The other processes whose addresses are known. Under the engine's lock.
@@ -77,6 +85,7 @@ class PeerTable {
 
   Engine& engine_;
   Store& store_;
+  Losses& losses_;
   const std::string settings_;
   Provider* node_;
   Provider* network_;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,24 @@
 namespace fab::core {
 
 class Communicator;
+struct Peer;
+
+/// A place in the list of what is active. A circle: whoever leaves it need not know whose it is.
+struct ActivePlace {
+  ActivePlace* next = this;
+  ActivePlace* previous = this;
+
+  void enter_before(ActivePlace& place) noexcept {
+    next = &place;
+    previous = place.previous;
+    previous->next = this;
+    place.previous = this;
+  }
+  void leave() noexcept {
+    next->previous = previous;
+    previous->next = next;
+  }
+};
 
 /// What a caller that only tests something has seen of it (watch_tested).
 struct Tested {
@@ -23,7 +42,7 @@ struct Tested {
 
 /// Something that a caller can wait for. Guarded by the engine's lock, except done() and, once done, status() and
 /// message(). Whoever holds it holds the communicator.
-class Pending {
+class Pending : public ActivePlace {
  public:
   Pending() = default;
   Pending(const Pending&) = delete;
@@ -45,6 +64,25 @@ class Pending {
   virtual void abandon(const Status& reason) = 0;
   /// Ends it early if nobody else has to do with it yet: a receive that nothing has matched.
   virtual void cancel() {}
+
+  // For losses.
+
+  using PeerVisitor = std::function<void(const Peer&)>;
+  /// The peers that it waits for, perhaps some more than once.
+  virtual void visit_peers(const PeerVisitor& /*visit*/) const {}
+  /// Nothing more will come from, or go to, this peer.
+  virtual void peer_lost(const Peer& /*peer*/, const Status& /*reason*/) {}
+  /// A rank of the job is among those that communicate here.
+  [[nodiscard]] virtual bool has_member(Rank /*world_rank*/) const { return false; }
+  /// Ends it early, by this rank's fault.
+  virtual void abandon_for(Rank /*culprit*/, const Status& reason) { abandon(reason); }
+  /// It has failed, or was abandoned, and ends as soon as providers have given back what they were given.
+  [[nodiscard]] virtual bool given_up() const noexcept { return false; }
+  /// What losses.cpp has seen of it, and done, while it is active.
+  std::uint64_t settled_when_seen = 0;
+  std::chrono::steady_clock::time_point quiet_since{};  ///< zero: not seen yet
+  int drops = 0;
+
   /// A caller knows that it is over. Needs no lock.
   virtual void over(bool /*took_long*/) noexcept {}
   /// A caller waits, and nothing happens: looks whether anything ever will.

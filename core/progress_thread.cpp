@@ -62,7 +62,7 @@ Engine::Turn Engine::thread_turn(Clock::time_point last_news) {
   if (all_have_wait_fd_ && may_sleep()) {
     // Who drives before the thread sleeps makes it deaf; then it sleeps on these.
     deaf_fds_ = {thread_fd_, late_call_};
-    deaf_ns_ = kThreadSafetyTimeoutNs;
+    deaf_ns_ = longest_thread_sleep_ns();
     thread_state_.store(ThreadState::waiting, std::memory_order_relaxed);
     watch_over_sleep();
   } else if (!all_have_wait_fd_ && options_.progress != ProgressMode::thread) {
@@ -82,6 +82,9 @@ void Engine::rest() {
   if (turns > 0) may_call_late_.store(turns == thread_turns_, std::memory_order_relaxed);
   thread_turns_ = 0;
   look_after_held_back(turns == 0 && drivers() == 0);
+  if (lookout_ == nullptr) return;
+  lookout_->answer();
+  if (const int fd = lookout_->idle_fd(); fd >= 0) deaf_fds_.push_back({fd, POLLIN, 0});
 }
 
 // Whoever drives polls these providers, too. Only when nobody has for some time the thread does, and from then on it
@@ -130,7 +133,8 @@ bool Engine::sleep_until_called() {
     late_call_.revents = deaf_fds_[1].revents;
   } else {
     statistics_.count(Counter::thread_sleeps);
-    thread_sleep_end_ = sleep(kThreadSafetyTimeoutMs, kThreadSafetyTimeoutMs, &thread_fd_);
+    thread_sleep_end_ =
+        sleep(static_cast<int>(longest_thread_sleep_ns() / kMillisecond), kThreadSafetyTimeoutMs, &thread_fd_);
   }
   return take_call();
 }

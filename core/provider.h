@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "fab/error.h"
+#include "fab/message.h"
 
 namespace fab {
 
@@ -115,6 +116,12 @@ struct Capabilities {
   }
 };
 
+/// Where a rank's machine can be reached.
+struct HostAddress {
+  std::string socket_address;     ///< bytes of a sockaddr_in or sockaddr_in6, port included; empty: none is known
+  bool carries_messages = false;  ///< the provider's own
+};
+
 /// All calls are made under one lock (the engine's), except capabilities, name, description and address, which are
 /// constant. Handlers run inside post_* and poll.
 class Provider {
@@ -128,6 +135,9 @@ class Provider {
   [[nodiscard]] virtual const std::string& description() const noexcept = 0;
   /// What peers need to reach this rank through this provider.
   [[nodiscard]] virtual const std::string& address() const noexcept = 0;
+
+  /// Of the interface that it uses.
+  [[nodiscard]] virtual HostAddress host_address() const { return {}; }
 
   /// Makes a peer reachable. Throws Error(unreachable, mismatch or transport).
   virtual PeerHandle connect(std::string_view address) = 0;
@@ -165,6 +175,18 @@ class Provider {
   }
   /// Who hears of peers' writes; nobody before.
   virtual void set_listener(WriteListener*) noexcept {}
+
+  // What ranks that share memory tell each other without being asked.
+
+  /// A rank of the job was lost.
+  virtual void tell_lost(Rank) noexcept {}
+  /// One that the peer has lost, also if it has ended since; kNoRank: none.
+  [[nodiscard]] virtual Rank lost_by(PeerHandle) const noexcept { return kNoRank; }
+
+  /// Ends the connection with a peer that does not answer, so that what is in flight there fails; a posted receive
+  /// whose message has come in part cannot be taken back otherwise. `whole_host`: also what may be other ranks' of its
+  /// host.
+  virtual void drop(PeerHandle /*peer*/, bool /*whole_host*/) {}
 
   /// Asks for an end of a posted receive; its handler is called in any case, with Errc::cancelled if that worked.
   virtual void cancel(Completion& completion) = 0;

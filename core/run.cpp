@@ -82,6 +82,7 @@ void Run::list_memory() noexcept {
 }
 
 void Run::start() {
+  if (pending_ > 0) return refuse_start();
   abandoned_ = false;
   all_know_ = false;
   agreed_ = false;
@@ -94,7 +95,7 @@ void Run::start() {
   pending_ = 0;
   done_.store(false, std::memory_order_relaxed);
   engine_.mutex.assert_held();
-  engine_.activated();
+  engine_.activated(*this);
   if (plan_.needs_thread.load(std::memory_order_relaxed)) engine_.need_thread();
   absences_at_start_ = engine_.absences();
   if (one_sided_) one_sided_->next_start();
@@ -102,6 +103,20 @@ void Run::start() {
     begin();
   else
     engine_.begin_later(*this);
+}
+
+// Their records cannot be used twice.
+void Run::refuse_start() {
+  engine_.mutex.assert_held();
+  begun_ = false;
+  round_ = 0;
+  done_.store(false, std::memory_order_relaxed);
+  engine_.activated(*this);
+  if (one_sided_) one_sided_->next_start();
+  status_ = {make_error_code(Errc::unreachable),
+             fmt::format("{}: messages of an earlier start, which failed, have not left yet; make a new exchange",
+                         plan_.schedule().name())};
+  finish();
 }
 
 void Run::over(bool took_long) noexcept {
@@ -172,7 +187,7 @@ inline void Run::one_less_pending() {
     return;
   }
   if (pending_ > 0) {
-    if (abandoned_ && pending_ == sends_in_flight()) finish();
+    if ((abandoned_ || !broken_peers_.empty()) && pending_ == sends_given_up()) finish();
     return;
   }
   if (!status_.ok()) {
@@ -335,7 +350,7 @@ void Run::end() noexcept {
   engine_.mutex.assert_held();
   plan_.communicator().run_finished();
   done_.store(true, std::memory_order_release);
-  engine_.deactivated();
+  engine_.deactivated(*this);
   if (!held_ && pending_ == 0) recycle();
 }
 

@@ -71,6 +71,11 @@ class Run final : public Pending {
   /// Ends the run early: takes back receives and refused posts. done() follows once the provider gave the receives
   /// back; sends may stay in flight (they only read), and keep the run's memory.
   void abandon(const Status& reason) override;
+  void abandon_for(Rank culprit, const Status& reason) override;
+  void visit_peers(const PeerVisitor& visit) const override;
+  void peer_lost(const Peer& peer, const Status& reason) override;
+  [[nodiscard]] bool has_member(Rank world_rank) const override;
+  [[nodiscard]] bool given_up() const noexcept override { return abandoned_ || !broken_peers_.empty(); }
   void over(bool took_long) noexcept override;
   void stalled() override;
   [[nodiscard]] bool is_collective() const noexcept override { return true; }
@@ -110,6 +115,8 @@ class Run final : public Pending {
  private:
   friend struct Transfer;
 
+  /// Messages of an earlier start are still with the provider.
+  void refuse_start();
   void list_memory() noexcept;
   [[nodiscard]] bool passes_check();
   void run_rounds();
@@ -166,7 +173,9 @@ class Run final : public Pending {
   void heard_of(const FailureNotice& notice, const PlannedOperation& operation);
   void tell(const PlannedOperation& operation);
   void tell_others();
-  [[nodiscard]] std::uint32_t sends_in_flight() const noexcept;
+  /// In flight, and not waited for: all of them once it was abandoned, those to lost peers otherwise.
+  [[nodiscard]] std::uint32_t sends_given_up() const noexcept;
+  void finish_if_given_up();
 
   Plan& plan_;
   Engine& engine_;

@@ -100,14 +100,44 @@ void Run::broken(const PlannedOperation& operation, const Status& status) {
     if (abandoned_) tell(operation);
     return;
   }
-  if (status_.ok()) culprit_ = operation.peer->world_rank;
-  fail(operation, status.errc(), status.message);
-  broken_peers_.push_back(operation.peer);
+  Losses& losses = plan_.communicator().context().losses();
+  const Status reason = not_taken_back(status);
+  const Rank culprit = losses.note(*operation.peer, reason);
+  if (status_.ok()) culprit_ = culprit;
+  fail(operation, reason.errc(), losses.explain(culprit, *operation.peer, reason));
+  if (!is_broken(operation.peer)) broken_peers_.push_back(operation.peer);
   take_back([&operation](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
+}
+
+void Run::visit_peers(const PeerVisitor& visit) const {
+  for (std::uint32_t i = 0; i < used_transfers_; ++i)
+    if (transfers_[i].state != Transfer::State::idle) visit(*transfers_[i].operation->peer);
+}
+
+bool Run::has_member(Rank world_rank) const { return plan_.communicator().has_member(world_rank); }
+
+// What the provider still has of sends to that peer may never end. It only reads, and nobody waits for it.
+void Run::peer_lost(const Peer& peer, const Status& reason) {
+  const auto concerns = [&peer](const Transfer& transfer) {
+    return transfer.state != Transfer::State::idle && transfer.operation->peer == &peer;
+  };
+  const auto used = std::span(transfers_).first(used_transfers_);
+  const auto found = std::ranges::find_if(used, concerns);
+  if (done() || found == used.end()) return;
+  const PlannedOperation& operation = *found->operation;
+  ++pending_;  // so that receives that settle inside cancel do not finish the run twice
+  broken(operation, reason);
+  --pending_;
+  finish_if_given_up();
+}
+
+void Run::finish_if_given_up() {
+  if (!done() && pending_ == sends_given_up()) finish();
 }
 
 void Run::heard_of(const FailureNotice& notice, const PlannedOperation& operation) {
   if (status_.ok()) culprit_ = notice.culprit;
+  plan_.communicator().context().losses().heard_of(notice);
   const std::string whose = notice.culprit == kNoRank ? "" : fmt::format("with rank {} of the job, ", notice.culprit);
   fail(operation, notice.code, fmt::format("that rank failed {}{}", whose, make_error_code(notice.code).message()));
   take_back_later_parts(operation, {});
@@ -165,6 +195,7 @@ void Run::tell(const PlannedOperation& operation) {
   if (!whole_or_head || operation.channel != PlannedOperation::kNoChannel) return;
   if (operation.peer->state != Peer::State::ready || is_broken(operation.peer)) return;
   Context& context = plan_.communicator().context();
+  if (context.losses().has_lost(operation.peer->world_rank)) return;
   if (operation.receives())
     context.discards().message(*operation.peer, tag_of(operation) & ~tags_.framed());
   else
@@ -180,11 +211,19 @@ void Run::tell_others() {
     for (const PlannedOperation& operation : plan_.messages(round)) tell(operation);
 }
 
-std::uint32_t Run::sends_in_flight() const noexcept {
+std::uint32_t Run::sends_given_up() const noexcept {
   std::uint32_t sends = 0;
-  for (std::uint32_t i = 0; i < used_transfers_; ++i)
-    if (transfers_[i].state == Transfer::State::posted && !transfers_[i].operation->receives()) ++sends;
+  for (std::uint32_t i = 0; i < used_transfers_; ++i) {
+    const Transfer& transfer = transfers_[i];
+    if (transfer.state != Transfer::State::posted || transfer.operation->receives()) continue;
+    if (abandoned_ || is_broken(transfer.operation->peer)) ++sends;
+  }
   return sends;
+}
+
+void Run::abandon_for(Rank culprit, const Status& reason) {
+  if (!done() && status_.ok()) culprit_ = culprit;
+  abandon(reason);
 }
 
 void Run::abandon(const Status& reason) {
@@ -209,7 +248,7 @@ void Run::abandon(const Status& reason) {
   ++pending_;  // so that receives that settle inside cancel do not finish the run twice
   take_back([](const Transfer&) { return true; });
   --pending_;
-  if (!done() && pending_ == sends_in_flight()) finish();
+  finish_if_given_up();
 }
 
 std::string Run::describe_pending() const {

@@ -23,6 +23,11 @@ namespace fab::core {
 // Many ranks of one process that never sleep would have no descriptors left, so the wake descriptor is made here. It is
 // made under the tasks' lock: a task that came before is seen below, and later ones raise it.
 bool Engine::may_sleep() {
+  if (look_out() > 0) {
+    ++news_;
+    if (attentive_ > 0) notify_followers();
+    return false;
+  }
   {
     const Lock lock(tasks_mutex_);
     if (!open_event(descriptors_.front())) return false;

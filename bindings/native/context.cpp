@@ -19,7 +19,8 @@ Context::Context(std::shared_ptr<core::Context> core)
 Context Context::open() { return Context(open_context()); }
 
 Context::~Context() {
-  if (core_ != nullptr && std::uncaught_exceptions() == 0) close();
+  // Who goes by an exception waits for nobody, but nobody shall wait for it either.
+  if (core_ != nullptr) core_->close(std::uncaught_exceptions() == 0 ? kCloseTimeoutS : 0);
 }
 
 Rank Context::rank() const noexcept { return core_->job().rank; }

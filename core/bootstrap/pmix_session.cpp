@@ -8,13 +8,13 @@
 
 namespace fab {
 
-PmixSession& PmixSession::of_process() {
-  static PmixSession session;
-  if (session.process_ != getpid())
+std::shared_ptr<PmixSession> PmixSession::of_process() {
+  static const std::shared_ptr<PmixSession> session(new PmixSession);
+  if (session->process_ != getpid())
     throw Error(Errc::bootstrap,
                 fmt::format("this process is a child that process {} forked after it had asked its PMIx server; only "
                             "that one is a rank of the job",
-                            session.process_));
+                            session->process_));
   return session;
 }
 

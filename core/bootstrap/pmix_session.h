@@ -12,13 +12,14 @@
 
 namespace fab {
 
-/// One for the process, as PMIx has only one: opened by the first store, closed when the process exits. Closing it with
+/// One for the process, as PMIx has only one: opened by the first store, closed when the process exits and no store is
+/// left, for some are closed by destructors of static objects. Closing it with
 /// the last store instead and connecting once more does not work: with PMIx 4.2.2 under Open MPI 4.1.4 every fifth
 /// fence across nodes does not end in a process that has connected again. PMIx counts its users; MPI is another one.
 class PmixSession {
  public:
   /// Throws Error(bootstrap) when the server does not answer; the next call tries again.
-  static PmixSession& of_process();
+  static std::shared_ptr<PmixSession> of_process();
 
   PmixSession(const PmixSession&) = delete;
   PmixSession& operator=(const PmixSession&) = delete;

@@ -22,18 +22,18 @@ void on_fence(pmix_status_t status, void* data) {
 
 class PmixStore : public Store {
  public:
-  PmixStore() : job_(read_pmix_job(session_.self())), key_prefix_(fmt::format("fab.{}.", session_.count_store())) {}
+  PmixStore() : job_(read_pmix_job(session_->self())), key_prefix_(fmt::format("fab.{}.", session_->count_store())) {}
 
   ~PmixStore() override {
     fetcher_->close();
-    session_.keep_until_answered(fetcher_);
+    session_->keep_until_answered(fetcher_);
   }
   PmixStore(const PmixStore&) = delete;
   PmixStore& operator=(const PmixStore&) = delete;
 
   [[nodiscard]] const JobInfo& job() const noexcept override { return job_; }
 
-  [[nodiscard]] std::vector<int> nodes() const override { return read_pmix_nodes(session_.self(), job_.size); }
+  [[nodiscard]] std::vector<int> nodes() const override { return read_pmix_nodes(session_->self(), job_.size); }
 
   void publish(const std::string& key, std::string_view value) override {
     pmix_value_t entry{};
@@ -46,7 +46,7 @@ class PmixStore : public Store {
 
   void fetch(Rank rank, const std::string& key, Fetched done) override {
     check_fetched_rank(rank, job_.size);
-    pmix_proc_t process = session_.self();
+    pmix_proc_t process = session_->self();
     process.rank = static_cast<pmix_rank_t>(rank);
     fetcher_->fetch(process, key_prefix_ + key, std::move(done));
   }
@@ -62,7 +62,7 @@ class PmixStore : public Store {
  private:
   /// Without PMIX_COLLECT_DATA: no rank receives the others' values.
   void enter_fence() {
-    pmix_proc_t whole_job = session_.self();
+    pmix_proc_t whole_job = session_->self();
     whole_job.rank = PMIX_RANK_WILDCARD;
     auto fence = std::make_shared<PendingFence>();
     auto share = std::make_unique<std::shared_ptr<PendingFence>>(fence);
@@ -71,7 +71,7 @@ class PmixStore : public Store {
     entered_ = std::move(fence);
   }
 
-  PmixSession& session_ = PmixSession::of_process();
+  const std::shared_ptr<PmixSession> session_ = PmixSession::of_process();
   const JobInfo job_;
   const std::string key_prefix_;  ///< keeps this store's keys apart from those of MPI and of other stores
   const std::shared_ptr<PmixFetcher> fetcher_ = std::make_shared<PmixFetcher>();

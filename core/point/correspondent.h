@@ -22,7 +22,8 @@ struct OutgoingEnvelope : Post {
   Correspondent* correspondent = nullptr;
   SendOperation* sender = nullptr;  ///< is complete when this has left
   std::size_t bytes = 0;
-  bool is_long;  ///< has room for kEnvelopeBytes, otherwise for an envelope alone
+  bool active = false;  ///< counted by the engine
+  bool is_long;         ///< has room for kEnvelopeBytes, otherwise for an envelope alone
   std::unique_ptr<std::byte[]> memory;
 };
 

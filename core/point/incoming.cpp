@@ -70,8 +70,9 @@ void PointToPoint::envelope_arrived(IncomingEnvelope& incoming, std::size_t byte
 
 void PointToPoint::listener_failed(IncomingEnvelope& incoming, const Status& status) {
   if (incoming.correspondent != nullptr) return lose(*incoming.correspondent, status);
-  if (status.errc() == Errc::cancelled) return;
-  context_.log().write(LogLevel::warn, "a receive of point-to-point messages failed: {}", status.message);
+  // A connection that ends takes with it the receive of what was coming there.
+  if (status.errc() != Errc::cancelled)
+    context_.log().write(LogLevel::warn, "a receive of point-to-point messages failed: {}", status.message);
   engine().mutex.assert_held();
   if (++incoming.failures < kMostFailures) engine().retry_later(incoming);
 }

@@ -32,7 +32,7 @@ void PointOperation::begin(Communicator& communicator) {
   if (!status_.ok()) status_ = {};
   message_ = {};
   done_.store(false, std::memory_order_relaxed);
-  owner_.engine().activated();
+  owner_.engine().activated(*this);
 }
 
 void PointOperation::complete(Status status) {
@@ -46,8 +46,10 @@ void PointOperation::complete(Status status) {
 
 void PointOperation::no_longer_active() {
   owner_.engine().mutex.assert_held();
-  if (std::exchange(active_, false)) owner_.engine().deactivated();
+  if (std::exchange(active_, false)) owner_.engine().deactivated(*this);
 }
+
+bool PointOperation::has_member(Rank world_rank) const { return held_ && communicator_->has_member(world_rank); }
 
 void PointOperation::settle() {
   in_flight_ = false;
@@ -60,7 +62,8 @@ SendOperation::SendOperation(PointToPoint& owner, std::uint32_t number) noexcept
     : PointOperation(owner, number),
       payload_(
           *this, [](Completion& self, std::uint64_t, std::uint64_t) noexcept { send_of(self).end({}); },
-          [](Completion& self, const Status& status) noexcept {
+          [](Completion& self, const Status& its_status) noexcept {
+            const Status status = not_taken_back(its_status);
             SendOperation& send = send_of(self);
             Correspondent& correspondent = *send.correspondent_;
             PointToPoint& all = send.owner_;
@@ -185,8 +188,20 @@ void SendOperation::abandon(const Status& reason) {
   no_longer_active();
 }
 
+void SendOperation::visit_peers(const PeerVisitor& visit) const {
+  if (correspondent_->peer != nullptr) visit(*correspondent_->peer);
+}
+
+// Bytes that are with the provider may never leave. It only reads them.
 void SendOperation::correspondent_lost(const Status& reason) {
-  if (state_ == State::answered) end(failure(reason));
+  if (state_ == State::answered) return end(failure(reason));
+  if (state_ == State::leaving) {
+    std::exchange(envelope_, nullptr)->sender = nullptr;
+    return end(failure(reason));
+  }
+  if (state_ != State::sending || done()) return;
+  complete(failure(reason));
+  no_longer_active();
 }
 
 // Receives.
@@ -338,8 +353,9 @@ void ReceiveOperation::payload_failed(const Status& status) {
   }
   Correspondent& correspondent = *correspondent_;
   PointToPoint& all = owner_;
-  end(failure(status));
-  if (status.errc() != Errc::cancelled) all.lose(correspondent, status);
+  const Status reason = not_taken_back(status);
+  end(failure(reason));
+  all.lose(correspondent, reason);
 }
 
 void ReceiveOperation::abandon(const Status& reason) {
@@ -373,6 +389,15 @@ void ReceiveOperation::sender_gave_up() {
   correspondent_->peer->provider->cancel(payload_);
 }
 
+// Who waits for anybody waits for all that it knows.
+void ReceiveOperation::visit_peers(const PeerVisitor& visit) const {
+  if (correspondent_ != nullptr) {
+    if (correspondent_->peer != nullptr) visit(*correspondent_->peer);
+  } else if (held_) {
+    owner_.visit_members(*communicator_, visit);
+  }
+}
+
 void ReceiveOperation::correspondent_lost(const Correspondent& correspondent, const Status& reason) {
   if (state_ == State::receiving && correspondent_ == &correspondent) {
     if (end_.ok()) end_ = failure(reason);
@@ -380,9 +405,8 @@ void ReceiveOperation::correspondent_lost(const Correspondent& correspondent, co
     return correspondent.peer->provider->cancel(payload_);
   }
   if (state_ != State::waiting) return;
-  const bool concerned = from_.rank != kAnySource
-                             ? correspondent_ == &correspondent
-                             : held_ && PointToPoint::has_member(*communicator_, correspondent.world_rank);
+  const bool concerned =
+      from_.rank != kAnySource ? correspondent_ == &correspondent : has_member(correspondent.world_rank);
   if (!concerned) return;
   mailbox_->forget(*this);
   end(failure(reason));

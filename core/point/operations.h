@@ -29,6 +29,7 @@ class PointOperation : public Pending {
   /// Tells the user how it ended, and nobody a second time.
   void complete(Status status = {});
   [[nodiscard]] std::string describe_pending() const override { return describe() + ": " + describe_state(); }
+  [[nodiscard]] bool has_member(Rank world_rank) const override;
 
  protected:
   ~PointOperation() = default;
@@ -76,6 +77,7 @@ class SendOperation final : public PointOperation {
   [[nodiscard]] std::string_view name() const noexcept override { return "send"; }
   void abandon(const Status& reason) override;
   void let_go() noexcept override;
+  void visit_peers(const PeerVisitor& visit) const override;
 
   // What happens to it.
   void has_left();
@@ -128,11 +130,13 @@ class ReceiveOperation final : public PointOperation {
   void abandon(const Status& reason) override;
   void cancel() override;
   void let_go() noexcept override;
+  void visit_peers(const PeerVisitor& visit) const override;
 
   [[nodiscard]] bool matches(const Envelope& envelope) const noexcept {
     return (from_.rank == kAnySource || from_.rank == envelope.source) &&
            (from_.tag == kAnyTag || from_.tag == envelope.tag);
   }
+  [[nodiscard]] bool given_up() const noexcept override { return !end_.ok(); }
   [[nodiscard]] bool is_probe() const noexcept { return probe_; }
   void found(const Envelope& envelope);
   /// Takes a message; `bytes` of an eager one. The mailbox has forgotten this receive.

@@ -96,6 +96,7 @@ void PointToPoint::send_out(OutgoingEnvelope& out, Envelope envelope, std::size_
   std::memcpy(out.memory.get(), &envelope, sizeof(envelope));
   out.bytes = sizeof(envelope) + payload_bytes;
   engine().mutex.assert_held();
+  out.active = true;
   engine().activated();
   post_when_ready(to, out);
 }
@@ -135,16 +136,20 @@ void PointToPoint::has_left(OutgoingEnvelope& out) {
 
 void PointToPoint::could_not_leave(OutgoingEnvelope& out, const Status& status) {
   Correspondent& to = *out.correspondent;
-  const Status reason = status;  // of a correspondent, perhaps of one that is being broken
+  const Status reason = not_taken_back(status);
   if (SendOperation* const sender = out.sender) sender->end(sender->failure(reason));
   recycle(out);
   lose(to, reason);
 }
 
+void PointToPoint::give_up(OutgoingEnvelope& out) {
+  engine().mutex.assert_held();
+  if (std::exchange(out.active, false)) engine().deactivated();
+}
+
 void PointToPoint::recycle(OutgoingEnvelope& out) {
   (out.is_long ? idle_long_ : idle_short_).push_back(&out);
-  engine().mutex.assert_held();
-  engine().deactivated();
+  give_up(out);
 }
 
 }  // namespace fab::core

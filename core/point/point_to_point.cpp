@@ -13,6 +13,8 @@ namespace {
 
 /// So many envelopes may come through the network between two polls without any of them having to wait.
 constexpr int kNetworkListeners = 8;
+/// Ranks of a communicator from which a receive from any source expects something: connections to all of them.
+constexpr int kMostLookedUp = 64;
 
 }  // namespace
 
@@ -127,15 +129,23 @@ std::optional<MessageInfo> PointToPoint::find(Communicator& communicator, Source
 const Status* PointToPoint::failure_of(const Communicator& communicator, const Correspondent* from) const {
   if (from != nullptr) return from->failure.ok() ? nullptr : &from->failure;
   for (const auto& [rank, each] : correspondents_)
-    if (!each->failure.ok() && has_member(communicator, rank)) return &each->failure;
+    if (!each->failure.ok() && communicator.has_member(rank)) return &each->failure;
   return nullptr;
 }
 
-bool PointToPoint::has_member(const Communicator& communicator, Rank world_rank) {
-  for (Rank rank = 0; rank < communicator.size(); ++rank)
-    if (communicator.world_rank(rank) == world_rank) return true;
-  return false;
+void PointToPoint::visit_members(const Communicator& communicator, const Pending::PeerVisitor& visit) {
+  if (communicator.size() <= kMostLookedUp) {
+    context_.peers().assert_locked();
+    for (Rank rank = 0; rank < communicator.size(); ++rank)
+      if (const Rank world_rank = communicator.world_rank(rank); world_rank != context_.job().rank)
+        visit(context_.peers().find(world_rank));
+    return;
+  }
+  for (const auto& [rank, each] : correspondents_)
+    if (each->peer != nullptr && communicator.has_member(rank)) visit(*each->peer);
 }
+
+void PointToPoint::peer_lost(Rank world_rank, const Status& reason) { lose(correspondent(world_rank), reason); }
 
 Correspondent& PointToPoint::correspondent(Rank world_rank) {
   std::unique_ptr<Correspondent>& place = correspondents_[world_rank];
@@ -167,10 +177,17 @@ void PointToPoint::look_up_ended(Correspondent& correspondent) {
 void PointToPoint::lose(Correspondent& correspondent, const Status& reason) {
   if (!correspondent.failure.ok()) return;
   correspondent.failure = reason;
+  if (correspondent.peer != nullptr) context_.losses().note(*correspondent.peer, reason);
+  give_up_envelopes(correspondent.world_rank);
   for (Post* waiting : std::exchange(correspondent.waiting, {})) waiting->attempt(*waiting);
   for (SendOperation& send : sends_.all)
     if (send.correspondent_ == &correspondent) send.correspondent_lost(reason);
   for (ReceiveOperation& receive : receives_.all) receive.correspondent_lost(correspondent, reason);
+}
+
+void PointToPoint::give_up_envelopes(Rank world_rank) {
+  for (OutgoingEnvelope& out : envelopes_)
+    if (out.correspondent != nullptr && out.correspondent->world_rank == world_rank) give_up(out);
 }
 
 void PointToPoint::post_when_ready(Correspondent& correspondent, Post& post) {

@@ -46,6 +46,11 @@ class PointToPoint {
   /// What buffered sends may hold at a time.
   static constexpr std::uint64_t kMostBufferedBytes = 64 * 1024 * 1024;
 
+  /// Nothing more will come from, or go to, this rank of the job.
+  void peer_lost(Rank world_rank, const Status& reason);
+  /// What is on its way there may never leave: nobody waits for it any more.
+  void give_up_envelopes(Rank world_rank);
+
  private:
   friend class PointOperation;
   friend class SendOperation;
@@ -98,6 +103,8 @@ class PointToPoint {
   bool post(OutgoingEnvelope& out);
   void has_left(OutgoingEnvelope& out);
   void could_not_leave(OutgoingEnvelope& out, const Status& status);
+  /// It may never leave: nobody waits for it any more.
+  void give_up(OutgoingEnvelope& out);
   void recycle(OutgoingEnvelope& out);
   /// The tag under which the bytes of a message travel.
   [[nodiscard]] std::uint64_t payload_tag(Rank sender, std::uint32_t receive) const noexcept;
@@ -106,7 +113,8 @@ class PointToPoint {
   void lose(Correspondent& correspondent, const Status& reason);
   /// Why a receive will never get a message; null if it may.
   [[nodiscard]] const Status* failure_of(const Communicator& communicator, const Correspondent* from) const;
-  [[nodiscard]] static bool has_member(const Communicator& communicator, Rank world_rank);
+  /// The peers of a communicator that are known; all where it is not too large.
+  void visit_members(const Communicator& communicator, const Pending::PeerVisitor& visit);
 
   Context& context_;
   std::unordered_map<Rank, std::unique_ptr<Correspondent>> correspondents_;

@@ -62,6 +62,11 @@ class Link {
   [[nodiscard]] bool busy() const noexcept { return pending_ > 0; }
   /// Busy, and poll() would find something to do.
   [[nodiscard]] bool ready();
+  /// What the peer told of another rank, also if it has ended since.
+  [[nodiscard]] Rank lost_by_peer() const noexcept {
+    const std::int32_t lost = peer_.head().lost.load(std::memory_order_acquire);
+    return lost > 0 ? lost - 1 : kNoRank;
+  }
   /// The peer's process has ended: what it sent still arrives, everything else fails.
   void peer_ended(const std::string& reason);
 

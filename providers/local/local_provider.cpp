@@ -114,6 +114,11 @@ PostResult LocalProvider::post_recv(PeerHandle from, std::span<const iovec> piec
   return links_[from]->post_recv(pieces, tag, ignore, completion);
 }
 
+void LocalProvider::tell_lost(Rank rank) noexcept {
+  std::int32_t none = 0;
+  segment_.head().lost.compare_exchange_strong(none, rank + 1, std::memory_order_release, std::memory_order_relaxed);
+}
+
 void LocalProvider::cancel(Completion& completion) {
   for (const auto& link : links_)
     if (link->cancel(completion)) return;

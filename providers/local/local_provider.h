@@ -31,6 +31,8 @@ class LocalProvider final : public Provider {
                                      Completion& completion) override;
   [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                      std::uint64_t ignore, Completion& completion) override;
+  void tell_lost(Rank rank) noexcept override;
+  [[nodiscard]] Rank lost_by(PeerHandle peer) const noexcept override { return links_[peer]->lost_by_peer(); }
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] bool busy() const noexcept override;

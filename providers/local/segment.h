@@ -62,8 +62,9 @@ struct SegmentHead {
   static constexpr std::uint64_t kMagic = 0x6661622d6c6f6331;  // "fab-loc1"
 
   std::uint64_t magic;
-  std::uint64_t cookie;           ///< of its address: a number that comes again is no mistake for it
-  std::uint32_t issues_barriers;  ///< before it sleeps, so that who rings needs no fence
+  std::uint64_t cookie;            ///< of its address: a number that comes again is no mistake for it
+  std::uint32_t issues_barriers;   ///< before it sleeps, so that who rings needs no fence
+  std::atomic<std::int32_t> lost;  ///< one more than the first rank of the job that it has lost; 0: none
   alignas(kCacheLine) SleepFlag sleeping;
   alignas(kCacheLine) std::atomic<std::uint64_t> ring_offsets[1];  ///< by the receiver's place on the node; 0: none
 

@@ -42,6 +42,10 @@ inline Errc code_of(int error) {
     case FI_ECANCELED:
       return Errc::cancelled;
     case FI_ECONNREFUSED:
+    case FI_ECONNRESET:
+    case FI_ECONNABORTED:
+    case FI_ENOTCONN:
+    case FI_ETIMEDOUT:
     case FI_EHOSTUNREACH:
     case FI_ENETUNREACH:
       return Errc::unreachable;

@@ -79,6 +79,20 @@ std::vector<std::string> interface_addresses() {
   return each_interface([](const ifaddrs& entry) { return host_part(to_string(entry.ifa_addr)); });
 }
 
+std::string address_of(const std::string& interface) {
+  ifaddrs* raw = nullptr;
+  if (::getifaddrs(&raw) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(raw, ::freeifaddrs);
+  for (const ifaddrs* entry = raw; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || interface != entry->ifa_name || is_link_local(entry->ifa_addr)) continue;
+    const auto family = entry->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    return {reinterpret_cast<const char*>(entry->ifa_addr),
+            family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6)};
+  }
+  return {};
+}
+
 std::string interface_towards(std::span<const std::string> hosts) {
   for (const std::string& host : hosts) {
     addrinfo hints{};

@@ -15,6 +15,8 @@ namespace fab::ofi {
 /// The names of this machine's interfaces, and their addresses; each once.
 [[nodiscard]] std::vector<std::string> interface_names();
 [[nodiscard]] std::vector<std::string> interface_addresses();
+/// Bytes of the internet address of an interface, as a sockaddr; empty when it has none.
+[[nodiscard]] std::string address_of(const std::string& interface);
 
 /// The interface over which the kernel would send to one of these hosts; empty when no name resolves or no route leads
 /// there.

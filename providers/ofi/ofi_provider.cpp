@@ -9,6 +9,7 @@
 #include <limits>
 #include <system_error>
 
+#include "providers/ofi/connections.h"
 #include "providers/ofi/features.h"
 #include "providers/ofi/interfaces.h"
 #include "providers/ofi/survey.h"
@@ -54,7 +55,7 @@ OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& lo
   open(*choice.info);
   capabilities_.writes = choice.writes;
   key_.emplace(key_room());
-  learn_own_address();
+  learn_own_address(choice.interface.empty() ? survey.wanted_interface() : choice.interface);
   log_.write(LogLevel::info, "chose {}: {}", description_, choice.reason);
   if (const std::string warning = locked_memory_warning(*choice.info); !warning.empty())
     log_.write(LogLevel::warn, "{}", warning);
@@ -210,7 +211,7 @@ ReceiverKey::Room OfiProvider::key_room() const noexcept {
   return ReceiverKey::room_of(capabilities_.closed_tag_bits(), info_->domain_attr->cq_data_size);
 }
 
-void OfiProvider::learn_own_address() {
+void OfiProvider::learn_own_address(const std::string& interface) {
   std::size_t length = 0;
   const int result = fi_getname(&endpoint_->fid, nullptr, &length);
   if (result != -FI_ETOOSMALL) check(result, "fi_getname", name_);
@@ -219,6 +220,7 @@ void OfiProvider::learn_own_address() {
   raw.resize(length);
   const bool internet = info_->addr_format == FI_SOCKADDR_IN || info_->addr_format == FI_SOCKADDR_IN6;
   const std::string printed = internet ? to_string(reinterpret_cast<const sockaddr*>(raw.data())) : std::string();
+  host_address_ = internet ? HostAddress{raw, true} : HostAddress{address_of(interface), false};
   description_ = fmt::format("{} on {}{}", name_, domain_name_, printed.empty() ? "" : " (" + printed + ")");
   address_ = fmt::format("{}{sep}{}{sep}{}{sep}{}{sep}{}{sep}{}{sep}{}", name_, persistent_way(capabilities_.writes),
                          description_, most_, key_room().text(), key_->text(), raw, fmt::arg("sep", kSeparator));
@@ -261,6 +263,18 @@ PeerHandle OfiProvider::connect(std::string_view address) {
   const PeerHandle handle = peers_.size() - 1;
   learn_limit(handle, peer_limit);
   return handle;
+}
+
+void OfiProvider::drop(PeerHandle peer, bool whole_host) {
+  sockaddr_storage address{};
+  std::size_t length = sizeof(address);
+  if (!host_address_.carries_messages || fi_av_lookup(addresses_.get(), peers_[peer].address, &address, &length) != 0)
+    return;
+  const int ended =
+      shut_down_connections(reinterpret_cast<const sockaddr*>(host_address_.socket_address.data()),
+                            reinterpret_cast<const sockaddr*>(&address), whole_host ? Reach::host : Reach::port);
+  log_.write(LogLevel::info, "{}: ended {} connections with {}", description_, ended,
+             to_string(reinterpret_cast<const sockaddr*>(&address)));
 }
 
 // Both ends cut long messages by the same length.

@@ -39,6 +39,8 @@ class OfiProvider final : public Provider {
   [[nodiscard]] const std::string& description() const noexcept override { return description_; }
   [[nodiscard]] const std::string& address() const noexcept override { return address_; }
 
+  [[nodiscard]] HostAddress host_address() const override { return host_address_; }
+
   PeerHandle connect(std::string_view address) override;
   [[nodiscard]] PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                      Completion& completion) override;
@@ -52,6 +54,7 @@ class OfiProvider final : public Provider {
                                       const RemoteMemory& target, std::uint32_t data, Completion& completion) override;
   void set_listener(WriteListener* listener) noexcept override { listener_ = listener; }
   [[nodiscard]] std::uint64_t strangers() const noexcept override { return strangers_; }
+  void drop(PeerHandle peer, bool whole_host) override;
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] int wait_fd() const noexcept override { return wait_fd_; }
@@ -84,7 +87,7 @@ class OfiProvider final : public Provider {
   /// Returns what fi_enable says.
   int enable_new_endpoint();
   void learn_capabilities();
-  void learn_own_address();
+  void learn_own_address(const std::string& interface);
   [[nodiscard]] ReceiverKey::Room key_room() const noexcept;
   [[nodiscard]] PostResult posted(ssize_t result, const char* call, Completion& completion);
   /// A message that no other of its tag is ahead of.
@@ -153,6 +156,7 @@ class OfiProvider final : public Provider {
   std::string domain_name_;
   std::string description_;
   std::string address_;
+  HostAddress host_address_;
   Capabilities capabilities_;
   std::optional<ReceiverKey> key_;  ///< from when the provider is open on
   std::vector<KnownPeer> peers_;

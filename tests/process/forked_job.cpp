@@ -6,19 +6,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace fab::test {
 
 namespace {
 
 constexpr std::size_t kMaxRanks = 4;
-constexpr std::size_t kMaxAddress = 512;
+constexpr std::size_t kMaxAddress = 1024;
+constexpr std::size_t kMaxKeys = 2;
+constexpr std::size_t kMaxKey = 32;
 constexpr auto kPollInterval = std::chrono::milliseconds(2);
 
 ForkedJob::Shared* current_job = nullptr;
@@ -39,28 +46,39 @@ bool wait_until(Condition condition, double timeout_s) {
 struct ForkedJob::Shared {
   struct Value {
     std::atomic<bool> published;
+    char key[kMaxKey];
     std::size_t bytes;
-    char address[kMaxAddress];
+    char text[kMaxAddress];
   };
   struct Slot {
+    Value values[kMaxKeys];
     std::atomic<bool> marked;
+    std::atomic<std::int64_t> marked_at;  ///< of the steady clock
     std::atomic<pid_t> process;
-    Value values[2];  ///< within the node, and on the network
-
-    Value& of(const std::string& key) { return values[key == "fab.node_address" ? 0 : 1]; }
   };
   Slot slots[kMaxRanks];
+  std::atomic<int> in_fence;
+  std::atomic<int> at_end;
 };
 
 namespace {
 
-/// The addresses of each rank in memory that all processes share.
+void set_mark(ForkedJob::Shared::Slot& slot) {
+  slot.marked_at.store(std::chrono::steady_clock::now().time_since_epoch().count());
+  slot.marked.store(true);
+}
+
+/// A few values per rank in memory that all processes share.
 class SharedStore final : public Store {
  public:
-  SharedStore(ForkedJob::Shared& shared, Rank rank, int size) : shared_(shared) {
+  SharedStore(ForkedJob::Shared& shared, Rank rank, const std::vector<int>& nodes) : shared_(shared) {
     info_.rank = rank;
-    info_.size = info_.local_size = size;
-    for (Rank each = 0; each < size; ++each) info_.node_ranks.push_back(each);
+    info_.size = static_cast<int>(nodes.size());
+    for (Rank each = 0; each < info_.size; ++each)
+      if (nodes[static_cast<std::size_t>(each)] == nodes[static_cast<std::size_t>(rank)])
+        info_.node_ranks.push_back(each);
+    info_.local_size = static_cast<int>(info_.node_ranks.size());
+    info_.node_count = static_cast<int>(std::set<int>(nodes.begin(), nodes.end()).size());
     info_.origin = "forked";
   }
   ~SharedStore() override {
@@ -71,40 +89,55 @@ class SharedStore final : public Store {
   const JobInfo& job() const noexcept override { return info_; }
 
   void publish(const std::string& key, std::string_view value) override {
-    auto& slot = shared_.slots[static_cast<std::size_t>(info_.rank)].of(key);
-    if (value.size() > kMaxAddress) throw std::length_error("address too long for the test's store");
-    std::memcpy(slot.address, value.data(), value.size());
-    slot.bytes = value.size();
-    slot.published.store(true, std::memory_order_release);
+    if (value.size() > kMaxAddress || key.size() >= kMaxKey) throw std::length_error("too long for the test's store");
+    auto& slot = shared_.slots[static_cast<std::size_t>(info_.rank)];
+    auto& entry = *std::ranges::find_if(slot.values, [](const auto& each) { return !each.published.load(); });
+    std::memcpy(entry.key, key.c_str(), key.size() + 1);
+    std::memcpy(entry.text, value.data(), value.size());
+    entry.bytes = value.size();
+    entry.published.store(true, std::memory_order_release);
   }
 
   void fetch(Rank rank, const std::string& key, Fetched done) override {
     fetches_.emplace_back([this, rank, key, done = std::move(done)] {
-      const auto& slot = shared_.slots[static_cast<std::size_t>(rank)].of(key);
-      while (!stop_.load() && !slot.published.load(std::memory_order_acquire))
+      const auto& values = shared_.slots[static_cast<std::size_t>(rank)].values;
+      const auto is_it = [&key](const auto& each) {
+        return each.published.load(std::memory_order_acquire) && each.key == key;
+      };
+      auto found = std::ranges::find_if(values, is_it);
+      for (; !stop_.load() && found == std::end(values); found = std::ranges::find_if(values, is_it))
         std::this_thread::sleep_for(kPollInterval);
-      if (stop_.load()) return;
-      done(std::string(slot.address, slot.bytes), {});
+      if (found == std::end(values)) return;
+      done(std::string(found->text, found->bytes), {});
     });
   }
 
-  bool fence(double, const std::function<void()>&) override { return true; }
+  bool fence(double timeout_s, const std::function<void()>& idle) override {
+    if (!std::exchange(in_fence_, true)) ++shared_.in_fence;
+    return wait_until(
+        [&] {
+          if (idle) idle();
+          return shared_.in_fence.load() >= info_.size;
+        },
+        timeout_s);
+  }
 
  private:
   ForkedJob::Shared& shared_;
   JobInfo info_;
+  bool in_fence_ = false;
   std::atomic<bool> stop_{false};
   std::vector<std::thread> fetches_;
 };
 
-[[noreturn]] void run_child(const ForkedJob::Body& body, ForkedJob::Shared& shared, Rank rank, int size,
-                            int result_fd) {
+[[noreturn]] void run_child(const ForkedJob::Body& body, ForkedJob::Shared& shared, Rank rank,
+                            const std::vector<int>& nodes, int result_fd) {
   current_job = &shared;
   current_rank = rank;
   shared.slots[static_cast<std::size_t>(rank)].process.store(::getpid());
   std::string text;
   try {
-    text = body(std::make_unique<SharedStore>(shared, rank, size));
+    text = body(std::make_unique<SharedStore>(shared, rank, nodes));
   } catch (const std::exception& error) {
     text = std::string("exception: ") + error.what();
   }
@@ -114,7 +147,8 @@ class SharedStore final : public Store {
 
 }  // namespace
 
-ForkedJob::ForkedJob(const std::vector<Body>& bodies) : children_(bodies.size()) {
+ForkedJob::ForkedJob(const std::vector<Body>& bodies, std::vector<int> nodes) : children_(bodies.size()) {
+  nodes.resize(bodies.size());
   void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED || bodies.size() > kMaxRanks) throw std::runtime_error("ForkedJob: no shared memory");
   shared_ = new (memory) Shared{};
@@ -123,7 +157,7 @@ ForkedJob::ForkedJob(const std::vector<Body>& bodies) : children_(bodies.size())
     if (::pipe(ends) != 0) throw std::runtime_error("ForkedJob: pipe failed");
     const pid_t pid = ::fork();
     if (pid < 0) throw std::runtime_error("ForkedJob: fork failed");
-    if (pid == 0) run_child(bodies[i], *shared_, static_cast<Rank>(i), static_cast<int>(bodies.size()), ends[1]);
+    if (pid == 0) run_child(bodies[i], *shared_, static_cast<Rank>(i), nodes, ends[1]);
     ::close(ends[1]);
     children_[i] = {pid, ends[0]};
   }
@@ -140,7 +174,9 @@ ForkedJob::~ForkedJob() {
   ::munmap(shared_, sizeof(Shared));
 }
 
-void ForkedJob::kill(Rank rank) { ::kill(children_[static_cast<std::size_t>(rank)].pid, SIGKILL); }
+void ForkedJob::kill(Rank rank) { send_signal(rank, SIGKILL); }
+
+void ForkedJob::send_signal(Rank rank, int signal) { ::kill(children_[static_cast<std::size_t>(rank)].pid, signal); }
 
 std::string ForkedJob::result(Rank rank, double timeout_s) {
   Child& child = children_[static_cast<std::size_t>(rank)];
@@ -168,6 +204,19 @@ void ForkedJob::wait_for_end_of(Rank rank) {
   ::close(end.fd);
 }
 
-void ForkedJob::mark() { current_job->slots[static_cast<std::size_t>(current_rank)].marked.store(true); }
+void ForkedJob::mark() { set_mark(current_job->slots[static_cast<std::size_t>(current_rank)]); }
+
+void ForkedJob::mark_again(Rank rank) { set_mark(shared_->slots[static_cast<std::size_t>(rank)]); }
+
+double ForkedJob::seconds_since_mark(Rank rank) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::duration marked_at(current_job->slots[static_cast<std::size_t>(rank)].marked_at.load());
+  return std::chrono::duration<double>(Clock::now().time_since_epoch() - marked_at).count();
+}
+
+void ForkedJob::end_together(int ranks, double timeout_s) {
+  ++current_job->at_end;
+  static_cast<void>(wait_until([ranks] { return current_job->at_end.load() >= ranks; }, timeout_s));
+}
 
 }  // namespace fab::test

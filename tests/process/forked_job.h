@@ -18,13 +18,15 @@ class ForkedJob {
  public:
   using Body = std::function<std::string(std::unique_ptr<Store> store)>;
 
-  explicit ForkedJob(const std::vector<Body>& bodies);
+  /// `nodes`: by rank; empty: all ranks share one.
+  explicit ForkedJob(const std::vector<Body>& bodies, std::vector<int> nodes = {});
   /// Kills what still runs.
   ~ForkedJob();
   ForkedJob(const ForkedJob&) = delete;
   ForkedJob& operator=(const ForkedJob&) = delete;
 
   void kill(Rank rank);
+  void send_signal(Rank rank, int signal);
   /// Waits, at most so long, for the end of a rank; its text. "(killed)" or "(still running)" otherwise.
   [[nodiscard]] std::string result(Rank rank, double timeout_s);
   /// Blocks until a rank called mark(), at most so long.
@@ -33,6 +35,12 @@ class ForkedJob {
   static void mark();
   /// For the bodies: returns when the process of another rank has ended, which somebody else waits for.
   static void wait_for_end_of(Rank rank);
+  /// As if the rank had called it now.
+  void mark_again(Rank rank);
+  /// For the bodies: how long ago a rank called it.
+  [[nodiscard]] static double seconds_since_mark(Rank rank);
+  /// For the bodies: this rank has come to its end, and waits until so many have, at most so long.
+  static void end_together(int ranks, double timeout_s);
 
   struct Shared;
 

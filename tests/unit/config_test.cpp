@@ -44,6 +44,7 @@ TEST(Config, DefaultsStandInTheRows) {
   EXPECT_EQ(config.progress_cpu, -1);
   EXPECT_EQ(config.log, LogLevel::warn);
   EXPECT_EQ(config.wait_timeout_s, 0);
+  EXPECT_EQ(config.peer_timeout_s, 30);
   EXPECT_EQ(config.combine_bytes, 32768u);
   EXPECT_EQ(config.segment_bytes, 65536u);
   for (const std::string& algorithm : config.algorithms) EXPECT_EQ(algorithm, "");
@@ -60,7 +61,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 15u + kCollectives);
+  EXPECT_EQ(names.size(), 16u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
@@ -80,6 +81,8 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_PROGRESS_CPU", "3").progress_cpu, 3);
   EXPECT_EQ(read("FAB_LOG", "debug").log, LogLevel::debug);
   EXPECT_EQ(read("FAB_WAIT_TIMEOUT", "0.25").wait_timeout_s, 0.25);
+  EXPECT_EQ(read("FAB_PEER_TIMEOUT", "2").peer_timeout_s, 2);
+  EXPECT_EQ(read("FAB_PEER_TIMEOUT", "0").peer_timeout_s, 0);
   EXPECT_EQ(read("FAB_COMBINE_BYTES", "0").combine_bytes, 0u);
   EXPECT_EQ(read("FAB_COMBINE_BYTES", "64k").combine_bytes, std::size_t{64} << 10);
   EXPECT_EQ(read("FAB_COMBINE_BYTES", "2m").combine_bytes, std::size_t{2} << 20);
@@ -132,14 +135,33 @@ TEST(Config, RefusalsQuoteShortlyAndWithoutControlCharacters) {
 
 TEST(Config, InvalidValuesAreRefused) {
   const std::multimap<std::string, std::string> invalid = {
-      {"FAB_PROGRESS", "Thread"},    {"FAB_PROGRESS", ""},         {"FAB_PROGRESS_CPU", "-2"},
-      {"FAB_PROGRESS_CPU", "1x"},    {"FAB_PROGRESS_CPU", " 1"},   {"FAB_PROGRESS_CPU", "99999999999"},
-      {"FAB_LOG", "loud"},           {"FAB_WAIT_TIMEOUT", "-1"},   {"FAB_WAIT_TIMEOUT", "nan"},
-      {"FAB_WAIT_TIMEOUT", "inf"},   {"FAB_WAIT_TIMEOUT", "5s"},   {"FAB_COMBINE_BYTES", "k"},
-      {"FAB_COMBINE_BYTES", "-1"},   {"FAB_COMBINE_BYTES", "1kb"}, {"FAB_COMBINE_BYTES", "1g"},
-      {"FAB_COMBINE_BYTES", "1.5k"}, {"FAB_PLAN_CACHE", ""},       {"FAB_COMBINE_BYTES", "18446744073709551615k"},
-      {"FAB_CHECK", "yes"},          {"FAB_CHECK", "2"},           {"FAB_SEGMENT_BYTES", "many"},
-      {"FAB_ALGO_BCAST", ""},        {"FAB_SEQUENCE_START", "-1"}, {"FAB_SEQUENCE_START", "0x10"},
+      {"FAB_PROGRESS", "Thread"},
+      {"FAB_PROGRESS", ""},
+      {"FAB_PROGRESS_CPU", "-2"},
+      {"FAB_PROGRESS_CPU", "1x"},
+      {"FAB_PROGRESS_CPU", " 1"},
+      {"FAB_PROGRESS_CPU", "99999999999"},
+      {"FAB_LOG", "loud"},
+      {"FAB_WAIT_TIMEOUT", "-1"},
+      {"FAB_WAIT_TIMEOUT", "nan"},
+      {"FAB_PEER_TIMEOUT", "1"},
+      {"FAB_PEER_TIMEOUT", "30001"},
+      {"FAB_PEER_TIMEOUT", "2.5"},
+      {"FAB_WAIT_TIMEOUT", "inf"},
+      {"FAB_WAIT_TIMEOUT", "5s"},
+      {"FAB_COMBINE_BYTES", "k"},
+      {"FAB_COMBINE_BYTES", "-1"},
+      {"FAB_COMBINE_BYTES", "1kb"},
+      {"FAB_COMBINE_BYTES", "1g"},
+      {"FAB_COMBINE_BYTES", "1.5k"},
+      {"FAB_PLAN_CACHE", ""},
+      {"FAB_COMBINE_BYTES", "18446744073709551615k"},
+      {"FAB_CHECK", "yes"},
+      {"FAB_CHECK", "2"},
+      {"FAB_SEGMENT_BYTES", "many"},
+      {"FAB_ALGO_BCAST", ""},
+      {"FAB_SEQUENCE_START", "-1"},
+      {"FAB_SEQUENCE_START", "0x10"},
   };
   for (const auto& [name, value] : invalid) {
     const std::string message = refusal_of(name, value);
