@@ -28,7 +28,8 @@ bool Network::refuses(Rank rank) {
   if (random_() % 100 >= options_.refused_percent) return false;
   ++refusals_;
   port(rank).refused = true;
-  push(std::max(port(rank).clock, now_) + kRetryTime, Event::Kind::wake, rank);
+  // A call and not a wake, which another poll of this progress, an inbox's look, would take for answered.
+  push(std::max(port(rank).clock, now_) + kRetryTime, Event::Kind::call, rank);
   return true;
 }
 
