@@ -71,6 +71,7 @@ Context::~Context() {
   engine_.stop_thread();
   engine_.set_lookout(nullptr);
   losses_.close();
+  statistics_.set(Counter::strangers, strangers());
   if (const std::string counted = statistics_.text(); !counted.empty())
     log_.write(LogLevel::info, "statistics: {}", counted);
   arrivals_.reset();
@@ -84,6 +85,13 @@ std::shared_ptr<Communicator> Context::world() {
 PointToPoint& Context::point_to_point() {
   if (point_to_point_ == nullptr) point_to_point_ = std::make_unique<PointToPoint>(*this);
   return *point_to_point_;
+}
+
+// Strangers are counted where they are met.
+const Statistics& Context::statistics() noexcept {
+  const Lock lock(engine_.mutex);
+  statistics_.set(Counter::strangers, strangers());
+  return statistics_;
 }
 
 std::uint64_t Context::strangers() const noexcept {

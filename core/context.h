@@ -48,7 +48,8 @@ class Context final : public std::enable_shared_from_this<Context>, ForkParticip
   [[nodiscard]] std::vector<int> nodes() const { return store_->nodes(); }
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
   [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
-  [[nodiscard]] Statistics& statistics() noexcept { return statistics_; }
+  /// Up to date. Not under the engine's lock.
+  [[nodiscard]] const Statistics& statistics() noexcept;
   [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }
   /// For messages: the providers, with interfaces and addresses.
   [[nodiscard]] const std::string& transport() const noexcept { return transport_; }

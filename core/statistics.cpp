@@ -12,6 +12,8 @@ constexpr CounterRow kRows[] = {
     {Counter::woken_callers, "woken_callers", "Sleeping callers that another thread woke"},
     {Counter::late_wake_ups, "late_wake_ups",
      "Sleeps that their time limit ended although something had come (a fault of fab's or a provider's; must be 0)"},
+    {Counter::strangers, "strangers",
+     "Messages and writes that were dropped as no rank of the job can have sent them, or they make no sense"},
 };
 
 constexpr bool in_order() {

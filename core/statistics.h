@@ -14,6 +14,7 @@ enum class Counter : std::uint8_t {
   thread_sleeps,
   woken_callers,
   late_wake_ups,
+  strangers,
 };
 
 struct CounterRow {
@@ -29,6 +30,7 @@ struct CounterRow {
 class Statistics {
  public:
   void count(Counter counter) noexcept { at(counter).fetch_add(1, std::memory_order_relaxed); }
+  void set(Counter counter, std::uint64_t value) noexcept { at(counter).store(value, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t operator[](Counter counter) const noexcept {
     return values_[static_cast<std::size_t>(counter)].load(std::memory_order_relaxed);
   }
@@ -36,7 +38,7 @@ class Statistics {
   [[nodiscard]] std::string text() const;
 
  private:
-  static constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::late_wake_ups) + 1;
+  static constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::strangers) + 1;
 
   std::atomic<std::uint64_t>& at(Counter counter) noexcept { return values_[static_cast<std::size_t>(counter)]; }
 
