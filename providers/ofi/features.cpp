@@ -31,10 +31,14 @@ std::string largest(const fi_info& info) {
   return bytes >= 1ull << 40 ? "of any length" : fmt::format("up to {} bytes, longer ones in parts", bytes);
 }
 
-std::string guess_text(const fi_info& info) {
+ReceiverKey::Room room_of(const fi_info& info) {
   Capabilities capabilities;
   capabilities.tag_mask = tag_mask(info);
-  const auto room = ReceiverKey::room_of(capabilities.closed_tag_bits(), info.domain_attr->cq_data_size);
+  return ReceiverKey::room_of(capabilities.closed_tag_bits(), info.domain_attr->cq_data_size);
+}
+
+std::string guess_text(const fi_info& info) {
+  const ReceiverKey::Room room = room_of(info);
   const std::string tag =
       fmt::format("a stranger has to guess {} bits of the tag", std::popcount(room.closed_tag_bits));
   return room.data_bits == 0 ? tag : tag + fmt::format(", and {} beside it", room.data_bits);
@@ -55,6 +59,10 @@ bool keeps_few_early_messages(const fi_info& info) {
   return name == "net" || name == "tcp";
 }
 
+bool keeps_early_messages_to_itself(const fi_info& info) {
+  return std::string_view(info.fabric_attr->prov_name).ends_with("ofi_rxm");
+}
+
 // A message that is taken in early must say whose it is, so the tag names the source. And shm (seen with libfabric
 // 1.17) takes messages for another sender's that come before their sender's address was inserted here.
 bool receives_by_source(const fi_info& info) {
@@ -65,6 +73,11 @@ bool receives_by_source(const fi_info& info) {
 std::uint64_t tag_mask(const fi_info& info) {
   const int width = 64 - std::countl_zero(info.ep_attr->mem_tag_format);
   return width == 64 ? ~0ull : (1ull << width) - 1;
+}
+
+unsigned bits_to_guess(const fi_info& info) {
+  const ReceiverKey::Room room = room_of(info);
+  return static_cast<unsigned>(std::popcount(room.closed_tag_bits)) + room.data_bits;
 }
 
 bool writes_carry_data(const fi_info& info) {

@@ -23,12 +23,18 @@ struct Feature {
 
 /// Messages for which no receive is posted soon hold up their connection.
 [[nodiscard]] bool keeps_few_early_messages(const fi_info& info);
+/// Those that no receive waits for stay with the provider, in memory that grows, and can be looked at there.
+[[nodiscard]] bool keeps_early_messages_to_itself(const fi_info& info);
 /// Receives name their sender. Otherwise the tag does.
 [[nodiscard]] bool receives_by_source(const fi_info& info);
 /// The bits of a tag that the provider leaves to its user.
 [[nodiscard]] std::uint64_t tag_mask(const fi_info& info);
 /// What a write tells its target. A provider would cut wider data silently.
 inline constexpr std::size_t kWriteDataBytes = 4;
+/// What somebody must guess, who is not of the job, to send a message that a rank takes.
+[[nodiscard]] unsigned bits_to_guess(const fi_info& info);
+/// A provider that has room for less is not used.
+inline constexpr unsigned kFewestBitsToGuess = 64;
 /// A write can tell it through the completion queue, which no receive need be posted for.
 [[nodiscard]] bool writes_carry_data(const fi_info& info);
 

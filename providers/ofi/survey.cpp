@@ -110,12 +110,19 @@ Survey::Survey(const Config& config, const JobInfo& job) : config_(config), job_
   // Messages of one tag between two ranks meet their receives in order. Where the provider does not see to it fab does.
   for (const unsigned long long order : {FI_ORDER_SAS, FI_ORDER_NONE}) {
     if (config.one_sided != OneSided::off) {
-      query(FI_TAGGED | FI_DIRECTED_RECV | FI_RMA, order);
-      query(FI_TAGGED | FI_RMA, order);
+      query(FI_TAGGED | FI_DIRECTED_RECV | FI_RMA, order, kWriteDataBytes);
+      query(FI_TAGGED | FI_RMA, order, kWriteDataBytes);
     }
-    query(FI_TAGGED | FI_DIRECTED_RECV, order);
-    query(FI_TAGGED, order);
+    query(FI_TAGGED | FI_DIRECTED_RECV, order, kWriteDataBytes);
+    query(FI_TAGGED, order, kWriteDataBytes);
   }
+  judge_all();
+  if (!candidates_.empty() && candidates_.front().usable) return;
+  query(FI_TAGGED, FI_ORDER_NONE, 0);  // to say what is wrong with them
+  judge_all();
+}
+
+void Survey::judge_all() {
   for (Candidate& candidate : candidates_) {
     judge(candidate);
     judge_writes(candidate);
@@ -134,7 +141,7 @@ Survey::~Survey() {
 }
 
 // Asks for little and allows much: what comes back says what must be honoured.
-void Survey::query(unsigned long long capabilities, unsigned long long order) {
+void Survey::query(unsigned long long capabilities, unsigned long long order, std::size_t data_bytes) {
   const InfoHandle hints(fi_allocinfo());
   if (!hints) throw Error(Errc::no_resources, "fi_allocinfo: out of memory");
   hints->caps = capabilities;
@@ -146,7 +153,7 @@ void Survey::query(unsigned long long capabilities, unsigned long long order) {
   hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-  if ((capabilities & FI_RMA) != 0) hints->domain_attr->cq_data_size = kWriteDataBytes;
+  hints->domain_attr->cq_data_size = data_bytes;
   hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ENDPOINT | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
   fi_info* list = nullptr;
   const int result = fi_getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, hints.get(), &list);
@@ -192,6 +199,9 @@ void Survey::judge(Candidate& candidate) const {
       candidate.domain != wanted_interface_ && candidate.address != wanted_interface_)
     return refuse(fmt::format("interface {} is wanted ({})", shown(wanted_interface_), wanted_because_));
   if (candidate.interface == "lo" && job_.node_count > 1) return refuse("loopback does not reach other nodes");
+  if (const unsigned bits = bits_to_guess(*candidate.info); bits < kFewestBitsToGuess)
+    return refuse(fmt::format("a stranger would have to guess {} bits to forge a message; {} at least are asked for",
+                              bits, kFewestBitsToGuess));
   const Preference* row = preference(candidate.provider);
   candidate.reason = row == nullptr ? "not in the table of preferences" : row->reason;
   if (!candidate.interface.empty() && candidate.interface == wanted_interface_)

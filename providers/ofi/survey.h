@@ -38,7 +38,9 @@ class Survey {
   [[nodiscard]] const std::string& wanted_interface() const noexcept { return wanted_interface_; }
 
  private:
-  void query(unsigned long long capabilities, unsigned long long order);
+  /// Of providers with `data_bytes` for the receiver's completion queue, at least.
+  void query(unsigned long long capabilities, unsigned long long order, std::size_t data_bytes);
+  void judge_all();
   void add(fi_info* info);
   [[nodiscard]] bool interface_matters(const Candidate& candidate) const;
   void judge(Candidate& candidate) const;

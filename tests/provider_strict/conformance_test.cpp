@@ -132,22 +132,22 @@ TEST_F(Conformance, ProvidersEndWithReceivesInFlight) {
 
 TEST_F(Conformance, WritesAreUsedExactlyWhereTheyCarryData) {
   const std::string profile = std::getenv("FI_STRICT_PROFILE");
-  EXPECT_EQ(left_->capabilities().writes, profile != "efa" && profile != "bare");
+  EXPECT_EQ(left_->capabilities().writes, profile != "bare");
 }
 
 TEST_F(Conformance, WritesIntoAPeersMemoryAndTellsIt) {
-  if (!left_->capabilities().writes) GTEST_SKIP() << "the profile has no remote completion data";
+  if (!left_->capabilities().writes) GTEST_SKIP() << "the profile has no writes";
   write_and_tell(1000, 1, 0x8000'0007u);
 }
 
 // One notice for all parts, when all are there.
 TEST_F(Conformance, WritesMoreThanTheLongestMessage) {
-  if (!left_->capabilities().writes) GTEST_SKIP() << "the profile has no remote completion data";
+  if (!left_->capabilities().writes) GTEST_SKIP() << "the profile has no writes";
   write_and_tell(500'000, left_->capabilities().iov_limit, 7);
 }
 
 TEST_F(Conformance, WritesToMemoryThatIsNotExposedFail) {
-  if (!left_->capabilities().writes) GTEST_SKIP() << "the profile has no remote completion data";
+  if (!left_->capabilities().writes) GTEST_SKIP() << "the profile has no writes";
   Bytes written = pattern(1000, 5);
   const std::vector<iovec> pieces = cut(written, 1);
   const auto source = left_->prepare_source(pieces);
@@ -164,6 +164,21 @@ TEST_F(Conformance, WritesToMemoryThatIsNotExposedFail) {
   ASSERT_NO_FATAL_FAILURE(poll_until_ended(beyond));
   EXPECT_EQ(beyond.status.errc(), Errc::transport);
   EXPECT_TRUE(are_untouched(exposed));
+}
+
+// Of the profile `open`, which leaves too little to guess.
+TEST(WeakProvider, IsRefused) {
+  Config config;
+  config.provider = "strict";
+  try {
+    static_cast<void>(open_end(config, 0));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.errc(), Errc::unreachable);
+    EXPECT_THAT(error.what(), testing::HasSubstr("strict on "));
+    EXPECT_THAT(error.what(), testing::HasSubstr("a stranger would have to guess 62 bits to forge a message; 64 at "
+                                                 "least are asked for"));
+  }
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ Endpoint::Endpoint(Domain& domain, fid_ep* lower)
              .ops = &operations,
              .cm = &name_operations,
              .msg = nullptr,
-             .rma = profile().cq_data_bytes > 0 ? &write_operations : nullptr,
+             .rma = profile().writes ? &write_operations : nullptr,
              .tagged = &tagged_operations,
              .atomic = nullptr,
              .collective = nullptr},

@@ -16,7 +16,8 @@ struct Profile {
   unsigned tag_bits;
   std::size_t inject_bytes;
   std::size_t iov_limit;
-  std::size_t cq_data_bytes;  ///< 0: no one-sided writes either
+  std::size_t cq_data_bytes;
+  bool writes = true;  ///< one-sided, with that data
   bool directed_receive;
   bool ordered;  ///< sends to one peer keep their order; otherwise they lose it on purpose
   bool completions_in_order;

@@ -81,7 +81,7 @@ int open_fabric(fi_fabric_attr* attr, fid_fabric** result, void*) {
 std::uint64_t capabilities() noexcept {
   std::uint64_t caps = FI_TAGGED | FI_SEND | FI_RECV | FI_LOCAL_COMM | FI_REMOTE_COMM;
   if (profile().directed_receive) caps |= FI_DIRECTED_RECV;
-  if (profile().cq_data_bytes > 0) caps |= FI_RMA | FI_WRITE | FI_REMOTE_WRITE;
+  if (profile().writes) caps |= FI_RMA | FI_WRITE | FI_REMOTE_WRITE;
   return caps;
 }
 
