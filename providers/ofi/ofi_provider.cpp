@@ -152,6 +152,7 @@ void OfiProvider::learn_capabilities() {
   most_ = least_limit_ = info_->ep_attr->max_msg_size;
   capabilities_.may_hold_back = info_->domain_attr->data_progress == FI_PROGRESS_MANUAL;
   capabilities_.early_messages_block = can_peek_ = keeps_few_early_messages(*info_);
+  can_sweep_ = keeps_early_messages_to_itself(*info_) && info_->domain_attr->cq_data_size >= kWriteDataBytes;
   capabilities_.directed_receive = receives_by_source(*info_);
   capabilities_.tag_mask = tag_mask(*info_);
   capabilities_.wait_fd = wait_fd_ >= 0;
@@ -288,6 +289,7 @@ void OfiProvider::learn_limit(PeerHandle peer, std::string_view limit) {
 
 std::size_t OfiProvider::poll() {
   const std::size_t events = read_queue();
+  if (can_sweep_) sweep();
   if (!kept_blocks_.empty()) let_go_of_freed_blocks();
   if (long_.has_due()) post_due_parts();
   if (order_) send_due();
@@ -303,6 +305,7 @@ std::size_t OfiProvider::read_queue() {
     log_.write(LogLevel::error, "fi_cq_read ({}): {}", description_, fi_strerror(static_cast<int>(-count)));
     return 0;
   }
+  std::size_t events = static_cast<std::size_t>(count);
   for (const fi_cq_tagged_entry& entry : std::span(entries).first(static_cast<std::size_t>(count))) {
     if ((entry.flags & FI_REMOTE_WRITE) != 0) {
       written(entry);
@@ -310,13 +313,13 @@ std::size_t OfiProvider::read_queue() {
     }
     Completion& completion = Completion::from_provider_space(entry.op_context);
     if (Peek* peek = find_peek(completion))
-      found(*peek, entry);
+      events -= found(*peek, entry) ? 0u : 1u;
     else if ((entry.flags & FI_RECV) != 0)
       received(completion, entry);
     else
       ended(completion, entry.len, entry.tag);
   }
-  return static_cast<std::size_t>(count);
+  return events;
 }
 
 void OfiProvider::ended(Completion& completion, std::uint64_t bytes, std::uint64_t tag) {
@@ -342,8 +345,7 @@ std::size_t OfiProvider::read_error() {
   }
   Completion& completion = Completion::from_provider_space(entry.op_context);
   if (Peek* peek = find_peek(completion)) {
-    ended_in_vain(*peek);
-    return 1;
+    return ended_in_vain(*peek) ? 1 : 0;
   }
   forget(completion);
   const std::string message =

@@ -130,8 +130,11 @@ class OfiProvider final : public Provider {
   [[nodiscard]] Peek* find_peek(const Completion& completion) noexcept;
   [[nodiscard]] ssize_t receive_by(Peek& peek, std::uint64_t wire_tag, std::uint64_t ignore, std::uint64_t flags);
   /// Of what it looked for, or dropped.
-  void found(Peek& peek, const fi_cq_tagged_entry& entry);
-  void ended_in_vain(Peek& peek);
+  /// Returns whether something happened that matters to others.
+  bool found(Peek& peek, const fi_cq_tagged_entry& entry);
+  bool ended_in_vain(Peek& peek);
+  void sweep();
+  void swept(Peek& peek, const fi_cq_tagged_entry& entry);
   /// Of the receive that it looked for, if it did.
   Completion* end(Peek& peek) noexcept;
   /// Something has come that no rank of the job can have sent.
@@ -164,6 +167,10 @@ class OfiProvider final : public Provider {
   std::deque<Peek> peeks_;
   std::size_t peeks_in_use_ = 0;
   bool can_peek_ = false;  ///< where a receive of any message is needed
+  bool can_sweep_ = false;
+  bool sweeps_ = false;         ///< a look is under way
+  std::uint64_t swept_at_ = 0;  ///< ticks()
+  unsigned polls_unswept_ = 0;
   InfoHandle info_;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;

@@ -3,9 +3,18 @@
 #include <array>
 #include <utility>
 
+#include "core/ticks.h"
 #include "providers/ofi/ofi_provider.h"
 
 namespace fab::ofi {
+
+namespace {
+
+// Of two looks. Each wakes a rank that goes to sleep after it, so one that sleeps looks seldom: messages wake it, too.
+constexpr std::uint64_t kSweepTicks = 2'500'000;
+constexpr unsigned kSweepPolls = 16;
+
+}  // namespace
 
 bool OfiProvider::is_of_the_job(const fi_cq_tagged_entry& entry, std::uint64_t tag) const noexcept {
   return !key_->has_proof() || ((entry.flags & FI_REMOTE_CQ_DATA) != 0 && entry.data == key_->proof(tag));
@@ -75,15 +84,17 @@ Completion* OfiProvider::end(Peek& peek) noexcept {
   return std::exchange(peek.receive, nullptr);
 }
 
-void OfiProvider::found(Peek& peek, const fi_cq_tagged_entry& entry) {
+bool OfiProvider::found(Peek& peek, const fi_cq_tagged_entry& entry) {
+  const Peek::State state = peek.state;
   Completion* const receive = end(peek);
-  if (receive == nullptr) return;  // it was dropped
+  if (state == Peek::State::sweeping) swept(peek, entry);
+  if (receive == nullptr) return false;
   const std::uint64_t tag = key_->uncover(entry.tag);
   if (is_of_the_job(entry, tag)) {
     const std::array<iovec, 1> memory{peek.memory};
     if (receive_part(kAnyPeer, memory, tag, 0, *receive) == PostResult::again)
       receive->fail({make_error_code(Errc::cancelled), "refused for now"});
-    return;
+    return true;
   }
   meet_stranger("message");
   if (receive_by(peek, entry.tag, 0, 0) == 0) {
@@ -91,11 +102,43 @@ void OfiProvider::found(Peek& peek, const fi_cq_tagged_entry& entry) {
     ++peeks_in_use_;
   }
   receive->fail({make_error_code(Errc::mismatch), "a message that no rank of this job has sent was dropped"});
+  return true;
 }
 
 // There is none (FI_ENOMSG), or it was cut off.
-void OfiProvider::ended_in_vain(Peek& peek) {
-  if (Completion* receive = end(peek)) receive->fail({make_error_code(Errc::cancelled), "no message has come"});
+bool OfiProvider::ended_in_vain(Peek& peek) {
+  if (peek.state == Peek::State::sweeping) sweeps_ = false;
+  Completion* const receive = end(peek);
+  if (receive != nullptr) receive->fail({make_error_code(Errc::cancelled), "no message has come"});
+  return receive != nullptr;
+}
+
+// About once in a millisecond, and until there is no more of it: looks at the first message that no receive waits for.
+void OfiProvider::sweep() {
+  if (sweeps_ || ++polls_unswept_ < kSweepPolls || core::ticks() - swept_at_ < kSweepTicks) return;
+  swept_at_ = core::ticks();
+  polls_unswept_ = 0;
+  Peek& peek = idle_peek();
+  const ssize_t result = receive_by(peek, 0, ~0ull, FI_PEEK);
+  if (result != 0) {
+    can_sweep_ = result == -FI_EAGAIN;
+    return;
+  }
+  sweeps_ = true;
+  peek.state = Peek::State::sweeping;
+  ++peeks_in_use_;
+}
+
+// One of a rank's stays where it is. What is looked at has no flags, but its data.
+void OfiProvider::swept(Peek& peek, const fi_cq_tagged_entry& entry) {
+  sweeps_ = false;
+  if (entry.data == key_->proof(key_->uncover(entry.tag))) return;
+  meet_stranger("message");
+  swept_at_ = 0;
+  polls_unswept_ = kSweepPolls;
+  if (receive_by(peek, entry.tag, 0, FI_PEEK | FI_DISCARD) != 0) return;
+  peek.state = Peek::State::dropping;
+  ++peeks_in_use_;
 }
 
 }  // namespace fab::ofi
