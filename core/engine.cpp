@@ -110,11 +110,11 @@ void Engine::wake_thread() noexcept {
   count_call();
   ThreadState state = thread_state_.load(std::memory_order_acquire);
   const bool needed = needs_thread_.load(std::memory_order_relaxed);
-  if (state != ThreadState::deaf && !(state == ThreadState::dozing && needed)) return;
-  // A thread that went to sleep on something else than the timer is not called late.
-  const bool late = state == ThreadState::deaf && may_call_late_.load(std::memory_order_relaxed);
+  const Policy::Call call = Policy::call(state, needed, may_call_late_.load(std::memory_order_relaxed));
+  if (call == Policy::Call::none) return;
+  const bool late = call == Policy::Call::late;
   if (!thread_state_.compare_exchange_strong(state, late ? ThreadState::dozing : ThreadState::awake)) return;
-  const itimerspec soon{{0, 0}, {0, kLateCallNs}};
+  const itimerspec soon{{0, 0}, {0, Policy::kLateCall}};
   if (!late || ::timerfd_settime(late_call_.fd, 0, &soon, nullptr) != 0) raise(thread_fd_);
 }
 

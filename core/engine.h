@@ -22,6 +22,7 @@
 #include "core/mutex.h"
 #include "core/pending.h"
 #include "core/post.h"
+#include "core/progress_policy.h"
 #include "core/provider.h"
 #include "core/statistics.h"
 #include "core/ticks.h"
@@ -81,6 +82,7 @@ class Engine : private BeforeRelease {
   /// Without effect where there is none. What is in flight goes on only while somebody waits.
   void stop_thread();
   [[nodiscard]] bool has_thread() const noexcept { return thread_.joinable(); }
+  [[nodiscard]] ThreadState thread_state() const noexcept { return thread_state_.load(); }
   /// In a child of fork(), where there is no thread and what the providers are connected to is the parent's: they are
   /// left alone from now on.
   void halt() noexcept { halted_ = true; }
@@ -172,32 +174,16 @@ class Engine : private BeforeRelease {
 
  private:
   friend class Driver;
-  using Clock = std::chrono::steady_clock;
-  static constexpr std::int64_t kMillisecond = 1'000'000;
-  static constexpr std::int64_t kSecond = 1000 * kMillisecond;
-  static constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
+  using Policy = ProgressPolicy;
   static constexpr std::size_t kMaxDescriptors = 8;
   static constexpr unsigned kTurnsPerIdlePoll = 64;
   static constexpr unsigned kTurnsPerLook = 64;
   static constexpr int kLingeringPolls = 64;
-  static constexpr int kLingeringTurns = 8;  ///< of the processor
-  // Bounds on sleeps, against lost wake-ups.
-  static constexpr int kSafetyTimeoutMs = 100;         ///< of a caller that waits
-  static constexpr int kThreadSafetyTimeoutMs = 1000;  ///< of the progress thread
-  static constexpr std::int64_t kThreadSafetyTimeoutNs = kThreadSafetyTimeoutMs * kMillisecond;
-  static constexpr std::int64_t kLookPeriodNs = 200 * kMillisecond;  ///< of the thread, where there is a lookout
-  // Of the progress thread while callers wait for themselves.
-  static constexpr std::int64_t kFirstDozeNs = kMillisecond / 20;
-  static constexpr std::int64_t kLongestDozeNs = 4 * kMillisecond;  ///< each costs the caller beside it some 20 us
+  static constexpr int kLingeringTurns = 8;     ///< of the processor
+  static constexpr int kSafetyTimeoutMs = 100;  ///< of a caller that waits, against lost wake-ups
+  static constexpr int kThreadSafetyTimeoutMs = static_cast<int>(Policy::kSafetyTimeout / Policy::kMillisecond);
+  static constexpr Policy::Time kLookPeriod = 200 * Policy::kMillisecond;  ///< of the thread, where there is a lookout
   static constexpr std::uint64_t kAbsenceTicks = 250'000;  ///< some 100 us: what short messages do by themselves
-  static constexpr int kDozesWhileDriven = 4;  ///< that long an exchange may take, and the next start is still cheap
-  /// A call of a thread to which everything is left: on a processor that both share it would take that from the caller
-  /// in the middle of the call that starts a run.
-  static constexpr std::int64_t kLateCallNs = kMillisecond / 20;
-  static constexpr std::int64_t kLeftAloneNs = 10 * kMillisecond;  ///< without a poll: it looks after what is held back
-  // Of its naps where there is no descriptor to sleep on.
-  static constexpr std::int64_t kPartOfQuiet = 16;  ///< of the time for which nothing has happened
-  static constexpr std::int64_t kLongestThreadNapNs = 250 * kMillisecond;
   // Of sleeps, where there are inboxes.
   static constexpr int kFirstNapMs = 1;
   static constexpr int kNapGrowth = 10;
@@ -205,7 +191,7 @@ class Engine : private BeforeRelease {
 
   void yield() FAB_REQUIRES(mutex);
   [[nodiscard]] std::size_t look_out() FAB_REQUIRES(mutex) {
-    return lookout_ == nullptr ? 0 : lookout_->look(Clock::now());
+    return lookout_ == nullptr ? 0 : lookout_->look(std::chrono::steady_clock::now());
   }
   std::size_t retry_refused() FAB_REQUIRES(mutex);
   std::size_t retry_sends(RefusedPosts& to_peer) FAB_REQUIRES(mutex);
@@ -235,27 +221,17 @@ class Engine : private BeforeRelease {
   void wake() noexcept FAB_REQUIRES(tasks_mutex_);
   void drain_wake_fd() noexcept FAB_REQUIRES(tasks_mutex_);
 
-  /// What the progress thread is at. It changes to the sleeps under the lock, so whoever changes what the thread looks
-  /// at, under the lock, and then looks at this, does not miss one that missed the change.
-  enum class ThreadState : std::uint8_t {
-    awake,
-    dozing,   ///< will look by itself, soon; is called only for runs that are known to need it
-    waiting,  ///< in poll() on the providers' descriptors, which tell of everything since their last poll
-    deaf      ///< must be called
-  };
-  enum class Turn : std::uint8_t { worked, idle, unwanted };
-
   void thread_main();
-  /// `last_news`: the last event or start.
-  [[nodiscard]] Turn thread_turn(Clock::time_point last_news);
-  void rest() FAB_REQUIRES(mutex);
-  /// `left_alone`: nobody has polled since the last time.
-  void look_after_held_back(bool left_alone) FAB_REQUIRES(mutex);
+  [[nodiscard]] Policy::Turn thread_turn(Policy& policy);
+  void become_deaf(Policy::Time ns);
+  void look_after_held_back(const Policy::Rest& rest) FAB_REQUIRES(mutex);
+  void look_out_while_idle() FAB_REQUIRES(mutex);
   /// Returns whether somebody called.
-  bool doze(std::int64_t ns);
+  bool doze(Policy::Time ns);
+  [[nodiscard]] bool take_need() noexcept { return needs_thread_.exchange(false, std::memory_order_relaxed); }
   /// While something is in flight.
-  [[nodiscard]] std::int64_t longest_thread_sleep_ns() const noexcept {
-    return lookout_ == nullptr ? kThreadSafetyTimeoutNs : kLookPeriodNs;
+  [[nodiscard]] Policy::Time longest_thread_sleep() const noexcept {
+    return lookout_ == nullptr ? Policy::kSafetyTimeout : kLookPeriod;
   }
   /// Sleeps as the turn has decided; returns whether somebody called.
   bool sleep_until_called();
@@ -326,11 +302,8 @@ class Engine : private BeforeRelease {
   pollfd thread_fd_;                     ///< readable: called
   pollfd late_call_;                     ///< the same, by a timer
   SleepEnd thread_sleep_end_ = SleepEnd::told;
-  std::vector<pollfd> deaf_fds_;     ///< what a deaf thread sleeps on: being called, and what providers hold back
-  std::int64_t deaf_ns_ = kForEver;  ///< and how long
-  std::int64_t left_alone_ns_ = kLeftAloneNs;         ///< without a descriptor: until it looks after what is held back
-  unsigned turns_at_rest_ FAB_GUARDED_BY(mutex) = 0;  ///< when the thread last rested
-  unsigned thread_turns_ FAB_GUARDED_BY(mutex) = 0;   ///< its own since then
+  std::vector<pollfd> deaf_fds_;  ///< what a deaf thread sleeps on: being called, and what providers hold back
+  Policy::Time deaf_ns_ = Policy::kForEver;  ///< and how long
   std::atomic<bool> may_call_late_{false};
   std::atomic<bool> needs_thread_{false};
   std::atomic<std::uint64_t> left_at_{0};  ///< ticks() when a caller went its way, unless the thread was awake

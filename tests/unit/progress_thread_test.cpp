@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <numeric>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "core/ticks.h"
 #include "core/wait.h"
 #include "unit/comes_true.h"
 #include "unit/exchange.h"
@@ -18,8 +18,6 @@
 
 namespace fab::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 RecordingRig::Options with_thread() {
   RecordingRig::Options options;
@@ -60,6 +58,8 @@ class ProgressThread : public testing::TestWithParam<ThreadCase> {
       return false;
     }
   }
+
+  [[nodiscard]] bool must_be_called() { return rig_.engine().thread_state() == core::ThreadState::deaf; }
 
   RecordingRig rig_{options()};
   Buffers buffers_{80};
@@ -110,8 +110,8 @@ TEST_P(ProgressThread, FinishesWhatWasLetGo) {
 TEST_P(ProgressThread, TakesOverFromACallerThatLeaves) {
   core::Run& waited = rig_.start(exchange_with({1}, 8), buffers_);
   core::Run& other = rig_.start(exchange_with({2}, 8), buffers_);
-  std::thread peer([&] {
-    std::this_thread::sleep_for(20ms);
+  std::thread peer([&, before = provider().polls()] {
+    EXPECT_TRUE(comes_true([&] { return provider().polls() > before; })) << "the caller drives";
     provider().deliver(provider().find(kRecv, 1), bytes_of(8, 0));
     provider().complete_send(provider().find(kSend, 1));
   });
@@ -124,16 +124,14 @@ TEST_P(ProgressThread, TakesOverFromACallerThatLeaves) {
   rig_.let_go(other);
 }
 
-TEST_P(ProgressThread, DoesNothingWhileNothingIsActive) {
+// For how long it sleeps then, tests of its policy see: SimulatedDay.
+TEST_P(ProgressThread, GoesToSleepUntilItIsCalledOnceNothingIsActive) {
   core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
   rig_.engine().leave();
   provider().settle_all(8);
   ASSERT_TRUE(comes_true([&] { return run.done(); }));
   rig_.let_go(run);
-  std::this_thread::sleep_for(150ms);  // longer than the longest sleep
-  const std::size_t polls = provider().polls();
-  std::this_thread::sleep_for(300ms);
-  EXPECT_EQ(provider().polls(), polls);
+  EXPECT_TRUE(comes_true([&] { return must_be_called(); }));
 }
 
 TEST_P(ProgressThread, MeetsNoBlockingCall) {
@@ -143,7 +141,7 @@ TEST_P(ProgressThread, MeetsNoBlockingCall) {
   provider().settle_all(8);
   ASSERT_TRUE(comes_true([&] { return first.done(); }));
   rig_.let_go(first);
-  std::this_thread::sleep_for(50ms);
+  ASSERT_TRUE(comes_true([&] { return must_be_called(); }));
   const std::size_t before = provider().background_polls();
   for (int i = 0; i < 200; ++i) {
     core::Run& run = rig_.start(*plan, buffers_);
@@ -152,6 +150,7 @@ TEST_P(ProgressThread, MeetsNoBlockingCall) {
     rig_.let_go(run);
   }
   EXPECT_EQ(provider().background_polls(), before);
+  EXPECT_TRUE(must_be_called());
 }
 
 // What libfabric's TCP has no room for in the kernel leaves with a later poll, perhaps after the last call into fab.
@@ -169,73 +168,9 @@ TEST_P(ProgressThread, SeesToWhatAProviderHoldsBack) {
     rig.let_go(run);
   }
   ASSERT_TRUE(polled_after(rig.provider().background_polls())) << "left alone";
-  std::this_thread::sleep_for(50ms);
   const std::size_t before = rig.provider().background_polls();
   rig.provider().knock();
   EXPECT_TRUE(polled_after(before)) << "there is room again";
-}
-
-RecordingRig::Options with_naps() {
-  RecordingRig::Options options;
-  options.config.progress = ProgressMode::automatic;
-  options.capabilities.wait_fd = false;
-  return options;
-}
-
-/// How often the thread looks in half a second, once a receive has been pending for a while.
-std::size_t looks_while_a_receive_is_pending(const RecordingRig::Options& options) {
-  RecordingRig rig(options);
-  Buffers buffers(8);
-  core::Run& run = rig.start(exchange_with({1}, 8), buffers);
-  rig.engine().leave();
-  std::this_thread::sleep_for(200ms);
-  const std::size_t before = rig.provider().polls();
-  std::this_thread::sleep_for(500ms);
-  const std::size_t looks = rig.provider().polls() - before;
-  rig.provider().settle_all(8);
-  EXPECT_TRUE(comes_true([&] { return run.done(); }));
-  rig.let_go(run);
-  return looks;
-}
-
-TEST(ProgressThreadSleep, CostsAFewWakeUpsASecondWhileAReceiveIsPending) {
-  EXPECT_LE(looks_while_a_receive_is_pending(with_thread()), 7u) << "one each 100 ms, against lost wake-ups";
-}
-
-TEST(ProgressThreadSleep, IsShortWhereNoDescriptorWouldEndIt) {
-  const std::size_t looks = looks_while_a_receive_is_pending(with_naps());
-  EXPECT_LE(looks, 45u) << "the longer nothing has happened the more seldom";
-  EXPECT_GE(looks, 5u);
-}
-
-/// How long after a start the thread looks again when a nap has just begun, one of 60 ms and more after a second.
-std::chrono::steady_clock::duration from_start_to_look_within_a_nap() {
-  RecordingRig rig(with_naps());
-  Buffers buffers(16);
-  core::Run& old = rig.start(exchange_with({1}, 8), buffers);
-  rig.engine().leave();
-  std::this_thread::sleep_for(1s);
-  const auto looks = [&rig] { return rig.provider().background_polls(); };
-  const std::size_t last = looks();
-  EXPECT_TRUE(comes_true([&] { return looks() > last; })) << "a nap begins";
-  core::Run& fresh = rig.start(exchange_with({2}, 8), buffers);
-  rig.engine().leave();
-  const auto begin = std::chrono::steady_clock::now();
-  const std::size_t before = looks();
-  EXPECT_TRUE(comes_true([&] { return looks() > before; }));
-  const auto time = std::chrono::steady_clock::now() - begin;
-  rig.provider().settle_all(8);
-  EXPECT_TRUE(comes_true([&] { return old.done() && fresh.done(); }));
-  rig.let_go(old);
-  rig.let_go(fresh);
-  return time;
-}
-
-// The best of a few, for a busy machine may make the thread wait longer than a nap takes.
-TEST(ProgressThreadSleep, WhereNoDescriptorWouldEndItAStartDoes) {
-  auto best = from_start_to_look_within_a_nap();
-  for (int more = 4; more > 0 && best > 30ms; --more) best = std::min(best, from_start_to_look_within_a_nap());
-  EXPECT_LE(best, 30ms);
 }
 
 TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
@@ -245,13 +180,12 @@ TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
   Buffers buffers(8);
   core::Run& run = rig.start(exchange_with({1}, 8), buffers);
   rig.engine().leave();
-  std::this_thread::sleep_for(20ms);
-  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(comes_true([&] { return rig.engine().thread_state() == core::ThreadState::waiting; }));
   rig.publish(1);
   ASSERT_TRUE(comes_true([&] { return rig.provider().posts().size() == 2; }));
-  RecordProperty("milliseconds", static_cast<int>((std::chrono::steady_clock::now() - begin) / 1ms));
   rig.provider().settle_all(8);
   ASSERT_TRUE(comes_true([&] { return run.done(); }));
+  EXPECT_EQ(rig.context().statistics()[core::Counter::late_wake_ups], 0u);
   rig.let_go(run);
 }
 
@@ -270,46 +204,27 @@ TEST(ProgressThreadSleep, EndsWhoeverDrivesBeforeTheFirst) {
   }
 }
 
-// Beside a caller that waits at once it dozes for up to 4 ms, unless a run comes whose plan's last one was left alone
-// for longer than it would have had to be. How far a doze has come when that run starts differs from one to the next.
-int looked_after(RecordingRig& rig, int starts) {
-  Buffers buffers(80);
-  const auto left_alone = rig.plan(exchange_with({1}, 8));
-  const auto waited_for = rig.plan(exchange_with({2}, 8));
-  std::size_t posts = rig.provider().posts().size();
-  const auto start = [&](core::Plan& plan) -> core::Run& {
-    core::Run& run = rig.start(plan, buffers);
-    rig.engine().leave();
-    rig.provider().deliver(posts++, bytes_of(8, 0));
-    rig.provider().complete_send(posts++);
-    return run;
-  };
-  const auto finish = [&](core::Run& run) {
-    core::finish(run);
-    rig.let_go(run);
-  };
-  int done = 0;
-  for (int i = 0; i < starts; ++i) {
-    for (const auto begin = std::chrono::steady_clock::now();
-         std::chrono::steady_clock::now() - begin < 20ms + i * 200us;)
-      finish(start(*waited_for));
-    core::Run& run = start(*left_alone);
-    std::this_thread::sleep_for(1ms);
-    done += run.done() ? 1 : 0;
-    finish(run);
-  }
-  return done;
-}
-
-TEST(ProgressThreadDoze, EndsForARunOfAPlanThatWasLeftAloneBefore) {
+// From then on a start of that plan calls a thread that dozes, too.
+TEST(ProgressThreadDoze, APlanRemembersThatItsRunWasLeftAlone) {
   RecordingRig::Options options = with_thread();
   options.config.progress = ProgressMode::automatic;
   RecordingRig rig(options);
-  constexpr int kStarts = 20;
-  int most = 0;  // of several spells, on a machine that others use
-  for (int spells = 5; spells > 0 && most < kStarts * 3 / 4; --spells)
-    most = std::max(most, looked_after(rig, kStarts));
-  EXPECT_GE(most, kStarts * 3 / 4);
+  Buffers buffers(8);
+  const auto plan = rig.plan(exchange_with({1}, 8));
+  ASSERT_TRUE(comes_true([&] { return rig.engine().thread_state() == core::ThreadState::deaf; }));
+  core::Run& waited_for = rig.start(*plan, buffers);
+  rig.provider().settle_all(8);
+  core::finish(waited_for);
+  rig.let_go(waited_for);
+  ASSERT_FALSE(plan->needs_thread.load());
+  core::Run& run = rig.start(*plan, buffers);
+  rig.engine().leave();
+  for (const std::uint64_t begin = core::ticks(); core::ticks() - begin < 1'000'000;) {
+  }
+  rig.provider().settle_all(8);
+  core::finish(run);
+  EXPECT_TRUE(plan->needs_thread.load());
+  rig.let_go(run);
 }
 
 TEST(ProgressMode, DecidesWhetherThereIsAThread) {

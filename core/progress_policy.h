@@ -1,0 +1,110 @@
+// What the progress thread does next: decided here, without a lock, a system call or a clock of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace fab::core {
+
+/// What the progress thread is at. It changes to the sleeps under the engine's lock, so whoever changes what the thread
+/// looks at, under the lock, and then looks at this, does not miss one that missed the change.
+enum class ThreadState : std::uint8_t {
+  awake,
+  dozing,   ///< will look by itself, soon; is called only for runs that are known to need it
+  waiting,  ///< in poll() on the providers' descriptors, which tell of everything since their last poll
+  deaf      ///< must be called
+};
+
+/// Whether the callers compute while their requests are in flight, or wait for them at once, shows by what the thread
+/// got to do between two calls. What happens between calls that follow each other sooner than the thread would look by
+/// itself says nothing: on a processor that both share the call alone keeps the caller from waiting.
+class ProgressPolicy {
+ public:
+  using Time = std::int64_t;  ///< ns
+  using Clock = std::function<Time()>;
+
+  static constexpr Time kMicrosecond = 1000;
+  static constexpr Time kMillisecond = 1000 * kMicrosecond;
+  static constexpr Time kSecond = 1000 * kMillisecond;
+  static constexpr Time kForEver = std::numeric_limits<Time>::max();
+  /// Against lost wake-ups.
+  static constexpr Time kSafetyTimeout = kSecond;
+  // While callers wait for themselves.
+  static constexpr Time kFirstDoze = kMillisecond / 20;
+  static constexpr Time kLongestDoze = 4 * kMillisecond;  ///< each costs the caller beside it some 20 us
+  static constexpr int kDozesWhileDriven = 4;  ///< that long an exchange may take, and the next start is still cheap
+  /// A call of a thread to which everything is left: on a processor that both share it would take that from the caller
+  /// in the middle of the call that starts a run.
+  static constexpr Time kLateCall = kMillisecond / 20;
+  static constexpr Time kLeftAlone = 10 * kMillisecond;  ///< without a poll: it looks after what is held back
+  static constexpr Time kSpin = 50 * kMicrosecond;       ///< after an event
+  // Naps where there is no descriptor to sleep on.
+  static constexpr Time kPartOfQuiet = 16;  ///< of the time for which nothing has happened
+  static constexpr Time kLongestNap = 250 * kMillisecond;
+
+  struct Ways {
+    bool descriptors = true;  ///< every provider has one to sleep on
+    bool only_looks = false;  ///< where one has none, the thread does nothing else
+    bool may_spin = false;    ///< it has a processor to itself
+  };
+  ProgressPolicy(const Ways& ways, Clock clock);
+
+  /// How long to doze now; 0: take a turn. `calls` have come so far, of which some may be lost; `driven`: a caller
+  /// waits.
+  [[nodiscard]] Time doze(std::uint32_t calls, bool driven);
+  /// `needed`: it was called for a run that needs the thread. `absences`: how often callers have left runs alone so
+  /// far.
+  void dozed(bool needed, std::uint32_t absences);
+
+  // During a turn.
+  /// Somebody's runs are looked at.
+  void take_turn() noexcept { ++own_turns_; }
+  /// Nothing happened, and there is no descriptor to sleep on: how long to sleep until the next look, if at all. What
+  /// happens is found late by a small part of the time that it took.
+  [[nodiscard]] std::optional<Time> nap() const;
+  /// Nobody needs the thread, which becomes deaf.
+  struct Rest {
+    std::optional<bool> may_call_late;  ///< from now on; none: as before
+    bool left_alone = false;            ///< nobody has polled since the last rest, nor does
+    Time look_again = kLeftAlone;       ///< after providers that hold messages back and have no descriptor
+  };
+  /// `polls`: everybody's so far.
+  [[nodiscard]] Rest rest(unsigned polls, bool driven);
+
+  enum class Turn : std::uint8_t { worked, idle, unwanted };
+  enum class Then : std::uint8_t { again, yield, sleep };
+  /// `falls_asleep`: the turn has made it waiting or deaf, and nobody has called since.
+  [[nodiscard]] Then after(Turn turn, bool falls_asleep);
+  /// A call has ended a sleep.
+  void called(bool needed);
+
+  /// What a caller does that goes its way and leaves runs in flight.
+  enum class Call : std::uint8_t { none, at_once, late };
+  [[nodiscard]] static constexpr Call call(ThreadState state, bool needed, bool may_call_late) noexcept {
+    if (state == ThreadState::dozing && needed) return Call::at_once;
+    if (state != ThreadState::deaf) return Call::none;
+    // A thread that went to sleep on something else than the timer is not called late.
+    return may_call_late ? Call::late : Call::at_once;
+  }
+
+ private:
+  Ways ways_;
+  Clock now_;
+  Time last_event_;
+  Time last_call_;
+  Time last_news_;  ///< an event or a start
+  std::uint32_t seen_calls_ = 0;
+  std::uint32_t seen_absences_ = 0;
+  bool worked_ = true;
+  bool needed_ = true;
+  Time doze_ = kFirstDoze;
+  int dozes_ = 0;
+  unsigned polls_at_rest_ = 0;
+  unsigned own_turns_ = 0;  ///< since then
+  Time look_again_ = kLeftAlone;
+};
+
+}  // namespace fab::core

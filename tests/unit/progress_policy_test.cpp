@@ -1,0 +1,408 @@
+// What the progress thread does next, with a clock that the test turns.
+#include "core/progress_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace fab::test {
+namespace {
+
+using core::ProgressPolicy;
+using core::ThreadState;
+using Call = ProgressPolicy::Call;
+using Then = ProgressPolicy::Then;
+using Time = ProgressPolicy::Time;
+using Turn = ProgressPolicy::Turn;
+
+constexpr Time kMicrosecond = ProgressPolicy::kMicrosecond;
+constexpr Time kMillisecond = ProgressPolicy::kMillisecond;
+constexpr Time kSecond = ProgressPolicy::kSecond;
+constexpr Time kMinute = 60 * kSecond;
+constexpr Time kDay = 24 * 60 * kMinute;
+
+class PolicyTest : public testing::Test {
+ protected:
+  ProgressPolicy policy(const ProgressPolicy::Ways& ways = {}) {
+    return ProgressPolicy(ways, [this] { return now_; });
+  }
+  /// One that was called twice and got nothing to do between.
+  ProgressPolicy disappointed() {
+    ProgressPolicy result = policy();
+    for (int i = 0; i < 2; ++i) {
+      now_ += kMillisecond;
+      result.called(false);
+    }
+    return result;
+  }
+
+  Time now_ = kSecond;
+};
+
+TEST_F(PolicyTest, LooksAtFirst) { EXPECT_EQ(policy().doze(1, false), 0); }
+
+TEST_F(PolicyTest, LooksAgainWhereACallLedToSomething) {
+  ProgressPolicy its = policy();
+  EXPECT_EQ(its.after(Turn::worked, false), Then::again);
+  now_ += kMillisecond;
+  its.called(false);
+  EXPECT_EQ(its.doze(1, false), 0);
+}
+
+TEST_F(PolicyTest, DozesWhereACallLedToNothing) {
+  ProgressPolicy its = disappointed();
+  EXPECT_EQ(its.doze(1, false), ProgressPolicy::kFirstDoze);
+}
+
+TEST_F(PolicyTest, CallsInQuickSuccessionSayNothing) {
+  ProgressPolicy its = policy();
+  static_cast<void>(its.after(Turn::worked, false));
+  now_ += ProgressPolicy::kFirstDoze;
+  its.called(false);
+  EXPECT_GT(its.doze(1, false), 0);
+}
+
+TEST_F(PolicyTest, DozesOnceForACallThatNobodyDrivesAndAFewTimesWhileSomebodyDoes) {
+  for (const bool driven : {false, true}) {
+    ProgressPolicy its = disappointed();
+    int dozes = 0;
+    for (; its.doze(1, driven) > 0; ++dozes) its.dozed(false, 0);
+    EXPECT_EQ(dozes, driven ? ProgressPolicy::kDozesWhileDriven : 1);
+    EXPECT_GT(its.doze(2, driven), 0) << "the next call";
+  }
+}
+
+TEST_F(PolicyTest, DozesLongerAndLongerUntilSomethingHappens) {
+  ProgressPolicy its = disappointed();
+  Time expected = ProgressPolicy::kFirstDoze;
+  for (std::uint32_t calls = 1; calls < 20; ++calls) {
+    EXPECT_EQ(its.doze(calls, false), expected);
+    its.dozed(false, 0);
+    expected = std::min(2 * expected, ProgressPolicy::kLongestDoze);
+  }
+  static_cast<void>(its.after(Turn::worked, false));
+  EXPECT_EQ(its.doze(20, false), ProgressPolicy::kFirstDoze);
+}
+
+TEST_F(PolicyTest, ADozeEndsInALookForARunThatNeedsTheThreadAndAfterAnAbsence) {
+  ProgressPolicy needed = disappointed();
+  ASSERT_GT(needed.doze(1, false), 0);
+  needed.dozed(true, 0);
+  EXPECT_EQ(needed.doze(2, false), 0);
+  ProgressPolicy left_alone = disappointed();
+  ASSERT_GT(left_alone.doze(1, false), 0);
+  left_alone.dozed(false, 1);
+  EXPECT_EQ(left_alone.doze(2, false), 0);
+  left_alone.dozed(false, 1);
+  EXPECT_GT(left_alone.doze(3, false), 0) << "an old absence";
+}
+
+TEST_F(PolicyTest, SleepsWhenUnwantedOrIdle) {
+  ProgressPolicy its = policy();
+  EXPECT_EQ(its.after(Turn::unwanted, true), Then::sleep);
+  EXPECT_EQ(its.after(Turn::unwanted, false), Then::sleep) << "a call is found by the sleep";
+  EXPECT_EQ(its.after(Turn::idle, true), Then::sleep);
+  EXPECT_EQ(its.after(Turn::idle, false), Then::again) << "a provider would not tell";
+}
+
+TEST_F(PolicyTest, SpinsForAMomentAfterAnEventWhereItHasAProcessor) {
+  ProgressPolicy its = policy({.may_spin = true});
+  static_cast<void>(its.after(Turn::worked, false));
+  now_ += ProgressPolicy::kSpin - 1;
+  EXPECT_EQ(its.after(Turn::idle, true), Then::again);
+  EXPECT_EQ(its.after(Turn::unwanted, true), Then::sleep);
+  now_ += 1;
+  EXPECT_EQ(its.after(Turn::idle, true), Then::sleep);
+}
+
+TEST_F(PolicyTest, NapsForAPartOfTheTimeWithoutNewsWhereNoDescriptorTells) {
+  ProgressPolicy its = policy({.descriptors = false});
+  EXPECT_EQ(its.nap(), ProgressPolicy::kFirstDoze);
+  now_ += 160 * kMillisecond;
+  EXPECT_EQ(its.nap(), 10 * kMillisecond);
+  now_ += kDay;
+  EXPECT_EQ(its.nap(), ProgressPolicy::kLongestNap);
+  static_cast<void>(its.doze(1, false));
+  EXPECT_EQ(its.nap(), ProgressPolicy::kFirstDoze) << "a start";
+  now_ += 16 * kMillisecond;
+  EXPECT_EQ(its.nap(), kMillisecond);
+  static_cast<void>(its.after(Turn::worked, false));
+  EXPECT_EQ(its.nap(), ProgressPolicy::kFirstDoze) << "an event";
+}
+
+TEST_F(PolicyTest, NapsNotWhereItHasADescriptorOrOnlyLooks) {
+  EXPECT_FALSE(policy().nap());
+  ProgressPolicy its = policy({.descriptors = false, .only_looks = true});
+  EXPECT_FALSE(its.nap());
+  EXPECT_EQ(its.after(Turn::idle, false), Then::yield);
+}
+
+TEST_F(PolicyTest, MayBeCalledLateWhileItDoesEverything) {
+  ProgressPolicy its = policy();
+  its.take_turn();
+  EXPECT_EQ(its.rest(1, false).may_call_late, true);
+  EXPECT_EQ(its.rest(1, false).may_call_late, std::nullopt) << "nothing is learned from nothing";
+  its.take_turn();
+  EXPECT_EQ(its.rest(3, false).may_call_late, false) << "somebody else has polled, too";
+}
+
+TEST_F(PolicyTest, LooksAfterWhatIsHeldBackOnceNobodyHas) {
+  ProgressPolicy its = policy();
+  EXPECT_FALSE(its.rest(1, false).left_alone);
+  EXPECT_EQ(its.rest(2, false).look_again, ProgressPolicy::kLeftAlone);
+  EXPECT_FALSE(its.rest(2, true).left_alone) << "a caller drives";
+  Time last = ProgressPolicy::kLeftAlone;
+  for (int i = 0; i < 100; ++i) {
+    const ProgressPolicy::Rest rest = its.rest(2, false);
+    EXPECT_TRUE(rest.left_alone);
+    EXPECT_EQ(rest.look_again, std::min(last + last / ProgressPolicy::kPartOfQuiet, ProgressPolicy::kLongestNap));
+    last = rest.look_again;
+  }
+  EXPECT_EQ(last, ProgressPolicy::kLongestNap);
+  EXPECT_EQ(its.rest(3, false).look_again, ProgressPolicy::kLeftAlone) << "somebody has polled";
+}
+
+TEST(CallsOfTheThread, AreMadeWhereItWouldNotLook) {
+  for (const bool needed : {false, true})
+    for (const bool late : {false, true}) {
+      EXPECT_EQ(ProgressPolicy::call(ThreadState::awake, needed, late), Call::none);
+      EXPECT_EQ(ProgressPolicy::call(ThreadState::waiting, needed, late), Call::none);
+      EXPECT_EQ(ProgressPolicy::call(ThreadState::dozing, needed, late), needed ? Call::at_once : Call::none);
+      EXPECT_EQ(ProgressPolicy::call(ThreadState::deaf, needed, late), late ? Call::late : Call::at_once);
+    }
+}
+
+/// The thread beside a program that has one exchange in flight at a time, of one plan. Nothing takes time but messages
+/// and computations.
+class Simulation {
+ public:
+  explicit Simulation(const ProgressPolicy::Ways& ways) : ways_(ways), policy_(ways, [this] { return now_; }) { run(); }
+
+  struct Found {
+    std::uint64_t by_thread = 0;  ///< messages
+    std::uint64_t by_caller = 0;
+    std::uint64_t too_late = 0;  ///< of those: they had come while the caller computed
+    Time latest = 0;             ///< the thread: longest since a message had come
+  };
+  [[nodiscard]] const Found& found() const { return found_; }
+  [[nodiscard]] std::uint64_t wake_ups() const { return wake_ups_; }
+  [[nodiscard]] Time now() const { return now_; }
+
+  void start(Time message_after) {
+    active_ = true;
+    comes_ = now_ + message_after;
+    needs_ = needs_ || plan_needs_;
+    absences_at_start_ = absences_;
+    leave();
+  }
+  void compute(Time time) {
+    const Time end = now_ + time;
+    while (std::min(wakes_, tells()) <= end) {
+      now_ = std::max(now_, std::min(wakes_, tells()));
+      wake();
+    }
+    now_ = end;
+  }
+  void wait() {
+    const Time left_at = std::exchange(left_at_, -1);
+    if (left_at >= 0 && now_ - left_at > kAbsence) ++absences_;
+    if (active_) {
+      driven_ = true;
+      poll();
+      ++found_.by_caller;
+      if (comes_ <= now_) ++found_.too_late;
+      compute(std::max<Time>(comes_ - now_, 0));
+      poll();
+      active_ = driven_ = false;
+    }
+    plan_needs_ = absences_ != absences_at_start_ || (left_at >= 0 && now_ - left_at > kLong);
+  }
+
+ private:
+  static constexpr Time kAbsence = 100 * kMicrosecond;  ///< Engine::kAbsenceTicks
+  static constexpr Time kLong = kMillisecond;           ///< core/wait.cpp: kLongTicks
+
+  /// When a descriptor ends its sleep.
+  [[nodiscard]] Time tells() const {
+    return state_ == ThreadState::waiting && active_ ? comes_ : ProgressPolicy::kForEver;
+  }
+  void poll() {
+    ++polls_;
+    if (state_ == ThreadState::waiting) state_ = ThreadState::deaf;
+  }
+  void leave() {
+    ++calls_;
+    if (state_ == ThreadState::awake) return;
+    const Call call = ProgressPolicy::call(state_, needs_, may_call_late_);
+    if (call != Call::none) {
+      called_ = true;
+      state_ = call == Call::late ? ThreadState::dozing : ThreadState::awake;
+      wakes_ = now_ + (call == Call::late ? ProgressPolicy::kLateCall : 0);
+    }
+    left_at_ = now_;
+  }
+  void wake() {
+    ++wake_ups_;
+    const bool called = std::exchange(called_, false);
+    if (std::exchange(dozes_, false))
+      policy_.dozed(called && std::exchange(needs_, false), absences_);
+    else if (called)
+      policy_.called(std::exchange(needs_, false));
+    run();
+  }
+  /// Until it sleeps.
+  void run() {
+    do {
+      if (const Time doze = policy_.doze(calls_, driven_); doze > 0) {
+        dozes_ = true;
+        state_ = ThreadState::dozing;
+        wakes_ = now_ + doze;
+        return;
+      }
+    } while (policy_.after(turn(), state_ != ThreadState::awake) != Then::sleep);
+  }
+  Turn turn() {
+    state_ = ThreadState::awake;
+    if (!active_ || driven_) {
+      state_ = ThreadState::deaf;
+      wakes_ = ProgressPolicy::kForEver;
+      const ProgressPolicy::Rest rest = policy_.rest(polls_, driven_);
+      may_call_late_ = rest.may_call_late.value_or(may_call_late_);
+      return Turn::unwanted;
+    }
+    policy_.take_turn();
+    ++polls_;
+    if (comes_ <= now_) {
+      active_ = false;
+      ++found_.by_thread;
+      found_.latest = std::max(found_.latest, now_ - comes_);
+      return Turn::worked;
+    }
+    state_ = ways_.descriptors ? ThreadState::waiting : ThreadState::deaf;
+    wakes_ = now_ + policy_.nap().value_or(ProgressPolicy::kSafetyTimeout);
+    return Turn::idle;
+  }
+
+  ProgressPolicy::Ways ways_;
+  Time now_ = 0;
+  ProgressPolicy policy_;
+  ThreadState state_ = ThreadState::awake;
+  Time wakes_ = ProgressPolicy::kForEver;
+  bool dozes_ = false;
+  bool called_ = false;
+  bool may_call_late_ = false;
+  bool needs_ = false;
+  bool plan_needs_ = false;
+  bool active_ = false;
+  bool driven_ = false;
+  Time comes_ = 0;
+  Time left_at_ = -1;
+  std::uint32_t calls_ = 0;
+  std::uint32_t absences_ = 0;
+  std::uint32_t absences_at_start_ = 0;
+  unsigned polls_ = 0;
+  std::uint64_t wake_ups_ = 0;
+  Found found_;
+};
+
+constexpr ProgressPolicy::Ways kDescriptors{};
+constexpr ProgressPolicy::Ways kNaps{.descriptors = false};
+
+/// Of a program that computes for 50 ms while each message, of 20 ms, is under way.
+void compute_for(Simulation& program, Time time) {
+  for (const Time end = program.now() + time; program.now() < end;) {
+    program.start(20 * kMillisecond);
+    program.compute(50 * kMillisecond);
+    program.wait();
+  }
+}
+
+/// Of one that waits for messages of 20 us at once, and computes for a moment between them.
+void wait_for(Simulation& program, Time time, Time between) {
+  for (const Time end = program.now() + time; program.now() < end;) {
+    program.start(20 * kMicrosecond);
+    program.wait();
+    program.compute(between);
+  }
+}
+
+TEST(SimulatedDay, OfAnIdleProgramWakesNobody) {
+  Simulation program(kDescriptors);
+  program.compute(kDay);
+  EXPECT_EQ(program.wake_ups(), 0u);
+}
+
+TEST(SimulatedDay, OfAComputingProgramHasEveryMessageFoundWhenItComes) {
+  Simulation program(kDescriptors);
+  compute_for(program, kDay);
+  const auto exchanges = static_cast<std::uint64_t>(kDay / (50 * kMillisecond));
+  EXPECT_EQ(program.found().by_thread, exchanges);
+  EXPECT_EQ(program.found().latest, 0);
+  EXPECT_LE(program.wake_ups(), 2 * exchanges + 1) << "a call, and the message";
+}
+
+TEST(SimulatedDay, OfAComputingProgramWithoutDescriptorsFindsMessagesLateByAPartOfTheirTime) {
+  Simulation program(kNaps);
+  compute_for(program, kDay);
+  EXPECT_EQ(program.found().by_caller, 0u);
+  EXPECT_LE(program.found().latest, 20 * kMillisecond / ProgressPolicy::kPartOfQuiet + kMillisecond);
+}
+
+TEST(SimulatedDay, OfAPendingReceiveCostsAWakeUpASecond) {
+  Simulation program(kDescriptors);
+  program.start(kDay);
+  program.compute(kDay - 1);
+  EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kDay / ProgressPolicy::kSafetyTimeout) + 2);
+}
+
+TEST(SimulatedDay, OfAPendingReceiveWithoutDescriptorsCostsAFew) {
+  Simulation program(kNaps);
+  program.start(kDay);
+  program.compute(kDay - 1);
+  EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kDay / ProgressPolicy::kLongestNap) + 300);
+  program.compute(kSecond);
+  EXPECT_EQ(program.found().by_thread, 1u);
+  EXPECT_LE(program.found().latest, ProgressPolicy::kLongestNap);
+}
+
+TEST(SimulatedDay, AStartEndsANap) {
+  Simulation program(kNaps);
+  for (int i = 0; i < 100; ++i) {
+    program.start(10 * kSecond);
+    program.compute(9 * kSecond);
+    program.compute(2 * kSecond);
+    program.wait();
+    program.start(kMillisecond);
+    program.compute(20 * kMillisecond);
+    program.wait();
+  }
+  EXPECT_EQ(program.found().by_caller, 0u);
+}
+
+TEST(SimulatedDay, OfAWaitingProgramHasTheThreadDoze) {
+  Simulation program(kDescriptors);
+  wait_for(program, kMinute, 80 * kMicrosecond);
+  EXPECT_EQ(program.found().by_thread, 0u);
+  EXPECT_EQ(program.found().too_late, 0u);
+  EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kMinute / ProgressPolicy::kLongestDoze) + 100)
+      << "and not two for each of 600,000 exchanges";
+}
+
+TEST(SimulatedDay, OfAMixedProgramLosesTheOverlapOfOneExchangePerTurn) {
+  Simulation program(kDescriptors);
+  constexpr int kTurns = 24 * 60;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    compute_for(program, 30 * kSecond);
+    const auto found = program.found();
+    wait_for(program, 100 * kMillisecond, 80 * kMicrosecond);
+    EXPECT_EQ(program.found().too_late, found.too_late);
+    program.compute(30 * kSecond);
+  }
+  EXPECT_LE(program.found().too_late, static_cast<std::uint64_t>(kTurns));
+  EXPECT_LE(program.found().latest, ProgressPolicy::kLongestDoze);
+}
+
+}  // namespace
+}  // namespace fab::test
