@@ -83,6 +83,8 @@ class Engine : private BeforeRelease {
   void stop_thread();
   [[nodiscard]] bool has_thread() const noexcept { return thread_.joinable(); }
   [[nodiscard]] ThreadState thread_state() const noexcept { return thread_state_.load(); }
+  /// After how long it looks by itself, while it is waiting or deaf.
+  [[nodiscard]] ProgressPolicy::Time thread_sleep_limit() const noexcept FAB_REQUIRES(mutex) { return deaf_ns_; }
   /// In a child of fork(), where there is no thread and what the providers are connected to is the parent's: they are
   /// left alone from now on.
   void halt() noexcept { halted_ = true; }
@@ -303,7 +305,7 @@ class Engine : private BeforeRelease {
   pollfd late_call_;                     ///< the same, by a timer
   SleepEnd thread_sleep_end_ = SleepEnd::told;
   std::vector<pollfd> deaf_fds_;  ///< what a deaf thread sleeps on: being called, and what providers hold back
-  Policy::Time deaf_ns_ = Policy::kForEver;  ///< and how long
+  Policy::Time deaf_ns_ = Policy::kForEver;  ///< and how long; a waiting one, too
   std::atomic<bool> may_call_late_{false};
   std::atomic<bool> needs_thread_{false};
   std::atomic<std::uint64_t> left_at_{0};  ///< ticks() when a caller went its way, unless the thread was awake

@@ -67,7 +67,7 @@ Engine::Policy::Turn Engine::thread_turn(Policy& policy) {
   policy.take_turn();
   if (progress() > 0) return Policy::Turn::worked;
   if (all_have_wait_fd_ && may_sleep()) {
-    become_deaf(longest_thread_sleep());  // once somebody drives before the thread sleeps
+    become_deaf(longest_thread_sleep());  // where somebody drives before the thread sleeps
     thread_state_.store(ThreadState::waiting, std::memory_order_relaxed);
     watch_over_sleep();
   } else if (const std::optional<Policy::Time> nap = policy.nap()) {
@@ -131,8 +131,8 @@ bool Engine::sleep_until_called() {
     late_call_.revents = deaf_fds_[1].revents;
   } else {
     statistics_.count(Counter::thread_sleeps);
-    thread_sleep_end_ =
-        sleep(static_cast<int>(longest_thread_sleep() / Policy::kMillisecond), kThreadSafetyTimeoutMs, &thread_fd_);
+    const auto limit_ms = static_cast<int>(deaf_ns_ / Policy::kMillisecond);
+    thread_sleep_end_ = sleep(limit_ms, kThreadSafetyTimeoutMs, &thread_fd_);
   }
   return take_call();
 }

@@ -3,13 +3,14 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <thread>
 
 #include "core/wait.h"
+#include "support/asleep.h"
 #include "unit/allocation_count.h"
 #include "unit/recording_rig.h"
+#include "unit/turned_clock.h"
 
 namespace fab::test {
 namespace {
@@ -157,6 +158,7 @@ TEST_F(Arrival, WaitingForOneTimesOut) {
   RecordingRig::Options options;
   options.config.wait_timeout_s = 0.05;
   start(exchange_with({1, 2, 3}, 8), kThree, options);
+  rig_->context().set_clock(RunningClock::now);
   const std::array<std::size_t, 1> wanted = {1};
   const core::Arrived arrived = core::wait_any(*run_, arrivals_, wanted);
   EXPECT_EQ(arrived.status.errc(), Errc::timed_out);
@@ -164,7 +166,6 @@ TEST_F(Arrival, WaitingForOneTimesOut) {
 
 // A thread that waits for another run leads and polls; who waits for a block must hear of it though no run ends.
 TEST_F(Arrival, WakesAThreadThatFollows) {
-  using namespace std::chrono_literals;
   constexpr std::uint32_t kBlocks = 20;
   std::vector<Edge> sources;
   for (std::uint32_t slot = 0; slot < kBlocks; ++slot) sources.push_back({1, slot});
@@ -173,20 +174,19 @@ TEST_F(Arrival, WakesAThreadThatFollows) {
   std::thread leader([&] { core::wait(other); });
   while (provider().background_polls() == 0) std::this_thread::yield();
   std::atomic<std::size_t> told = 0;
-  const auto begin = std::chrono::steady_clock::now();
-  std::thread follower([&] {
+  WatchedThread follower([&] {
     for (std::size_t source = 0; source < kBlocks; ++source) {
       EXPECT_TRUE(core::wait_any(*run_, arrivals_, {&source, 1}).status.ok());
       ++told;
     }
   });
   for (std::uint32_t slot = 0; slot < kBlocks; ++slot) {
-    std::this_thread::sleep_for(2ms);  // so that the follower sleeps
+    follower.wait_until_asleep();
     provider().deliver(provider().find(kRecv, 1, slot), bytes_of(8, 1));
     while (told <= slot) std::this_thread::yield();
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s) << "it was the bound on sleeps that ended them";
   follower.join();
+  EXPECT_EQ(rig_->context().statistics()[core::Counter::late_wake_ups], 0u) << "the bound on sleeps ended one";
   EXPECT_FALSE(other.done());
   provider().settle_all(8);
   leader.join();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -18,6 +19,31 @@
 
 namespace fab::test {
 namespace {
+
+using core::ProgressPolicy;
+using core::ThreadState;
+using Time = ProgressPolicy::Time;
+
+/// What the thread is at, and when it will look by itself.
+struct Rest {
+  explicit Rest(RecordingRig& rig) {
+    const core::Lock lock(rig.engine().mutex);
+    state = rig.engine().thread_state();
+    limit = rig.engine().thread_sleep_limit();
+  }
+  bool operator==(const Rest&) const = default;
+
+  ThreadState state;
+  Time limit;
+};
+
+/// The thread goes to sleep so, for at least `shortest` unless somebody calls it.
+[[nodiscard]] bool comes_to_rest(RecordingRig& rig, ThreadState state, Time shortest) {
+  return comes_true([&] {
+    const Rest rest(rig);
+    return rest.state == state && rest.limit >= shortest;
+  });
+}
 
 RecordingRig::Options with_thread() {
   RecordingRig::Options options;
@@ -59,7 +85,7 @@ class ProgressThread : public testing::TestWithParam<ThreadCase> {
     }
   }
 
-  [[nodiscard]] bool must_be_called() { return rig_.engine().thread_state() == core::ThreadState::deaf; }
+  [[nodiscard]] bool must_be_called() { return rig_.engine().thread_state() == ThreadState::deaf; }
 
   RecordingRig rig_{options()};
   Buffers buffers_{80};
@@ -124,14 +150,13 @@ TEST_P(ProgressThread, TakesOverFromACallerThatLeaves) {
   rig_.let_go(other);
 }
 
-// For how long it sleeps then, tests of its policy see: SimulatedDay.
-TEST_P(ProgressThread, GoesToSleepUntilItIsCalledOnceNothingIsActive) {
+TEST_P(ProgressThread, SleepsUntilItIsCalledOnceNothingIsActive) {
   core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
   rig_.engine().leave();
   provider().settle_all(8);
   ASSERT_TRUE(comes_true([&] { return run.done(); }));
   rig_.let_go(run);
-  EXPECT_TRUE(comes_true([&] { return must_be_called(); }));
+  EXPECT_TRUE(comes_to_rest(rig_, ThreadState::deaf, ProgressPolicy::kForEver));
 }
 
 TEST_P(ProgressThread, MeetsNoBlockingCall) {
@@ -168,9 +193,44 @@ TEST_P(ProgressThread, SeesToWhatAProviderHoldsBack) {
     rig.let_go(run);
   }
   ASSERT_TRUE(polled_after(rig.provider().background_polls())) << "left alone";
+  const bool told = GetParam().wait_fd;
+  EXPECT_TRUE(comes_to_rest(rig, ThreadState::deaf, told ? ProgressPolicy::kSafetyTimeout : ProgressPolicy::kLeftAlone))
+      << "until there is room";
   const std::size_t before = rig.provider().background_polls();
   rig.provider().knock();
   EXPECT_TRUE(polled_after(before)) << "there is room again";
+}
+
+TEST(ProgressThreadSleep, CostsAFewWakeUpsASecondWhileAReceiveIsPending) {
+  RecordingRig rig(with_thread());
+  Buffers buffers(8);
+  core::Run& run = rig.start(exchange_with({1}, 8), buffers);
+  rig.engine().leave();
+  EXPECT_TRUE(comes_to_rest(rig, ThreadState::waiting, 100 * ProgressPolicy::kMillisecond));
+  rig.provider().settle_all(8);
+  EXPECT_TRUE(comes_true([&] { return run.done(); }));
+  rig.let_go(run);
+}
+
+TEST(ProgressThreadSleep, GrowsWhereNoDescriptorWouldEndItAndEndsWithAStart) {
+  RecordingRig::Options options = with_thread();
+  options.config.progress = ProgressMode::automatic;
+  options.capabilities.wait_fd = false;
+  RecordingRig rig(options);
+  Buffers buffers(16);
+  core::Run& old = rig.start(exchange_with({1}, 8), buffers);
+  rig.engine().leave();
+  EXPECT_TRUE(comes_to_rest(rig, ThreadState::deaf, ProgressPolicy::kFirstDoze));
+  EXPECT_TRUE(comes_to_rest(rig, ThreadState::deaf, 20 * ProgressPolicy::kMillisecond));
+  core::Run& fresh = rig.start(exchange_with({2}, 8), buffers);
+  std::optional<Rest> nap;
+  ASSERT_TRUE(comes_true([&] { return nap.emplace(rig).state == ThreadState::deaf; }));
+  rig.engine().leave();
+  EXPECT_NE(Rest(rig), *nap) << "it was called";
+  rig.provider().settle_all(8);
+  EXPECT_TRUE(comes_true([&] { return old.done() && fresh.done(); }));
+  rig.let_go(old);
+  rig.let_go(fresh);
 }
 
 TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
@@ -180,7 +240,7 @@ TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
   Buffers buffers(8);
   core::Run& run = rig.start(exchange_with({1}, 8), buffers);
   rig.engine().leave();
-  ASSERT_TRUE(comes_true([&] { return rig.engine().thread_state() == core::ThreadState::waiting; }));
+  ASSERT_TRUE(comes_true([&] { return rig.engine().thread_state() == ThreadState::waiting; }));
   rig.publish(1);
   ASSERT_TRUE(comes_true([&] { return rig.provider().posts().size() == 2; }));
   rig.provider().settle_all(8);
@@ -211,7 +271,7 @@ TEST(ProgressThreadDoze, APlanRemembersThatItsRunWasLeftAlone) {
   RecordingRig rig(options);
   Buffers buffers(8);
   const auto plan = rig.plan(exchange_with({1}, 8));
-  ASSERT_TRUE(comes_true([&] { return rig.engine().thread_state() == core::ThreadState::deaf; }));
+  ASSERT_TRUE(comes_true([&] { return rig.engine().thread_state() == ThreadState::deaf; }));
   core::Run& waited_for = rig.start(*plan, buffers);
   rig.provider().settle_all(8);
   core::finish(waited_for);

@@ -1,11 +1,14 @@
-// FAB_WAIT_TIMEOUT: waiting ends, with the names of those that were waited for.
+// FAB_WAIT_TIMEOUT: waiting ends, with the names of those that were waited for. How much time passes is the test's to
+// say.
 #include <gmock/gmock.h>
 
 #include <chrono>
 #include <thread>
 
 #include "core/wait.h"
+#include "unit/comes_true.h"
 #include "unit/recording_rig.h"
+#include "unit/turned_clock.h"
 
 namespace fab::test {
 namespace {
@@ -14,19 +17,28 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-RecordingRig::Options with_timeout(double seconds, bool known = true) {
-  RecordingRig::Options options;
-  options.config.wait_timeout_s = seconds;
-  options.known = known;
-  return options;
-}
+constexpr double kTimeoutS = 0.05;
+
+/// Time passes as often as a caller that waits asks how late it is.
+class TimedRig : public RecordingRig {
+ public:
+  explicit TimedRig(bool known = true) : RecordingRig(with_timeout(known)) { context().set_clock(RunningClock::now); }
+
+ private:
+  static Options with_timeout(bool known) {
+    Options options;
+    options.config.wait_timeout_s = kTimeoutS;
+    options.known = known;
+    return options;
+  }
+};
 
 class WaitTimeout : public testing::TestWithParam<Cancelling> {
  protected:
   WaitTimeout() { rig_.provider().set_cancelling(GetParam()); }
   RecordingProvider& provider() { return rig_.provider(); }
 
-  RecordingRig rig_{with_timeout(0.05)};
+  TimedRig rig_;
   Buffers buffers_{240};
 };
 
@@ -37,9 +49,9 @@ TEST_P(WaitTimeout, NamesWhatIsPendingAndTakesReceivesBack) {
   provider().deliver(provider().find(kRecv, 1), bytes_of(8, 0));
   provider().complete_send(provider().find(kSend, 1));
   provider().complete_send(provider().find(kSend, 2));
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = RunningClock::now();
   core::wait(run);
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(50));
+  EXPECT_GE(std::chrono::duration<double>(RunningClock::now() - begin).count(), kTimeoutS);
   ASSERT_TRUE(run.done());
   EXPECT_EQ(run.status().errc(), Errc::timed_out);
   EXPECT_EQ(run.status().message,
@@ -116,24 +128,35 @@ TEST_P(WaitTimeout, WaitAnyEndsToo) {
 }
 
 TEST(WaitTimeoutClock, StartsAnewWithEveryCompletion) {
-  RecordingRig rig(with_timeout(2));
-  Buffers buffers(80);
-  core::Run& run = rig.start(exchange_with({1}, 8, 10), buffers);
-  std::thread slow_network([&] {
-    for (std::size_t i = 0; i < 10; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(250));
-      rig.provider().deliver(rig.provider().find(kRecv, 1, i), bytes_of(8, 0));
-      rig.provider().complete_send(rig.provider().find(kSend, 1, i));
-    }
-  });
-  core::wait(run);
-  slow_network.join();
+  RecordingRig::Options options;
+  options.config.wait_timeout_s = 2;
+  RecordingRig rig(options);
+  rig.context().set_clock(TurnedClock::now);
+  Buffers buffers(32);
+  core::Run& run = rig.start(exchange_with({1}, 8, 4), buffers);
+  // Each look of the caller's takes two readings of the clock at most.
+  const auto caller_looks = [&run] {
+    return comes_true([&run, end = TurnedClock::looks() + 3] { return TurnedClock::looks() >= end || run.done(); });
+  };
+  std::thread caller([&run] { core::wait(run); });
+  EXPECT_TRUE(caller_looks());
+  for (std::size_t i = 0; i < 4 && !run.done(); ++i) {
+    TurnedClock::turn(std::chrono::milliseconds(1500));
+    EXPECT_TRUE(caller_looks());
+    const std::uint64_t settled = run.settled_count();
+    rig.provider().deliver(rig.provider().find(kRecv, 1, i), bytes_of(8, 0));
+    rig.provider().complete_send(rig.provider().find(kSend, 1, i));
+    EXPECT_TRUE(comes_true([&] { return run.settled_count() == settled + 2 || run.done(); }));
+  }
+  caller.join();
   EXPECT_TRUE(run.status().ok()) << run.status().message;
+  rig.provider().settle_all(8);
+  rig.poll();
   rig.let_go(run);
 }
 
 TEST(WaitTimeoutLookUp, NamesRanksWithoutAddress) {
-  RecordingRig rig(with_timeout(0.05, false));
+  TimedRig rig(false);
   Buffers buffers(24);
   rig.publish(1);
   core::Run& run = rig.start(exchange_with({1, 3}, 8), buffers);
@@ -150,7 +173,7 @@ TEST(WaitTimeoutLookUp, NamesRanksWithoutAddress) {
 }
 
 TEST(WaitTimeoutLookUp, NamesAMissingContextId) {
-  RecordingRig rig(with_timeout(0.05));
+  TimedRig rig;
   const auto communicator = rig.communicator(std::nullopt);
   Buffers buffers(8);
   core::Run& run = rig.start(exchange_with({1}, 8), buffers, *communicator);
