@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import pathlib
 import re
 import sys
@@ -15,6 +16,8 @@ import report  # noqa: E402
 import rows  # noqa: E402
 import runner  # noqa: E402
 import texts  # noqa: E402
+
+PATIENCE = int(os.environ.get("TEST_PATIENCE", "1"))  # see tests/cmake/time_limits.cmake
 
 
 def row(library, form, us, **fields):
@@ -191,6 +194,7 @@ class Numbers(unittest.TestCase):
 
 class Running(unittest.TestCase):
     def run_jobs(self, *scripts, rounds=1, limit_s=20, may_hang=False):
+        limit_s *= PATIENCE
         planned = [jobs.Job(f"job {i}", {"transport": "node"}, ["sh", "-c", script, "sh"], {"NUMBER": "7"}, limit_s, may_hang)
                    for i, script in enumerate(scripts)]
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as told:
@@ -205,17 +209,17 @@ class Running(unittest.TestCase):
 
     def test_what_is_not_permitted_is_left_out_and_what_fails_is_told(self):
         gathered, _ = self.run_jobs("echo 'two-hosts: making namespaces is not permitted' >&2; exit 77",
-                                    "echo noise; echo 'fab_x: rank 0: wrong data'; exit 3", "exec sleep 30", "true",
+                                    "echo noise; echo 'fab_x: rank 0: wrong data'; exit 3", "exec sleep 600", "true",
                                     rounds=2, limit_s=1)
         self.assertEqual(gathered.left_out,
                          [{"what": "job 0", "why": "two-hosts: making namespaces is not permitted"}])
         self.assertEqual([(one["what"], one["why"].partition(":")[0]) for one in gathered.failed],
-                         [("job 1", "fab_x"), ("job 2", "not done within 1 s"), ("job 3", "no rows")])
+                         [("job 1", "fab_x"), ("job 2", f"not done within {PATIENCE} s"), ("job 3", "no rows")])
         self.assertIn("wrong data", gathered.failed[0]["why"])
 
     def test_who_hangs_after_its_work_has_worked(self):
-        work = 'echo "[{\\"bytes\\": 7}]" > "$2"; exec sleep 30'
-        gathered, _ = self.run_jobs(work, "exec sleep 30", limit_s=1, may_hang=True)
+        work = 'echo "[{\\"bytes\\": 7}]" > "$2"; exec sleep 600'
+        gathered, _ = self.run_jobs(work, "exec sleep 600", limit_s=1, may_hang=True)
         self.assertEqual([one["bytes"] for one in gathered.rows], [7])
         self.assertEqual([one["what"] for one in gathered.remarks], ["job 0"])
         self.assertEqual([one["what"] for one in gathered.left_out], ["job 1"])

@@ -3,7 +3,7 @@
 #   One executable, and one ctest test per number of ranks and provider: NAME.<provider>.<ranks>, labelled with the
 #   provider. GoogleTest's main() comes from tests/mpi/support or tests/native/support. PROVIDERS are libfabric's
 #   names with "+" for ";", or "local" for shared memory; "writes-" ahead of a name has persistent exchanges write
-#   into their peers' memory. TIME_LIMIT_S (default 120) is for each test.
+#   into their peers' memory. TIME_LIMIT_S (default 120) is for each test: see time_limits.cmake.
 
 set(fab_test_ranks 1 2 3 4 5 8)
 set(fab_test_providers local net tcp+ofi_rxm shm)
@@ -77,13 +77,14 @@ function(fab_launch test)
   if(NOT arg_TIME_LIMIT_S)
     set(arg_TIME_LIMIT_S 120)
   endif()
+  math(EXPR limit_s "${arg_TIME_LIMIT_S} * ${FAB_TEST_PATIENCE}")
+  math(EXPR ctest_limit_s "${limit_s} + 30")
   fab_provider_environment(provider_environment ${arg_PROVIDER})
   string(REGEX MATCH "^[a-z]+" kind ${test})
   # timeout(1) ends mpirun, which then ends its ranks; ctest's own limit would leave them behind.
-  add_test(NAME ${test} COMMAND timeout --kill-after=10 ${arg_TIME_LIMIT_S}
+  add_test(NAME ${test} COMMAND timeout --kill-after=10 ${limit_s}
     ${MPIEXEC_EXECUTABLE} -n ${arg_RANKS} --oversubscribe --bind-to none
     $<TARGET_FILE:${arg_TARGET}> --expect-ranks=${arg_RANKS} ${arg_ARGUMENTS})
-  math(EXPR ctest_limit_s "${arg_TIME_LIMIT_S} + 30")
   set_tests_properties(${test} PROPERTIES
     LABELS "${kind};${arg_PROVIDER}" TIMEOUT ${ctest_limit_s}
     ENVIRONMENT "${fab_test_environment};${provider_environment};${arg_ENVIRONMENT}")

@@ -1,16 +1,15 @@
 // Persistent exchanges: MPI_Start and every completion call, alone and mixed with other requests.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <thread>
 #include <vector>
 
 #include "communicators.h"
+#include "support/comes_true.h"
 #include "support/peek.h"
 
 namespace fab::test {
@@ -68,15 +67,6 @@ class Ring {
   std::vector<int> send_;
   std::vector<int> recv_;
 };
-
-/// Nothing is waited for but what comes by itself. Fails the test when it does not.
-template <class Condition>
-void comes_true(Condition&& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!condition() && std::chrono::steady_clock::now() < end)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_TRUE(condition());
-}
 
 /// Two persistent exchanges, an ordinary one, a receive and a persistent receive of MPI's, an inactive exchange, and a
 /// null request: completed by any call, again and again.
@@ -267,7 +257,7 @@ TEST(PersistentRequest, FreedInFlightItFinishesByItself) {
       kept.start(iteration);
       EXPECT_EQ(MPI_Wait(&kept.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
     }
-    comes_true([&] { return freed->is_arriving(); });
+    EXPECT_TRUE(comes_true([&] { return freed->is_arriving(); }));
     int flag = 0;
     MPI_Request none = MPI_REQUEST_NULL;
     ASSERT_EQ(MPI_Test(&none, &flag, MPI_STATUS_IGNORE), MPI_SUCCESS);  // after what another thread is writing

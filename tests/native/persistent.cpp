@@ -11,6 +11,7 @@
 
 #include "fab/fab.h"
 #include "native/support/on_all_ranks.h"
+#include "support/head_start.h"
 
 namespace fab {
 namespace {
@@ -167,7 +168,7 @@ TEST_F(PersistentTest, ProgressThreadFinishesSeveral) {
     for (Ring* each : {&first, &second}) each->fill(rank(), iteration);
     second.exchange.start();
     first.exchange.start();
-    std::this_thread::sleep_for(5ms);
+    test::give_head_start(5ms);
     while (!first.exchange.test() || !second.exchange.test()) std::this_thread::yield();
     EXPECT_TRUE(first.came_from(next(), previous(), iteration));
     EXPECT_TRUE(second.came_from(next(), previous(), iteration));
@@ -186,7 +187,7 @@ TEST_F(PersistentTest, ASenderThatRunsAheadIsReceivedInOrder) {
     std::vector<double> data(elements, -1);
     PersistentExchange exchange =
         neighbor_xchg_init(line, data.data(), data.data(), Layout::contiguous(elements * sizeof(double)));
-    if (rank() == 1) std::this_thread::sleep_for(50ms);
+    if (rank() == 1) test::give_head_start(50ms);
     const int iterations = in_a_hurry() ? 100 : 500;
     for (int iteration = 0; iteration < iterations; ++iteration) {
       if (rank() == 0) std::ranges::fill(data, iteration);
@@ -246,7 +247,7 @@ TEST_F(PersistentTest, BlocksMayBeWaitedForOneByOne) {
     for (int iteration = 0; iteration < 30; ++iteration) {
       ring.fill(rank(), iteration);
       ring.exchange.start();
-      if (iteration % 6 == 5) std::this_thread::sleep_for(2ms);
+      if (iteration % 6 == 5) test::give_head_start(2ms);
       const std::array<std::size_t, 2> sources = {1, 0};
       std::size_t first = static_cast<std::size_t>(iteration % 2);
       if (iteration % 3 == 0)

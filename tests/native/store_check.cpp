@@ -5,9 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
-#include <thread>
 
 #include "core/bootstrap/store.h"
+#include "support/head_start.h"
+#include "support/patience.h"
 #include "support/store_answers.h"
 
 namespace fab {
@@ -15,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr double kFenceTimeout_s = 20;
+const double kFenceTimeout_s = test::patience_s(20);
 
 using test::Answer;
 using test::fetch;
@@ -72,10 +73,10 @@ TEST_F(StoreCheck, FetchWaitsUntilThePeerPublishes) {
   std::future<Answer> later = fetch(store(), next(), "later");
   store().publish("asked", "");
   ASSERT_EQ(fetched(store(), previous(), "asked"), "");
-  std::this_thread::sleep_for(300ms);
+  test::give_head_start(300ms);
   store().publish("late", "late of " + std::to_string(rank()));
   EXPECT_EQ(wait_for(late), "late of " + std::to_string(next()));
-  std::this_thread::sleep_for(100ms);
+  test::give_head_start(100ms);
   store().publish("later", "later of " + std::to_string(rank()));
   EXPECT_EQ(wait_for(later), "later of " + std::to_string(next()));
 }
@@ -90,7 +91,7 @@ TEST_F(StoreCheck, KeysPublishedAfterAFetchAreSeen) {
 // PMIx gives up after two seconds.
 TEST_F(StoreCheck, FetchOutlivesTheServersPatience) {
   std::future<Answer> patient = fetch(store(), next(), "patient");
-  std::this_thread::sleep_for(2500ms);
+  test::give_head_start(2500ms);
   store().publish("patient", "x");
   EXPECT_EQ(wait_for(patient), "x");
 }
@@ -115,13 +116,14 @@ TEST_F(StoreCheck, EveryRankSeesEveryOther) {
   }
 }
 
+// A busy machine makes it last longer only.
 TEST_F(StoreCheck, NobodyLeavesAFenceEarly) {
   const Rank last = size() - 1;
   const auto start = std::chrono::steady_clock::now();
   int idles = 0;
   if (rank() == last) {
     for (Rank peer = 0; peer < last; ++peer) ASSERT_EQ(fetched(store(), peer, "before fence"), "");
-    std::this_thread::sleep_for(300ms);
+    test::give_head_start(300ms);
     ASSERT_TRUE(store().fence(kFenceTimeout_s, {}));
   } else {
     store().publish("before fence", "");

@@ -17,6 +17,7 @@
 #include "core/context.h"
 #include "fab/fab.h"
 #include "native/support/on_all_ranks.h"
+#include "support/head_start.h"
 
 namespace fab {
 namespace {
@@ -40,7 +41,7 @@ class ThreadsOfARank : public test::OnAllRanks {
    public:
     explicit Pause(int seed) : random_(static_cast<unsigned>(seed)) {}
     void operator()() {
-      if (random_() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 2000));
+      if (random_() % 4 == 0) test::give_head_start(std::chrono::microseconds(random_() % 2000));
     }
 
    private:

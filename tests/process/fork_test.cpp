@@ -22,14 +22,16 @@
 #include "core/communicator.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"
+#include "support/patience.h"
 
 namespace fab::test {
 namespace {
 
 using testing::HasSubstr;
 
-constexpr double kPatienceS = 60;
-constexpr unsigned kChildLimitS = 30;  ///< a child that hangs is killed, which its parent sees
+const double kPatienceS = patience_s(60);
+const auto kChildLimitS =
+    static_cast<unsigned>(patience_s(30));  ///< a child that hangs is killed, which its parent sees
 
 using SharedVector = std::vector<int, Allocator<int>>;
 constexpr std::size_t kShort = 1000;            ///< elements; many blocks have one region

@@ -10,6 +10,7 @@
 #include "core/communicator.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"
+#include "support/patience.h"
 
 namespace fab::test {
 namespace {
@@ -17,9 +18,10 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr double kTimeoutS = 1;
-constexpr double kExtraTimeoutS = 6;  ///< of a network card's provider, which takes seconds to connect in an emulation
-constexpr double kPatienceS = 30;
+const double kTimeoutS = patience_s(1);
+const double kExtraTimeoutS =
+    patience_s(6);  ///< of a network card's provider, which takes seconds to connect in an emulation
+const double kPatienceS = patience_s(30);
 
 /// EXTRA_PROVIDER names one that only some machines have.
 std::string extra_provider() {

@@ -20,6 +20,7 @@
 #include "core/communicator.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"
+#include "support/patience.h"
 
 namespace fab::test {
 namespace {
@@ -29,7 +30,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr double kPatienceS = 60;
+const double kPatienceS = patience_s(60);
 
 /// From here on this process's calls with these numbers fail.
 void refuse_calls(std::vector<unsigned> numbers, unsigned error) {

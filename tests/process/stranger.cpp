@@ -24,6 +24,7 @@
 #include <stdexcept>
 
 #include "providers/ofi/handles.h"
+#include "support/patience.h"
 
 namespace fab::test {
 
@@ -61,7 +62,8 @@ struct Stranger::Objects {
 };
 
 Stranger::Stranger(const std::string& provider, const std::string& place)
-    : objects_(std::make_unique<Objects>()), patience_(kPatience) {
+    : objects_(std::make_unique<Objects>()),
+      patience_(std::chrono::duration_cast<std::chrono::milliseconds>(kPatience * patience_s(1))) {
   const ofi::InfoHandle hints(fi_allocinfo());
   hints->caps = FI_TAGGED | FI_RMA;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;

@@ -26,11 +26,12 @@
 #include "core/point/envelope.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"
+#include "support/patience.h"
 
 namespace fab::test {
 namespace {
 
-constexpr double kPatienceS = 60;  ///< of a rank with another
+const double kPatienceS = patience_s(60);  ///< of a rank with another
 constexpr int kRanks = 2;
 constexpr Rank kVictim = 1;
 constexpr Rank kOther = 0;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/bootstrap/store.h"
+#include "support/patience.h"
 
 namespace fab::test {
 
@@ -31,7 +32,8 @@ inline std::future<Answer> fetch(Store& store, Rank rank, const std::string& key
 
 /// The value, or the reason why there is none.
 [[nodiscard]] inline std::string wait_for(std::future<Answer>& answer) {
-  if (answer.wait_for(std::chrono::seconds(20)) != std::future_status::ready) return "no answer in 20 s";
+  const std::chrono::duration<double> limit(patience_s(20));
+  if (answer.wait_for(limit) != std::future_status::ready) return "no answer";
   const Answer got = answer.get();
   return got.value.value_or("failed: " + got.reason);
 }

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "core/wait.h"
-#include "unit/comes_true.h"
+#include "support/comes_true.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {

@@ -12,7 +12,7 @@
 
 #include "core/ticks.h"
 #include "core/wait.h"
-#include "unit/comes_true.h"
+#include "support/comes_true.h"
 #include "unit/exchange.h"
 #include "unit/random_topologies.h"
 #include "unit/recording_rig.h"

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "core/wait.h"
-#include "unit/comes_true.h"
+#include "support/comes_true.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {

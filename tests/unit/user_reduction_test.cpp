@@ -6,7 +6,7 @@
 
 #include "core/wait.h"
 #include "support/asleep.h"
-#include "unit/comes_true.h"
+#include "support/comes_true.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {

@@ -297,9 +297,9 @@ TEST_P(Interception, PersistentExchangesTransferOrAreRefused) {
 }
 
 TEST(Tool, SeesCallsOfMpisOwn) {
-  if (!expects("EXPECT_TOOL", "1")) GTEST_SKIP() << "no tool";
   auto* const calls = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "counting_tool_calls"));
-  ASSERT_NE(calls, nullptr);
+  ASSERT_EQ(calls != nullptr, expects("EXPECT_TOOL", "1"));
+  if (calls == nullptr) return;
   const int before = calls();
   OwnMessages own(1);
   ASSERT_EQ(MPI_Waitall(2, own.requests, MPI_STATUSES_IGNORE), MPI_SUCCESS);
