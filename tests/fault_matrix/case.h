@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fab/topology.h"
+#include "support/patience.h"
 
 namespace fab::test {
 
@@ -38,10 +39,10 @@ struct Case {
 
 /// How long things take, and may.
 struct Times {
-  double stop_s = 20;          ///< Fault::stopped
-  double peer_timeout_s = 30;  ///< FAB_PEER_TIMEOUT
-  double wait_timeout_s = 5;   ///< FAB_WAIT_TIMEOUT, where nothing else ends the wait
-  double margin_s = 20;        ///< beyond what fab promises, for a machine that has other things to do
+  double stop_s = 20;                ///< Fault::stopped
+  double peer_timeout_s = 30;        ///< FAB_PEER_TIMEOUT
+  double wait_timeout_s = 5;         ///< FAB_WAIT_TIMEOUT, where nothing else ends the wait
+  double margin_s = patience_s(20);  ///< beyond what fab promises, for a machine that has other things to do
 };
 
 inline constexpr int kRanks = 4;

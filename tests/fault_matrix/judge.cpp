@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kSteps = 16;
 constexpr int kFaultStep = 3;
-constexpr double kPatienceS = 60;
+const double kPatienceS = patience_s(60);
 /// What closing may take after a loss: it meets the others for a moment.
 constexpr double kClosingS = 1;
 
