@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "bindings/tools/command_line.h"
 #include "bindings/tools/output.h"
 #include "fab/fab.h"
 #include "support/counted_new.h"
@@ -225,7 +226,11 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--json", options.json, "Writes the rows to this file too")->type_name("FILE");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return fab::tools::end_parsing(app, error);
+  }
   try {
     options.memory ? measure_memory(options) : measure_cpu(options);
   } catch (const std::exception& error) {

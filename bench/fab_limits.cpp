@@ -21,6 +21,7 @@
 #include <system_error>
 #include <vector>
 
+#include "bindings/tools/command_line.h"
 #include "bindings/tools/output.h"
 #include "providers/local/ring.h"
 #include "support/table.h"
@@ -305,7 +306,11 @@ int main(int argc, char** argv) {
   app.add_option("--batch-ms", options.batch_ms, "Length of a batch in ms")->check(CLI::PositiveNumber);
   app.add_flag("--rewrite", options.rewrite, "Each process writes its send buffer anew before each exchange");
   app.add_option("--json", options.json, "Writes the rows to this file too");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return fab::tools::end_parsing(app, error);
+  }
   try {
     run(options);
   } catch (const std::exception& error) {

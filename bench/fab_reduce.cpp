@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "bench/support/google_benchmark.h"
 #include "core/reduction/kernels.h"
 
 namespace {
@@ -99,4 +100,4 @@ FAB_MEASURE(min_location, Located<double>, Nearer);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) { return fab::bench::run_google_benchmarks(argc, argv); }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "bench/support/google_benchmark.h"
 #include "bench/support/null_provider.h"
 #include "core/communicator.h"
 #include "core/context.h"
@@ -93,4 +94,4 @@ BENCHMARK(exchange)->Name("blocking exchange, two neighbours");
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) { return fab::bench::run_google_benchmarks(argc, argv); }

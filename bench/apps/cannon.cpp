@@ -14,6 +14,7 @@
 #include <exception>
 #include <vector>
 
+#include "bindings/tools/command_line.h"
 #include "bindings/tools/output.h"
 #include "fab/mpi.h"
 #include "mpi_call.h"
@@ -182,7 +183,7 @@ int main(int argc, char** argv) {
     }
     exit_code = run(size);
   } catch (const CLI::ParseError& error) {
-    exit_code = rank == 0 ? app.exit(error) : error.get_exit_code();
+    exit_code = rank == 0 ? fab::tools::end_parsing(app, error) : error.get_exit_code();
   } catch (const std::exception& error) {
     fmt::print(stderr, "cannon: rank {}: {}\n", rank, error.what());
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);

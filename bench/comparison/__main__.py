@@ -3,8 +3,8 @@
 import argparse
 import json
 import pathlib
-import sys
 
+import ending
 import jobs
 import machine
 import report
@@ -12,7 +12,7 @@ import runner
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(
+    parser = ending.Parser(
         prog="bench/compare",
         description="Neighbour exchanges and collectives of fab against Open MPI, MPICH and the machine's limits. Installs what is "
         "missing, builds, measures, and writes tables (report.txt, report.md), rows (report.json) and plots on one page "
@@ -84,4 +84,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    ending.end_with("bench/compare", main)

@@ -6,10 +6,10 @@ import json
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 
+import ending
 import plots
 
 # One cost for all messages, LogGP's: nanoseconds, and nanoseconds per byte.
@@ -103,7 +103,7 @@ def draw(found, file):
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(
+    parser = ending.Parser(
         prog="bench/predict",
         description="Predicts the time of collectives on 4 to a million ranks of a LogGP network with fab_sim, prints it beside "
         "the formula of each algorithm, and draws both (predictions.svg). Fails when one differs from the other by more than "
@@ -135,4 +135,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    ending.end_with("bench/predict", main)

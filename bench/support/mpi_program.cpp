@@ -9,6 +9,7 @@
 #include <string>
 
 #include "apps/mpi_call.h"
+#include "bindings/tools/command_line.h"
 
 namespace bench {
 
@@ -26,7 +27,7 @@ int run_mpi_program(CLI::App& app, int argc, char** argv, const std::function<vo
     app.parse(argc, argv);
     body(rank, ranks);
   } catch (const CLI::ParseError& error) {
-    exit_status = rank == 0 ? app.exit(error) : error.get_exit_code();
+    exit_status = rank == 0 ? fab::tools::end_parsing(app, error) : error.get_exit_code();
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: rank {}: {}\n", app.get_name(), rank, error.what());
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "core/quoted.h"
+
 namespace bench {
 
 Table::Table(const std::vector<std::string>& titles, std::size_t least_width) {
@@ -45,7 +47,7 @@ void write_rows(const std::string& file, const nlohmann::json& rows) {
   std::ofstream out(file);
   out << rows.dump(2) << '\n';
   out.close();
-  if (!out) throw std::runtime_error(fmt::format("--json {}: cannot be written", file));
+  if (!out) throw std::runtime_error(fmt::format("--json {}: cannot be written", fab::in_quotes(file)));
 }
 
 }  // namespace bench

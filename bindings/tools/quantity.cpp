@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "core/quoted.h"
 #include "fab/error.h"
 
 namespace fab::tools {
@@ -25,16 +26,7 @@ std::uint64_t unit_of(std::string_view suffix) {
   return power == std::string_view::npos ? 1 : std::uint64_t{1} << (10 * (power + 1));
 }
 
-/// What a message quotes of somebody's input.
-std::string quoted(const std::string& text) {
-  constexpr std::size_t kMost = 40;
-  std::string shown;
-  for (const char each : text.substr(0, kMost))
-    shown += std::isprint(static_cast<unsigned char>(each))
-                 ? std::string(1, each)
-                 : fmt::format("\\x{:02x}", static_cast<unsigned char>(each));
-  return "'" + shown + (text.size() > kMost ? "...'" : "'");
-}
+constexpr std::size_t kMostQuoted = 40;
 
 /// Four digits.
 std::string digits(double value) {
@@ -55,7 +47,7 @@ std::uint64_t parse_quantity(const std::string& option, const std::string& text,
     throw Error(Errc::invalid_argument,
                 fmt::format("{} {}: a number from {} to {} is valid, with or without a suffix k, M, G or T (powers of "
                             "1024)",
-                            option, quoted(text), least, most));
+                            option, in_quotes(text, kMostQuoted), least, most));
   return number * unit;
 }
 

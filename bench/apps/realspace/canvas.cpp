@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "core/quoted.h"
+
 namespace realspace {
 
 Canvas::Canvas(int width_px, int height_px)
@@ -66,7 +68,7 @@ void Canvas::save_png(const std::string& path) const {
   image.height = static_cast<png_uint_32>(height_px_);
   image.format = PNG_FORMAT_RGB;
   if (png_image_write_to_file(&image, path.c_str(), 0, bytes.data(), 0, nullptr) == 0) {
-    throw std::runtime_error(fmt::format("cannot write the picture '{}': {}", path, image.message));
+    throw std::runtime_error(fmt::format("cannot write the picture {}: {}", fab::in_quotes(path), image.message));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "bindings/tools/command_line.h"
 #include "bindings/tools/output.h"
 #include "mpi_call.h"
 #include "realspace/input_error.h"
@@ -58,7 +59,8 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return realspace::with_mpi([&](int rank) { return rank == 0 ? app.exit(error) : error.get_exit_code(); });
+    return realspace::with_mpi(
+        [&](int rank) { return rank == 0 ? fab::tools::end_parsing(app, error) : error.get_exit_code(); });
   }
   if (!options.report_paths.empty()) {
     return realspace::without_mpi([&] { return realspace::print_report(options.report_paths); });

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "core/quoted.h"
 #include "realspace/input_error.h"
 #include "realspace/molecule.h"
 
@@ -24,7 +25,8 @@ Summary read_summary(const std::string& path) {
   try {
     return nlohmann::json::parse(read_text_file(path)).get<Summary>();
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("'{}' is not a summary that --json wrote: {}", path, error.what()));
+    throw InputError(
+        fmt::format("{} is not a summary that --json wrote: {}", fab::in_quotes(path), fab::escaped(error.what())));
   }
 }
 
@@ -68,7 +70,7 @@ void print_summary(const Summary& summary) {
 void write_summary(const Summary& summary, const std::string& path) {
   std::ofstream file(path);
   file << nlohmann::json(summary).dump(2) << '\n';
-  if (!file.flush()) throw std::runtime_error(fmt::format("cannot write the summary '{}'", path));
+  if (!file.flush()) throw std::runtime_error(fmt::format("cannot write the summary {}", fab::in_quotes(path)));
 }
 
 bool print_report(const std::vector<std::string>& paths) {
@@ -76,7 +78,7 @@ bool print_report(const std::vector<std::string>& paths) {
   runs.reserve(paths.size());
   for (const std::string& path : paths) runs.push_back(read_summary(path));
   const Summary& reference = runs.front();
-  if (!reference.serial) throw InputError(fmt::format("'{}' is not of a --serial run", paths.front()));
+  if (!reference.serial) throw InputError(fmt::format("{} is not of a --serial run", fab::in_quotes(paths.front())));
 
   fmt::print("{}: {} grid points, spacing {:g} bohr\n", reference.molecule, reference.grid_points,
              reference.spacing_bohr);
