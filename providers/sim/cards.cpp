@@ -36,19 +36,13 @@ struct Event {
 };
 
 /// One event a message (two if its send ends with its receive): what else a rank does follows from its own state.
-class Simulation {
+class Simulation : SimulatedRanks<RankState, Event> {
  public:
-  explicit Simulation(SimulationInput input)
-      : model_(input.model),
-        options_(input.options),
-        programs_(std::move(input.programs)),
-        states_(static_cast<std::size_t>(input.ranks)),
-        predictions_(static_cast<std::size_t>(input.ranks)) {}
+  explicit Simulation(SimulationInput input) : SimulatedRanks(std::move(input)) {}
 
   std::vector<Prediction> run();
 
  private:
-  [[nodiscard]] RankState& state(Rank rank) { return states_[static_cast<std::size_t>(rank)]; }
   void push(Time at, Rank rank, Rank from, const Step& message) {
     events_.push({at, ++last_order_, rank, from, message});
   }
@@ -56,23 +50,12 @@ class Simulation {
   void run_rounds(Rank rank);
   void post_round(Rank rank);
   void send(Rank rank, const Step& step);
-  [[nodiscard]] bool is_late(std::uint64_t bytes) const noexcept {
-    return bytes > model_.eager_bytes && bytes > options_.inject_bytes;
-  }
   void arrive(const Event& event);
   void receive(Rank rank, const Arrived& arrived);
   void check_all_met() const;
 
-  const Model& model_;
-  const PredictOptions& options_;
-  Programs programs_;
   PostedReceives posted_{programs_};
   EarlyMessages early_;
-  std::vector<RankState> states_;
-  std::vector<Prediction> predictions_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::uint64_t last_order_ = 0;
-  std::uint64_t arrived_ = 0;     ///< messages
   std::vector<Arrived> matched_;  ///< by the receives of the round that is posted
 };
 

@@ -26,24 +26,15 @@ struct RankState {
   bool posted = false;  ///< the receives of the round
 };
 
-class Simulation {
+class Simulation : SimulatedRanks<RankState, Act> {
  public:
-  explicit Simulation(SimulationInput input)
-      : model_(input.model),
-        options_(input.options),
-        programs_(std::move(input.programs)),
-        states_(static_cast<std::size_t>(input.ranks)),
-        predictions_(static_cast<std::size_t>(input.ranks)) {}
+  explicit Simulation(SimulationInput input) : SimulatedRanks(std::move(input)) {}
 
   std::vector<Prediction> run();
 
  private:
-  [[nodiscard]] RankState& state(Rank rank) { return states_[static_cast<std::size_t>(rank)]; }
   void push(Time at, Act::Kind kind, Rank rank, const Step& step = {}, Rank from = 0) {
     events_.push({within_time(at), ++last_order_, rank, from, step, kind});
-  }
-  [[nodiscard]] bool is_late(std::uint64_t bytes) const noexcept {
-    return bytes > model_.eager_bytes && bytes > options_.inject_bytes;
   }
 
   [[nodiscard]] Need need(const Act& event) const;
@@ -62,16 +53,8 @@ class Simulation {
   void release(Rank sender, Time now);
   void check_all_met() const;
 
-  const Model& model_;
-  const PredictOptions& options_;
-  Programs programs_;
   PostedReceives posted_{programs_};
   EarlyMessages early_;
-  std::vector<RankState> states_;
-  std::vector<Prediction> predictions_;
-  std::priority_queue<Act, std::vector<Act>, std::greater<>> events_;
-  std::uint64_t last_order_ = 0;
-  std::uint64_t arrived_ = 0;  ///< messages
 };
 
 std::vector<Prediction> Simulation::run() {

@@ -34,17 +34,29 @@ class Sleeper : public testing::Test {
     rig_.provider().complete_send(first + 1);
   }
 
+  /// A run of another caller's, which begins with a post of that number.
+  struct Other {
+    core::Run& run;
+    std::size_t first;
+  };
+  Other start_other() {
+    const std::size_t first = rig_.provider().posts().size();
+    return {rig_.start(exchange_with({2}, 8), others_), first};
+  }
+  void end_locked(std::size_t first) {
+    const core::Lock lock(rig_.engine().mutex);
+    end_from(first);
+  }
+
   RecordingRig rig_;
   Buffers buffers_{8};
+  Buffers others_{8};
 };
 
 TEST_F(Sleeper, IsCalledByAThreadThatEndsItsRun) {
   core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
   std::thread sleeper = sleep_until_done(run);
-  {
-    const core::Lock lock(rig_.engine().mutex);
-    end_from(0);
-  }
+  end_locked(0);
   sleeper.join();
   EXPECT_EQ(count(Counter::woken_callers), 1u);
   EXPECT_EQ(count(Counter::late_wake_ups), 0u);
@@ -54,15 +66,10 @@ TEST_F(Sleeper, IsCalledByAThreadThatEndsItsRun) {
 TEST_F(Sleeper, IsLeftAsleepByAThreadThatEndsItsOwn) {
   core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
   std::thread sleeper = sleep_until_done(run);
-  Buffers others(8);
-  {
-    const std::size_t first = rig_.provider().posts().size();
-    core::Run& other = rig_.start(exchange_with({2}, 8), others);
-    const core::Lock lock(rig_.engine().mutex);
-    end_from(first);
-    EXPECT_TRUE(other.done());
-    other.let_go();
-  }
+  const Other other = start_other();
+  end_locked(other.first);
+  EXPECT_TRUE(other.run.done());
+  rig_.let_go(other.run);
   EXPECT_EQ(count(Counter::woken_callers), 0u);
   end_with_a_word(0);
   sleeper.join();
@@ -76,10 +83,7 @@ TEST_F(Sleeper, DoesNotGoToSleepWhenItsRunHasEndedSinceItLooked) {
   const auto is_done = [&run] { return run.done(); };
   core::Driver driver(rig_.engine(), nullptr, core::Driver::Attention::to_runs, core::Condition(is_done));
   ASSERT_FALSE(driver.step());
-  {
-    const core::Lock lock(rig_.engine().mutex);
-    end_from(0);
-  }
+  end_locked(0);
   for (int rests = 0; rests < 10'000 && count(Counter::caller_sleeps) == 0; ++rests) driver.rest();
   EXPECT_EQ(count(Counter::caller_sleeps), 0u);
   rig_.let_go(run);
@@ -88,21 +92,16 @@ TEST_F(Sleeper, DoesNotGoToSleepWhenItsRunHasEndedSinceItLooked) {
 TEST_F(Sleeper, OneThatFollowsIsToldByWhoeverEndsItsRun) {
   core::Run& first = rig_.start(exchange_with({1}, 8), buffers_);
   std::thread leader = sleep_until_done(first);
-  Buffers others(8);
-  const std::size_t posts = rig_.provider().posts().size();
-  core::Run& second = rig_.start(exchange_with({2}, 8), others);
-  std::thread follower([&second] { core::wait(second); });
-  {
-    const core::Lock lock(rig_.engine().mutex);
-    end_from(posts);
-  }
+  const Other second = start_other();
+  std::thread follower([&second] { core::wait(second.run); });
+  end_locked(second.first);
   follower.join();
   EXPECT_FALSE(first.done());
   end_with_a_word(0);
   leader.join();
   EXPECT_EQ(count(Counter::late_wake_ups), 0u);
   rig_.let_go(first);
-  rig_.let_go(second);
+  rig_.let_go(second.run);
 }
 
 TEST(Statistics, TellsWhatIsNotZero) {
