@@ -56,12 +56,16 @@ void Communicator::set_context_id(ContextId id) {
   engine().enqueue([self = shared_from_this(), id] {
     self->id_ = id;
     self->context_tag_ = self->context().tags().context(id);
-    for (const auto& [place, reason] : std::exchange(self->refused_, {})) self->refuse(place, reason);
+    for (const auto& [place, reason] : self->take_refused()) self->refuse(place, reason);
   });
 }
 
+// Peers need not be told of refused calls: theirs fail as well.
 void Communicator::refuse_context_id(Status reason) {
-  engine().enqueue([self = shared_from_this(), reason = std::move(reason)] { self->refusal_ = reason; });
+  engine().enqueue([self = shared_from_this(), reason = std::move(reason)] {
+    self->refusal_ = reason;
+    static_cast<void>(self->take_refused());
+  });
 }
 
 bool Communicator::has_member(Rank world_rank) const {
@@ -133,10 +137,19 @@ void Communicator::call_refused(Order order) noexcept try {
 
 void Communicator::refuse(std::uint64_t place, const std::string& reason) {
   if (size() == 1) return;
-  if (id_)
-    context_->refusals().add({*id_, place}, reason);
-  else
-    refused_.emplace_back(place, reason);
+  if (id_) return context_->refusals().add({*id_, place}, reason);
+  if (refused_.empty()) {
+    engine().mutex.assert_held();
+    engine().activated();
+  }
+  refused_.emplace_back(place, reason);
+}
+
+Communicator::RefusedCalls Communicator::take_refused() {
+  if (refused_.empty()) return {};
+  engine().mutex.assert_held();
+  engine().deactivated();
+  return std::exchange(refused_, {});
 }
 
 Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user,
@@ -161,7 +174,7 @@ Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> b
                    .place = fmt::format("persistent exchange {}", number / tags_of_lasting(compares_calls_) + 1),
                    .sequence_tag = tags.lasting(number + 2)});
     if (run.plan().channel_count() > 0) run.make_one_sided(tags.lasting(number + 1));
-    make_contact(run.plan(), tags.lasting(number + 1));
+    make_contact(run.plan(), number);
   } catch (...) {
     run.let_go();
     next_lasting_ = number;  // call_refused uses it up
@@ -172,8 +185,9 @@ Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> b
 }
 
 // Providers connect with the first message, which takes some of them seconds. So a message without bytes goes along
-// each edge to another node, unless memory is told along it anyway. Nobody waits for them, or cares how they end.
-void Communicator::make_contact(const Plan& plan, std::uint64_t sequence_tag) {
+// each edge to another node, unless memory is told along it anyway. Nobody waits for them, or cares how they end. Where
+// a peer refuses the exchange they do not come.
+void Communicator::make_contact(const Plan& plan, std::uint64_t number) {
   const Schedule& schedule = plan.schedule();
   std::set<std::pair<OperationKind, Rank>> edges;
   for (std::size_t round = 0; round < plan.round_count(); ++round)
@@ -187,7 +201,8 @@ void Communicator::make_contact(const Plan& plan, std::uint64_t sequence_tag) {
   const Block nothing{BufferId::scratch, 0, Layout()};
   for (const auto& [kind, rank] : edges)
     kind == OperationKind::send ? builder.send(rank, 0, nothing) : builder.recv(rank, 0, nothing);
-  Run& run = make_retired(builder.commit(), Plan::Use::runs, {}, sequence_tag);
+  Run& run = make_retired(builder.commit(), Plan::Use::runs, {}, context_->tags().lasting(number + 1));
+  run.place_at(lasting_place(number));
   start_lasting(run);
   run.let_go();
 }

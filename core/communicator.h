@@ -119,7 +119,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::uint64_t lasting_ = 0;
   bool call_again_ = false;  ///< the exception on its way says that the same call may be made later
   std::uint64_t calls_ = 0;  ///< counted where they are compared
-  std::vector<std::pair<std::uint64_t, std::string>> refused_;  ///< calls, until there is an id
+  /// By their places.
+  using RefusedCalls = std::vector<std::pair<std::uint64_t, std::string>>;
+  RefusedCalls refused_;  ///< until there is an id; somebody has to drive meanwhile
   bool compares_calls_;
   std::unique_ptr<CallCheck> call_check_;  ///< from the first call on that is compared
   void check_open(const Plan& plan) const;
@@ -127,8 +129,10 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Starts the comparison, after which, and with whose end, the run goes on.
   void compare(const CalledAs& call, Run& run);
   void refuse(std::uint64_t place, const std::string& reason);
+  [[nodiscard]] RefusedCalls take_refused();
   friend class OneSided;
-  void make_contact(const Plan& plan, std::uint64_t sequence_tag);
+  /// For the persistent exchange of that number.
+  void make_contact(const Plan& plan, std::uint64_t number);
   [[nodiscard]] Run& make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
                                   std::uint64_t sequence_tag, const UserReduction& user = {});
 

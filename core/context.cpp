@@ -114,13 +114,22 @@ ContextId Context::new_context_id() {
   return {job().rank, next_number_++};
 }
 
-bool Context::drain(double timeout_s) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
+bool Context::drain(double timeout_s, IdleHook idle) {
+  const auto since = std::chrono::steady_clock::now();
+  auto last_asked = now();
   const auto is_over = [this] { return engine_.active() == 0; };
-  Driver driver(engine_, nullptr, Driver::Attention::to_runs, Condition(is_over));
-  while (engine_.active() > 0 && std::chrono::steady_clock::now() < end)
-    if (!driver.step()) driver.rest();
-  return engine_.active() == 0;
+  Driver driver(engine_, idle, Driver::Attention::to_runs, Condition(is_over));
+  while (engine_.active() > 0) {
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count() >= timeout_s) return false;
+    if (driver.step()) continue;
+    if (now() - last_asked >= Watch::kAskAfter) {
+      last_asked = now();
+      const Lock lock(engine_.mutex);
+      engine_.for_each_active([](Pending& pending) { pending.stalled(); });
+    }
+    if (engine_.active() > 0) driver.rest();
+  }
+  return true;
 }
 
 // Under the engine's lock everything that a child could touch is whole.

@@ -85,12 +85,14 @@ class Context final : public std::enable_shared_from_this<Context>, ForkParticip
   /// each, or one where a rank is lost. Afterwards nothing can be started, and further calls do nothing. Returns
   /// whether all came. In a child of fork(): does nothing.
   bool close(double timeout_s);
+  /// The first half of that: waits until nothing is in flight. What nobody has a handle of any more ends, too, where a
+  /// peer has refused it: peers are asked.
+  bool drain(double timeout_s, IdleHook idle = nullptr);
   /// Under the engine's lock.
   [[nodiscard]] bool closed() const noexcept { return closed_; }
 
  private:
   Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make);
-  bool drain(double timeout_s);
   void meet_others(double timeout_s);
   [[nodiscard]] bool lost_any();
   void before_fork() noexcept override FAB_NO_ANALYSIS;

@@ -198,6 +198,7 @@ void OneSided::exchange_letters(std::uint64_t tag) {
     builder.recv(rank, 0, {BufferId::scratch, builder.scratch(sizeof(Letter)), letter});
   }
   letters_ = &communicator.make_retired(builder.commit(), Plan::Use::runs, {}, tag);
+  letters_->place_at(run_.place());
   for (std::size_t i = 0; i < partners_.size(); ++i) {
     const Letter letter = letter_to(partners_[i]);
     std::memcpy(letter_memory(2 * i), &letter, sizeof(letter));

@@ -53,6 +53,7 @@ class Run final : public Pending {
   }
   /// Where its call is in the order of the communicator: CallPlace::number.
   void place_at(std::uint64_t place) noexcept { place_ = place; }
+  [[nodiscard]] std::uint64_t place() const noexcept { return place_; }
   /// Of a persistent exchange whose calls are compared: what its starts are called.
   void call_as(CalledAs call);
   void compare_no_starts() noexcept;

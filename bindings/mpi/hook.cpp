@@ -9,6 +9,7 @@
 #include "bindings/mpi/failure.h"
 #include "bindings/mpi/naming.h"
 #include "bindings/mpi/next.h"
+#include "bindings/mpi/process.h"
 
 namespace fab::mpi {
 
@@ -30,6 +31,13 @@ Change find_change(const char* name) noexcept {
 bool hooked = false;
 
 thread_local bool polling = false;
+
+/// Whether what is in flight, or the answers to peers that wait for a call which this rank has refused, wait for
+/// callers.
+bool fab_waits_for_callers() noexcept {
+  const Process& process = Process::instance();
+  return process.is_open() && process.engine().active() > 0 && !process.engine().has_thread();
+}
 
 }  // namespace
 
@@ -54,11 +62,14 @@ void close_hook() noexcept {
 
 // The MPI calls in here make progress, too, and so come back.
 int poll_within_mpi() noexcept {
-  if (polling || (!naming_is_pending() && !requests_await_mpi())) return 0;
+  if (polling) return 0;
+  const bool drives = fab_waits_for_callers();
+  if (!drives && !naming_is_pending() && !requests_await_mpi()) return 0;
   polling = true;
   int completed = 0;
-  static_cast<void>(guarded("MPI", MPI_COMM_NULL, [&completed] {
+  static_cast<void>(guarded("MPI", MPI_COMM_NULL, [drives, &completed] {
     advance_naming();
+    if (drives && !requests_await_mpi()) Process::instance().engine().poll_once();
     completed = complete_requests();
   }));
   polling = false;

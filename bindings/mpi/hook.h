@@ -13,8 +13,8 @@ void open_hook() noexcept;
 /// At MPI_Finalize.
 void close_hook() noexcept;
 
-/// What MPI calls: names communicators, and completes the requests of completed_by_mpi.h. Returns how many requests
-/// became complete.
+/// What MPI calls: names communicators, completes the requests of completed_by_mpi.h, and makes progress where fab has
+/// no thread to do so. Returns how many requests became complete.
 int poll_within_mpi() noexcept;
 
 }  // namespace fab::mpi

@@ -97,10 +97,11 @@ template <class Call>
 int non_blocking(const char* name, MPI_Comm comm, MPI_Request* request, Call&& call) noexcept {
   return guarded(name, comm, [&] {
     Attachment& attachment = attachment_with_topology(comm);
-    const CompletedBy completed_by = who_completes();
     core::Communicator& core = *attachment.core;
+    CompletedBy completed_by = CompletedBy::fab;
     core::Run& run = core::in_order(core, [&]() -> core::Run& {
       check_request(request);
+      completed_by = who_completes();
       return call(core, Start{core});
     });
     attachment.core->engine().leave();

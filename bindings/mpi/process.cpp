@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "bindings/mpi/attachment.h"
 #include "bindings/mpi/completed_by_mpi.h"
 #include "bindings/mpi/datatype.h"
@@ -83,11 +85,7 @@ void Process::close() {
     const core::Lock lock(engine().mutex);
     context_->refusals().stop_listening();
   }
-  {
-    core::Driver driver(engine(), next_idle_hook());
-    while (engine().active() > 0)
-      if (!driver.step()) driver.rest();
-  }
+  static_cast<void>(context_->drain(std::numeric_limits<double>::infinity(), next_idle_hook()));
   static_cast<void>(complete_requests());  // those that the user let go of
   say_farewell(*context_, failed_.load());
   const std::lock_guard lock(mutex_);

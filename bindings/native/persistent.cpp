@@ -113,8 +113,12 @@ bool PersistentExchange::test_source(std::size_t source) {
     const core::Lock lock(engine.mutex);
     arrived = core::find_arrived(exchange_->run(), arrivals_, {&source, 1});
   }
-  if (arrived) raise(arrived->status);
-  return arrived.has_value();
+  if (!arrived) {
+    core::watch_tested(exchange_->run());
+    return false;
+  }
+  raise(arrived->status);
+  return true;
 }
 
 void PersistentExchange::start_all(std::span<PersistentExchange> exchanges) {

@@ -184,6 +184,33 @@ TEST_P(RefusedCall, PeersThatOnlyTestLearnOfIt) {
   }
 }
 
+// As a context that closes does. Otherwise the calls would stay for ever, and keep their contexts open.
+TEST_P(RefusedCall, EndsAlsoWhereNobodyHasAHandleAnyMore) {
+  open(caller_config());
+  refuse(*communicators_[kRefusing]);
+  for (core::Run* run : start_others(kCalls[0], kRefusing)) {
+    const core::Lock lock(run->communicator().engine().mutex);
+    run->let_go();
+  }
+  const auto any_active = [&] {
+    bool any = false;
+    for (Rank rank = 0; rank < job_->size(); ++rank) {
+      core::Engine& engine = job_->context(rank).engine();
+      const core::Lock lock(engine.mutex);
+      engine.for_each_active([](core::Pending& pending) { pending.stalled(); });
+      any |= rank != kRefusing && engine.active() > 0;
+    }
+    return any;
+  };
+  bool active = true;
+  for (int turn = 0; turn < 1000 && active; ++turn) {
+    for (int i = 0; i < 100; ++i) job_->progress();
+    active = any_active();
+  }
+  EXPECT_FALSE(active);
+  expect_agreement();
+}
+
 TEST_P(RefusedCall, ByAllRanksCostsNoMessage) {
   open(caller_config());
   for (const auto& communicator : communicators_) refuse(*communicator);

@@ -60,12 +60,13 @@ program completes_requests
     call prepare(sizes(i))
     call expect(shim_run() == MPI_SUCCESS, 'a blocking exchange')
     call expect_arrived('a blocking exchange')
-    do way = 1, 10
+    do way = 1, 13
       do round = 1, rounds
         call complete_one(sizes(i), way)
       end do
     end do
     call expect_not_early(sizes(i))
+    call freed_while_active(sizes(i))
     call persistent(sizes(i))
   end do
   call shim_end()
@@ -95,7 +96,7 @@ contains
     call expect(ierror == MPI_SUCCESS, what//': ierror')
   end subroutine
 
-  ! An exchange, a null request and two of MPI's own in one array, completed in one of ten ways.
+  ! An exchange, a null request and two of MPI's own in one array, completed in one of thirteen ways.
   subroutine complete_one(ints, way)
     integer, intent(in) :: ints, way
     REQUEST_TYPE :: requests(4)
@@ -181,12 +182,72 @@ contains
         call MPI_Testsome(4, requests, outcount, indices, MPI_STATUSES_IGNORE, ierror)
         if (outcount == MPI_UNDEFINED) exit
       end do
+    case (11)
+      do
+#if defined(WITH_MPI_F08)
+        call MPI_Waitany(4, requests, index, statuses(1), ierror)
+#else
+        call MPI_Waitany(4, requests, index, statuses(:, 1), ierror)
+#endif
+        if (index == MPI_UNDEFINED) exit
+        completed = completed + 1
+        call expect_count(statuses, 1, index)
+      end do
+      call expect(completed == 3, 'MPI_Waitany''s indices with a status')
+    case (12)
+      do
+        call MPI_Waitsome(4, requests, outcount, indices, statuses, ierror)
+        if (outcount == MPI_UNDEFINED) exit
+        completed = completed + outcount
+        do k = 1, outcount
+          call expect_count(statuses, k, indices(k))
+        end do
+      end do
+      call expect(completed == 3, 'MPI_Waitsome''s count with statuses')
+    case (13)
+      do
+        call MPI_Testsome(4, requests, outcount, indices, statuses, ierror)
+        if (outcount == MPI_UNDEFINED) exit
+        completed = completed + outcount
+        do k = 1, outcount
+          call expect_count(statuses, k, indices(k))
+        end do
+      end do
+      call expect(completed == 3, 'MPI_Testsome''s count with statuses')
     end select
     call expect_arrived('completion '//achar(iachar('0') + way))
     call expect(received == 100 * way + 1 - rank, 'a message of MPI''s own')
     do k = 1, 4
       call expect(requests(k) == MPI_REQUEST_NULL, 'a request that is complete')
     end do
+  end subroutine
+
+  ! What the kth status says of complete_one's request of that index: the exchange, the first, is no message.
+  subroutine expect_count(statuses, k, index)
+    STATUS_TYPE, intent(in) :: statuses(STATUS_SIZE *)
+    integer, intent(in) :: k, index
+    integer :: elements
+    if (index == 4) return  ! a send
+#if defined(WITH_MPI_F08)
+    call MPI_Get_count(statuses(k), MPI_INTEGER, elements, ierror)
+#else
+    call MPI_Get_count(statuses(:, k), MPI_INTEGER, elements, ierror)
+#endif
+    call expect(elements == merge(0, 1, index == 1), 'the status of a request among several')
+  end subroutine
+
+  subroutine freed_while_active(ints)
+    integer, intent(in) :: ints
+    REQUEST_TYPE :: request
+    logical :: flag
+    call prepare(ints)
+    call expect(shim_start_f(HANDLE(request)) == MPI_SUCCESS, 'start')
+    call MPI_Request_free(request, ierror)
+    call expect(request == MPI_REQUEST_NULL, 'a request that is free')
+    do while (shim_wrong() > 0)
+      call MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, flag, MPI_STATUS_IGNORE, ierror)
+    end do
+    call MPI_Barrier(MPI_COMM_WORLD, ierror)
   end subroutine
 
   ! Rank 1 starts when rank 0 says so.

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Completes fab's requests from mpi4py on two ranks; the shim makes them. Usage: program.py SHIM fab|mpi
+"""Completes fab's requests from mpi4py on two ranks; the shim makes them. Usage: program.py SHIM fab|mpi [FAB]
 
-fab: fab's functions have to be reached; mpi: they are not, and persistent exchanges have to be refused.
+fab: fab's functions have to be reached; mpi: they are not, and persistent exchanges have to be refused. FAB is a
+libfab_mpi that is loaded before the shim, for everybody.
 """
 import ctypes
 import sys
 
 from mpi4py import MPI
 
+late_fab = ctypes.CDLL(sys.argv[3], mode=ctypes.RTLD_GLOBAL) if len(sys.argv) > 3 else None
 shim = ctypes.CDLL(sys.argv[1])
 completed_by = sys.argv[2]
+MPI_LIBRARY = next(line.split()[-1] for line in open("/proc/self/maps") if "/libmpi.so" in line)
 world = MPI.COMM_WORLD
 rank = world.Get_rank()
 failures = 0
@@ -65,10 +68,23 @@ def lower_case(requests):
     MPI.Request.waitall(requests)
 
 
+def wait_in(library):
+    """By an address that the program asks the linker for, which nobody can see beforehand."""
+    def wait(requests):
+        for request in requests:
+            assert library.MPI_Wait(ctypes.c_void_p(MPI._addressof(request)), None) == MPI.SUCCESS
+    wait.__name__ = f"MPI_Wait of {library._name}"
+    return wait
+
+
+ways = [wait_one_by_one, test_one_by_one, MPI.Request.Waitall, test_all, wait_any, wait_some, get_status, lower_case]
+if completed_by == "mpi":
+    ways.append(wait_in(ctypes.CDLL(MPI_LIBRARY)))
+ways.append(wait_in(late_fab if late_fab is not None else shim))
+
 assert world.Get_size() == 2
 for ints in (3, 200_000):
-    for complete in (wait_one_by_one, test_one_by_one, MPI.Request.Waitall, test_all, wait_any, wait_some, get_status,
-                     lower_case):
+    for complete in ways:
         for turn in range(5):
             request, code = begin(ints)
             assert code == MPI.SUCCESS

@@ -44,6 +44,10 @@ class RingExchange {
     return (count_ - std::count(recv_.begin(), middle, value(right_of(world_rank())))) +
            (count_ - std::count(middle, recv_.end(), value(left_of(world_rank()))));
   }
+  /// Whether nothing has come.
+  [[nodiscard]] bool untouched() const {
+    return std::ranges::all_of(recv_, [](int received) { return received == -1; });
+  }
 
  private:
   [[nodiscard]] int value(int rank) const { return number_ * 1000 + rank; }
