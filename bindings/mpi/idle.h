@@ -5,6 +5,11 @@
 
 namespace fab::mpi {
 
+/// Once, when fab has its private communicator. Throws Failure.
+void open_idle();
+/// Before that ends.
+void close_idle() noexcept;
+
 /// Gives MPI's own progress a turn.
 void progress_mpi() noexcept;
 

@@ -64,6 +64,7 @@ void Process::open_mpi_side() {
   require(PMPI_Comm_group(MPI_COMM_WORLD, &world_group_), "MPI_Comm_group");
   require(PMPI_Comm_dup(MPI_COMM_SELF, &private_comm_), "MPI_Comm_dup");
   require(PMPI_Comm_set_errhandler(private_comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  open_idle();
   open_attachments();
   open_exchanges();
   open_datatypes();
@@ -98,6 +99,7 @@ void Process::close() {
 }
 
 void Process::close_mpi_side() noexcept {
+  close_idle();
   if (PMPI_Group_free(&world_group_) != MPI_SUCCESS) log_error("MPI_Finalize", "cannot free a group");
   if (PMPI_Comm_free(&private_comm_) != MPI_SUCCESS) log_error("MPI_Finalize", "cannot free a communicator");
 }
