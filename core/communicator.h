@@ -101,6 +101,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Throws Error(cancelled) when the context is closed.
   void start_lasting(Run& run);
   void run_finished() noexcept { --in_flight_; }
+  /// By whose fault this rank has given up a call here, and started none since that ended well (Losses).
+  [[nodiscard]] Rank given_up_for() const noexcept { return given_up_for_; }
+  void give_up_for(Rank culprit) noexcept { given_up_for_ = culprit; }
   [[nodiscard]] std::size_t cached_plans() const noexcept { return plans_.size(); }
   [[nodiscard]] std::size_t retired_plans() const noexcept { return plans_.retired(); }
 
@@ -115,6 +118,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   Status refusal_;
   std::uint64_t next_sequence_ = 0;
   std::uint64_t in_flight_ = 0;
+  Rank given_up_for_ = kNoRank;
   std::uint64_t next_lasting_ = 0;
   std::uint64_t lasting_ = 0;
   bool call_again_ = false;  ///< the exception on its way says that the same call may be made later

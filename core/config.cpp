@@ -133,7 +133,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 16> kOtherRows = {{
+constexpr std::array<ConfigRow, 17> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "What carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another of libfabric's "
      "names, as fab_info lists them; empty or auto: the best one is chosen.",
@@ -192,6 +192,17 @@ constexpr std::array<ConfigRow, 16> kOtherRows = {{
        return true;
      },
      [](const Config& config) { return fmt::format("{}", config.peer_timeout_s); }},
+    {"FAB_EXIT_TIMEOUT", "1",
+     "Seconds within which ranks that wait for a process learn that it has ended: 0.5 to 1000; what it sent before may "
+     "be "
+     "late by a third of that.",
+     [](std::string_view text, Config& config) {
+       double seconds = 0;
+       if (!parse_number(text, 0.5, 1000.0, seconds)) return false;
+       config.exit_timeout_s = seconds;
+       return true;
+     },
+     [](const Config& config) { return fmt::format("{}", config.exit_timeout_s); }},
     {"FAB_COMBINE_BYTES", "32768",
      "Blocks to one rank of another node travel as one message up to this many bytes in total: 0 or more, suffixes k "
      "and m; 0: never; the same on all ranks.",

@@ -57,6 +57,7 @@ struct Config {
   LogLevel log = LogLevel::warn;  ///< FAB_LOG
   double wait_timeout_s = 0;      ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever
   double peer_timeout_s = 0;      ///< FAB_PEER_TIMEOUT: seconds; 0: never
+  double exit_timeout_s = 1;      ///< FAB_EXIT_TIMEOUT: seconds
   std::size_t combine_bytes = 0;  ///< FAB_COMBINE_BYTES: blocks to one peer up to this total travel as one message
   std::size_t segment_bytes = 0;  ///< FAB_SEGMENT_BYTES: pipelines are cut into segments of so many bytes; 0: never
   std::array<std::string, kCollectives> algorithms;  ///< FAB_ALGO_*: names by Collective; empty: choose

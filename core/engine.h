@@ -107,6 +107,7 @@ class Engine : private BeforeRelease {
   /// The same of something that somebody may wait for.
   void activated(Pending& pending) noexcept FAB_REQUIRES(mutex) {
     pending.quiet_since = {};
+    pending.older_than_loss = false;
     pending.enter_before(active_places_);
     activated();
   }

@@ -24,17 +24,26 @@ constexpr auto kLinger = std::chrono::seconds(2);
 
 /// What a rank tells its clients.
 struct Record {
-  static constexpr std::uint32_t kLost = 0x6661624c;    // "fabL"
-  static constexpr std::uint32_t kClosed = 0x66616243;  // "fabC"
+  static constexpr std::uint32_t kLost = 0x6661624c;     // "fabL"
+  static constexpr std::uint32_t kClosed = 0x66616243;   // "fabC"
+  static constexpr std::uint32_t kGivenUp = 0x66616247;  // "fabG"
 
   std::uint32_t kind = 0;
   Rank rank = kNoRank;
+  std::uint32_t communicator = 0;
+  std::uint32_t unused = 0;
 };
 static_assert(sizeof(Record) == sizeof(Lifeline::record));
 
 void send_record(int fd, const Record& record) noexcept {
   // A client that takes nothing hears it by the end of its connection.
   [[maybe_unused]] const ssize_t sent = ::send(fd, &record, sizeof(record), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/// At most one of each communicator, and none of those that go on.
+void update(std::vector<GivenUp>& all, const GivenUp& news) {
+  std::erase_if(all, [&news](const GivenUp& each) { return each.communicator == news.communicator; });
+  if (news.culprit != kNoRank) all.push_back(news);
 }
 
 int error_of(int fd) noexcept {
@@ -85,6 +94,11 @@ void clear_port(sockaddr_storage& address) noexcept {
 
 }  // namespace
 
+Rank Lifeline::culprit_of(std::uint32_t communicator) const noexcept {
+  const auto found = std::ranges::find(given_up, communicator, &GivenUp::communicator);
+  return found == given_up.end() ? kNoRank : found->culprit;
+}
+
 Lifelines::Lifelines(const HostAddress& host, double vanished_s, const Log& log) : vanished_s_(vanished_s), log_(log) {
   open_port(host);
 }
@@ -126,6 +140,7 @@ void Lifelines::connect(Lifeline& line, Time now) {
   if (line.since == Time{}) line.since = now;
   line.state = Lifeline::State::connecting;
   line.record_bytes = 0;
+  line.given_up.clear();  // the peer tells it anew
   if (::connect(line.fd, reinterpret_cast<const sockaddr*>(&line.address), line.address_bytes) == 0)
     connected(line);
   else if (errno != EINPROGRESS)
@@ -175,6 +190,7 @@ void Lifelines::end(Lifeline& line, Lifeline::End how, Time now) {
   line.state = Lifeline::State::ended;
   line.end = how;
   line.ended = now;
+  ++ended_;
 }
 
 // The kernel counts whole seconds. The last probe that is not answered ends the connection one interval later.
@@ -241,12 +257,13 @@ void Lifelines::read(Lifeline& line, Time now) {
   }
 }
 
-void Lifelines::take_record(Lifeline& line) const {
+void Lifelines::take_record(Lifeline& line) {
   Record record;
   std::memcpy(&record, line.record.data(), sizeof(record));
   line.record_bytes = 0;
   if (record.kind == Record::kClosed) line.said_closed = true;
   if (record.kind == Record::kLost && line.told == kNoRank) line.told = record.rank;
+  if (record.kind == Record::kGivenUp) update(line.given_up, {record.communicator, record.rank});
 }
 
 // Nothing is sent on lines that nobody needs, and only some of them stay.
@@ -276,8 +293,13 @@ void Lifelines::accept_all() {
     const int client = accept();
     if (client < 0) return;
     clients_.push_back(client);
-    for (const Rank lost : lost_) send_record(client, {Record::kLost, lost});
+    tell_all(client);
   }
+}
+
+void Lifelines::tell_all(int client) const noexcept {
+  for (const Rank lost : lost_) send_record(client, {Record::kLost, lost});
+  for (const GivenUp& what : given_up_) send_record(client, {Record::kGivenUp, what.culprit, what.communicator});
 }
 
 // Whoever sleeps on the port would be woken again and again by those that cannot be accepted.
@@ -304,6 +326,13 @@ void Lifelines::tell(Rank lost) {
   accept_all();
 }
 
+void Lifelines::tell(const GivenUp& what) {
+  if (port_ < 0) return;
+  for (const int client : clients_) send_record(client, {Record::kGivenUp, what.culprit, what.communicator});
+  update(given_up_, what);
+  accept_all();
+}
+
 void Lifelines::leave_to_parent() noexcept {
   for (Lifeline& line : lines_) drop(line);
   for (const int client : clients_) ::close(client);
@@ -315,7 +344,7 @@ void Lifelines::close() {
   for (Lifeline& line : lines_) drop(line);
   if (port_ < 0) return;
   for (int client = accept(); client >= 0; client = accept()) {
-    for (const Rank lost : lost_) send_record(client, {Record::kLost, lost});
+    tell_all(client);
     send_record(client, {Record::kClosed, kNoRank});
     ::close(client);
   }

@@ -49,14 +49,24 @@ struct Lifeline {
   bool probes = false;     ///< keep-alive is on
   bool said_closed = false;
   int fd = -1;
-  Time since{};         ///< it is connecting, or failing to
-  Time wanted{};        ///< the last time that somebody waited for the peer
-  Time ended{};         ///< when that was seen
-  Rank told = kNoRank;  ///< a rank that the peer has lost
+  Time since{};                     ///< it is connecting, or failing to
+  Time wanted{};                    ///< the last time that somebody waited for the peer
+  Time ended{};                     ///< when that was seen
+  Rank told = kNoRank;              ///< a rank that the peer has lost
+  std::vector<GivenUp> given_up{};  ///< by the peer
   socklen_t address_bytes = 0;
   sockaddr_storage address{};
-  std::array<std::byte, 8> record{};  ///< what has come of the next one
+  std::array<std::byte, 16> record{};  ///< what has come of the next one
   std::size_t record_bytes = 0;
+
+  // Of an ended one, for Losses: what waits for the peer, and since when and in how many looks nothing of that came.
+  int awaited = 0;
+  int awaited_now = 0;  ///< as far as this look has counted
+  int looks = 0;
+  Time nothing_since{};
+
+  /// By whose fault the peer has given up a call on that communicator; kNoRank: it has not.
+  [[nodiscard]] Rank culprit_of(std::uint32_t communicator) const noexcept;
 };
 
 /// Those of one rank, and its own port. Guarded by the engine's lock.
@@ -82,6 +92,14 @@ class Lifelines {
   void poll(Time now);
   /// That a peer was lost: to whoever has a line to this rank, now or later.
   void tell(Rank lost);
+  /// The same of what this rank has given up, or goes on with.
+  void tell(const GivenUp& what);
+  [[nodiscard]] bool any_ended() const noexcept { return ended_ > 0; }
+  template <class Visit>
+  void for_each_ended(Visit&& visit) {
+    for (Lifeline& line : lines_)
+      if (line.state == Lifeline::State::ended) visit(line);
+  }
   /// Becomes readable when somebody wants to be told; -1 while there is nothing to tell.
   [[nodiscard]] int port() const noexcept {
     return lost_.empty() || !can_accept_ || clients_.size() >= kMostClients ? -1 : port_;
@@ -100,7 +118,7 @@ class Lifelines {
   void connected(Lifeline& line);
   void could_not_connect(Lifeline& line, int error, Time now);
   void read(Lifeline& line, Time now);
-  void take_record(Lifeline& line) const;
+  static void take_record(Lifeline& line);
   void end(Lifeline& line, Lifeline::End how, Time now);
   void drop(Lifeline& line) noexcept;
   void set_probes(Lifeline& line, bool on) const;
@@ -109,6 +127,7 @@ class Lifelines {
   [[nodiscard]] bool is_silent(const Lifeline& line, Time now) const;
 
   void serve();
+  void tell_all(int client) const noexcept;
   void accept_all();
   [[nodiscard]] int accept();
   void forget_gone();
@@ -119,8 +138,10 @@ class Lifelines {
   int port_ = -1;
   bool can_accept_ = true;
   std::deque<Lifeline> lines_;
+  int ended_ = 0;             ///< lines
   std::vector<int> clients_;  ///< lines of peers that were accepted
   std::vector<Rank> lost_;
+  std::vector<GivenUp> given_up_;  ///< at this time
   // Of one look.
   std::vector<pollfd> events_;
   std::vector<Lifeline*> open_;

@@ -47,6 +47,10 @@ class Losses final : public Lookout {
   [[nodiscard]] bool any() const noexcept { return !losses_.empty(); }
   [[nodiscard]] bool has_lost(Rank rank) const noexcept { return find(rank) != nullptr; }
 
+  /// The user is told how a call has ended, on a communicator where this rank has given up one, or that it has failed,
+  /// by the fault of `culprit` (kNoRank: nobody's). Its peers learn what they may still expect of this rank there.
+  void ended(const Pending& call, Communicator& communicator, Rank culprit);
+
   /// In a child of fork(), which must not keep its parent's lines alive.
   void leave_to_parent() noexcept {
     if (lifelines_ != nullptr) lifelines_->leave_to_parent();
@@ -62,22 +66,36 @@ class Losses final : public Lookout {
     std::string reason;
   };
 
-  void find_quiet(Time now);
-  /// Somebody waits for this peer.
-  void look_at(const Peer& peer, Time quiet_since, Time now);
+  void look_at_active(Time now);
+  /// Somebody has waited for this peer for a while.
+  void look_at(const Peer& peer, Time now);
+  /// Those that have ended, and from which nothing has come for a while.
+  void find_lost(Time now);
   void lose(Peer& peer, const std::string& reason, bool vanished);
   /// Ends connections with peers whose messages keep somebody that was given up.
   void drop_connections(Time now);
   void declare(Rank rank, const std::string& reason);
   [[nodiscard]] const Loss* find(Rank rank) const noexcept;
-  /// Who waits among others of which one was lost may wait for somebody who has given up. Returns how many were ended.
+  /// Ends what waits for somebody who will not come: who is lost, as others say, or has given up. Returns how many.
   std::size_t end_concerned(Time now);
+  /// By whose fault it waits in vain; kNoRank: it may yet end well.
+  [[nodiscard]] Rank culprit_of(const Pending& pending);
+  [[nodiscard]] Rank culprit_of(const Peer& peer, std::uint32_t communicator) const;
+  void give_up(Communicator& communicator, Rank culprit);
+  void go_on(Communicator& communicator);
+  void tell(const GivenUp& what);
   [[nodiscard]] static std::string describe(Lifeline::End end, double vanished_s);
 
+  [[nodiscard]] Clock::duration scaled(std::chrono::milliseconds time) const noexcept {
+    return std::chrono::duration_cast<Clock::duration>(time * scale_);
+  }
+
   Context& context_;
+  const double scale_;  ///< of all times
   std::unique_ptr<Lifelines> lifelines_;
   Time next_look_{};
   std::vector<Loss> losses_;
+  int given_up_ = 0;  ///< communicators
   // Of one look.
   std::vector<Pending*> quiet_;
   struct Lost {

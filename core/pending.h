@@ -72,8 +72,10 @@ class Pending : public ActivePlace {
   virtual void visit_peers(const PeerVisitor& /*visit*/) const {}
   /// Nothing more will come from, or go to, this peer.
   virtual void peer_lost(const Peer& /*peer*/, const Status& /*reason*/) {}
-  /// A rank of the job is among those that communicate here.
-  [[nodiscard]] virtual bool has_member(Rank /*world_rank*/) const { return false; }
+  /// Any one of those peers ends it, and not all of them.
+  [[nodiscard]] virtual bool waits_for_any() const noexcept { return false; }
+  /// Null once the user's handle is gone.
+  [[nodiscard]] virtual Communicator* held_communicator() const noexcept { return &communicator(); }
   /// Ends it early, by this rank's fault.
   virtual void abandon_for(Rank /*culprit*/, const Status& reason) { abandon(reason); }
   /// It has failed, or was abandoned, and ends as soon as providers have given back what they were given.
@@ -82,6 +84,7 @@ class Pending : public ActivePlace {
   std::uint64_t settled_when_seen = 0;
   std::chrono::steady_clock::time_point quiet_since{};  ///< zero: not seen yet
   int drops = 0;
+  bool older_than_loss = false;  ///< it began before this rank gave up another one of its communicator
 
   /// A caller knows that it is over. Needs no lock.
   virtual void over(bool /*took_long*/) noexcept {}

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -122,6 +123,12 @@ struct HostAddress {
   bool carries_messages = false;  ///< the provider's own
 };
 
+/// A call that a rank has given up by the fault of a lost rank; kNoRank: it goes on there.
+struct GivenUp {
+  std::uint32_t communicator = 0;  ///< a word for its id, the same on all ranks, never 0
+  Rank culprit = kNoRank;
+};
+
 /// All calls are made under one lock (the engine's), except capabilities, name, description and address, which are
 /// constant. Handlers run inside post_* and poll.
 class Provider {
@@ -182,11 +189,17 @@ class Provider {
   virtual void tell_lost(Rank) noexcept {}
   /// One that the peer has lost, also if it has ended since; kNoRank: none.
   [[nodiscard]] virtual Rank lost_by(PeerHandle) const noexcept { return kNoRank; }
+  virtual void tell_given_up(const GivenUp&) noexcept {}
+  /// By whose fault the peer has given up a call on that communicator; kNoRank: it has not, or goes on.
+  [[nodiscard]] virtual Rank given_up_by(PeerHandle, std::uint32_t /*communicator*/) const noexcept { return kNoRank; }
 
   /// Ends the connection with a peer that does not answer, so that what is in flight there fails; a posted receive
   /// whose message has come in part cannot be taken back otherwise. `whole_host`: also what may be other ranks' of its
   /// host.
   virtual void drop(PeerHandle /*peer*/, bool /*whole_host*/) {}
+
+  /// Whether the peer has ended: for providers that do not bear a receive of what it had begun to send.
+  virtual void ask_before_receiving(PeerHandle, std::function<bool()> /*has_ended*/) {}
 
   /// Asks for an end of a posted receive; its handler is called in any case, with Errc::cancelled if that worked.
   virtual void cancel(Completion& completion) = 0;

@@ -348,7 +348,11 @@ void Run::finish() noexcept {
 
 void Run::end() noexcept {
   engine_.mutex.assert_held();
-  plan_.communicator().run_finished();
+  Communicator& communicator = plan_.communicator();
+  communicator.run_finished();
+  if (!status_.ok() || communicator.given_up_for() != kNoRank) {
+    if (held_) communicator.context().losses().ended(*this, communicator, culprit_);
+  }
   done_.store(true, std::memory_order_release);
   engine_.deactivated(*this);
   if (!held_ && pending_ == 0) recycle();

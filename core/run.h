@@ -75,7 +75,6 @@ class Run final : public Pending {
   void abandon_for(Rank culprit, const Status& reason) override;
   void visit_peers(const PeerVisitor& visit) const override;
   void peer_lost(const Peer& peer, const Status& reason) override;
-  [[nodiscard]] bool has_member(Rank world_rank) const override;
   [[nodiscard]] bool given_up() const noexcept override { return abandoned_ || !broken_peers_.empty(); }
   void over(bool took_long) noexcept override;
   void stalled() override;

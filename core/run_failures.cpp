@@ -114,8 +114,6 @@ void Run::visit_peers(const PeerVisitor& visit) const {
     if (transfers_[i].state != Transfer::State::idle) visit(*transfers_[i].operation->peer);
 }
 
-bool Run::has_member(Rank world_rank) const { return plan_.communicator().has_member(world_rank); }
-
 // What the provider still has of sends to that peer may never end. It only reads, and nobody waits for it.
 void Run::peer_lost(const Peer& peer, const Status& reason) {
   const auto concerns = [&peer](const Transfer& transfer) {

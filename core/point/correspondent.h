@@ -52,6 +52,7 @@ struct Correspondent {
   std::vector<Post*> waiting;                      ///< until the peer's address is known
   std::unique_ptr<IncomingEnvelope> listener;      ///< of a peer of the node
   Status failure;                                  ///< not ok: nothing gets through any more
+  Rank culprit = kNoRank;                          ///< then: by whose end, if that is known
 };
 
 }  // namespace fab::core

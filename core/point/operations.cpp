@@ -31,6 +31,7 @@ void PointOperation::begin(Communicator& communicator) {
   held_ = in_flight_ = active_ = true;
   if (!status_.ok()) status_ = {};
   message_ = {};
+  culprit_ = kNoRank;
   done_.store(false, std::memory_order_relaxed);
   owner_.engine().activated(*this);
 }
@@ -39,6 +40,8 @@ void PointOperation::complete(Status status) {
   if (done()) return;
   status_ = std::move(status);
   count_settled();
+  if (held_ && (!status_.ok() || communicator_->given_up_for() != kNoRank))
+    owner_.context_.losses().ended(*this, *communicator_, culprit_);
   done_.store(true, std::memory_order_release);
   owner_.engine().mutex.assert_held();
   owner_.engine().ended();
@@ -47,6 +50,11 @@ void PointOperation::complete(Status status) {
 void PointOperation::no_longer_active() {
   owner_.engine().mutex.assert_held();
   if (std::exchange(active_, false)) owner_.engine().deactivated(*this);
+}
+
+void PointOperation::abandon_for(Rank culprit, const Status& reason) {
+  if (culprit_ == kNoRank) culprit_ = culprit;
+  abandon(reason);
 }
 
 bool PointOperation::has_member(Rank world_rank) const { return held_ && communicator_->has_member(world_rank); }
@@ -67,6 +75,7 @@ SendOperation::SendOperation(PointToPoint& owner, std::uint32_t number) noexcept
             SendOperation& send = send_of(self);
             Correspondent& correspondent = *send.correspondent_;
             PointToPoint& all = send.owner_;
+            send.culprit_ = all.blame(correspondent, status);
             send.end(send.failure(status));
             all.lose(correspondent, status);
           },
@@ -155,6 +164,7 @@ void SendOperation::was_asked_for(std::uint32_t receive) {
 
 bool SendOperation::post_payload() {
   if (!correspondent_->failure.ok()) {
+    culprit_ = correspondent_->culprit;
     end(failure(correspondent_->failure));
     return true;
   }
@@ -193,7 +203,9 @@ void SendOperation::visit_peers(const PeerVisitor& visit) const {
 }
 
 // Bytes that are with the provider may never leave. It only reads them.
-void SendOperation::correspondent_lost(const Status& reason) {
+void SendOperation::correspondent_lost() {
+  const Status& reason = correspondent_->failure;
+  culprit_ = correspondent_->culprit;
   if (state_ == State::answered) return end(failure(reason));
   if (state_ == State::leaving) {
     std::exchange(envelope_, nullptr)->sender = nullptr;
@@ -316,6 +328,7 @@ void ReceiveOperation::fetch(const Envelope& envelope) {
 // The sender hears that the bytes are wanted when the receive is posted, so they never come early.
 bool ReceiveOperation::post_payload() {
   if (!correspondent_->failure.ok()) {
+    culprit_ = correspondent_->culprit;
     end(failure(correspondent_->failure));
     return true;
   }
@@ -354,6 +367,7 @@ void ReceiveOperation::payload_failed(const Status& status) {
   Correspondent& correspondent = *correspondent_;
   PointToPoint& all = owner_;
   const Status reason = not_taken_back(status);
+  culprit_ = all.blame(correspondent, reason);
   end(failure(reason));
   all.lose(correspondent, reason);
 }
@@ -398,8 +412,10 @@ void ReceiveOperation::visit_peers(const PeerVisitor& visit) const {
   }
 }
 
-void ReceiveOperation::correspondent_lost(const Correspondent& correspondent, const Status& reason) {
+void ReceiveOperation::correspondent_lost(const Correspondent& correspondent) {
+  const Status& reason = correspondent.failure;
   if (state_ == State::receiving && correspondent_ == &correspondent) {
+    culprit_ = correspondent.culprit;
     if (end_.ok()) end_ = failure(reason);
     discards_ = false;
     return correspondent.peer->provider->cancel(payload_);
@@ -408,6 +424,7 @@ void ReceiveOperation::correspondent_lost(const Correspondent& correspondent, co
   const bool concerned =
       from_.rank != kAnySource ? correspondent_ == &correspondent : has_member(correspondent.world_rank);
   if (!concerned) return;
+  culprit_ = correspondent.culprit;
   mailbox_->forget(*this);
   end(failure(reason));
 }

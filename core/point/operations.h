@@ -29,7 +29,8 @@ class PointOperation : public Pending {
   /// Tells the user how it ended, and nobody a second time.
   void complete(Status status = {});
   [[nodiscard]] std::string describe_pending() const override { return describe() + ": " + describe_state(); }
-  [[nodiscard]] bool has_member(Rank world_rank) const override;
+  [[nodiscard]] Communicator* held_communicator() const noexcept override { return held_ ? communicator_ : nullptr; }
+  void abandon_for(Rank culprit, const Status& reason) override;
 
  protected:
   ~PointOperation() = default;
@@ -47,6 +48,9 @@ class PointOperation : public Pending {
   PointToPoint& owner_;
   const std::uint32_t number_;
   Communicator* communicator_ = nullptr;  ///< while held
+  [[nodiscard]] bool has_member(Rank world_rank) const;
+
+  Rank culprit_ = kNoRank;  ///< of the job, by whose end it failed
   bool held_ = false;
   bool in_flight_ = false;
   bool active_ = false;  ///< counted by the engine
@@ -84,7 +88,7 @@ class SendOperation final : public PointOperation {
   void was_taken();
   void was_refused();
   void was_asked_for(std::uint32_t receive);
-  void correspondent_lost(const Status& reason);
+  void correspondent_lost();
 
   /// The user was told that it failed, but the receiver may still answer.
   [[nodiscard]] bool given_up() const noexcept { return given_up_; }
@@ -137,12 +141,13 @@ class ReceiveOperation final : public PointOperation {
            (from_.tag == kAnyTag || from_.tag == envelope.tag);
   }
   [[nodiscard]] bool given_up() const noexcept override { return !end_.ok(); }
+  [[nodiscard]] bool waits_for_any() const noexcept override { return correspondent_ == nullptr; }
   [[nodiscard]] bool is_probe() const noexcept { return probe_; }
   void found(const Envelope& envelope);
   /// Takes a message; `bytes` of an eager one. The mailbox has forgotten this receive.
   void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes);
   void sender_gave_up();
-  void correspondent_lost(const Correspondent& correspondent, const Status& reason);
+  void correspondent_lost(const Correspondent& correspondent);
 
  private:
   friend class PointToPoint;

@@ -69,10 +69,12 @@ Pending& PointToPoint::send(Communicator& communicator, MessageMemory memory, De
                             memory.bytes(), buffered_bytes_, kMostBufferedBytes));
   SendOperation& send = acquire(sends_);
   send.start(communicator, std::move(memory), to, mode, correspondent);
-  if (correspondent.failure.ok())
+  if (correspondent.failure.ok()) {
     send_message(send);
-  else
+  } else {
+    send.culprit_ = correspondent.culprit;
     send.end(send.failure(correspondent.failure));
+  }
   return send;
 }
 
@@ -104,10 +106,12 @@ Pending& PointToPoint::start_receive(Communicator& communicator, MessageMemory m
     receive.take(*message->correspondent, message->envelope, message->bytes.get());
     return receive;
   }
-  if (const Status* failure = failure_of(communicator, known))
-    receive.end(receive.failure(*failure));
-  else
+  if (const Correspondent* lost = failed(communicator, known)) {
+    receive.culprit_ = lost->culprit;
+    receive.end(receive.failure(lost->failure));
+  } else {
     receive.wait_for_message();
+  }
   return receive;
 }
 
@@ -120,16 +124,16 @@ std::optional<MessageInfo> PointToPoint::find(Communicator& communicator, Source
     known = &correspondent(communicator.world_rank(from.rank));
   if (const Envelope* found = mailbox(communicator).find(from))
     return MessageInfo{found->source, found->tag, found->bytes};
-  if (const Status* failure = failure_of(communicator, known))
-    throw Error(failure->errc(), "iprobe: " + failure->message);
+  if (const Correspondent* lost = failed(communicator, known))
+    throw Error(lost->failure.errc(), "iprobe: " + lost->failure.message);
   return std::nullopt;
 }
 
 // Whoever waits for anybody waits for the dead, too: an error is better than to wait for ever.
-const Status* PointToPoint::failure_of(const Communicator& communicator, const Correspondent* from) const {
-  if (from != nullptr) return from->failure.ok() ? nullptr : &from->failure;
+const Correspondent* PointToPoint::failed(const Communicator& communicator, const Correspondent* from) const {
+  if (from != nullptr) return from->failure.ok() ? nullptr : from;
   for (const auto& [rank, each] : correspondents_)
-    if (!each->failure.ok() && communicator.has_member(rank)) return &each->failure;
+    if (!each->failure.ok() && communicator.has_member(rank)) return each.get();
   return nullptr;
 }
 
@@ -176,13 +180,19 @@ void PointToPoint::look_up_ended(Correspondent& correspondent) {
 // What has come from there stays.
 void PointToPoint::lose(Correspondent& correspondent, const Status& reason) {
   if (!correspondent.failure.ok()) return;
+  correspondent.culprit = blame(correspondent, reason);
   correspondent.failure = reason;
-  if (correspondent.peer != nullptr) context_.losses().note(*correspondent.peer, reason);
+  if (correspondent.culprit != kNoRank)
+    correspondent.failure.message = context_.losses().explain(correspondent.culprit, *correspondent.peer, reason);
   give_up_envelopes(correspondent.world_rank);
   for (Post* waiting : std::exchange(correspondent.waiting, {})) waiting->attempt(*waiting);
   for (SendOperation& send : sends_.all)
-    if (send.correspondent_ == &correspondent) send.correspondent_lost(reason);
-  for (ReceiveOperation& receive : receives_.all) receive.correspondent_lost(correspondent, reason);
+    if (send.correspondent_ == &correspondent) send.correspondent_lost();
+  for (ReceiveOperation& receive : receives_.all) receive.correspondent_lost(correspondent);
+}
+
+Rank PointToPoint::blame(const Correspondent& correspondent, const Status& reason) {
+  return correspondent.peer == nullptr ? kNoRank : context_.losses().note(*correspondent.peer, reason);
 }
 
 void PointToPoint::give_up_envelopes(Rank world_rank) {

@@ -111,8 +111,10 @@ class PointToPoint {
 
   void look_up_ended(Correspondent& correspondent);
   void lose(Correspondent& correspondent, const Status& reason);
+  /// Whose fault it is that nothing gets through; kNoRank: nobody's.
+  Rank blame(const Correspondent& correspondent, const Status& reason);
   /// Why a receive will never get a message; null if it may.
-  [[nodiscard]] const Status* failure_of(const Communicator& communicator, const Correspondent* from) const;
+  [[nodiscard]] const Correspondent* failed(const Communicator& communicator, const Correspondent* from) const;
   /// The peers of a communicator that are known; all where it is not too large.
   void visit_members(const Communicator& communicator, const Pending::PeerVisitor& visit);
 

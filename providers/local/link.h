@@ -67,6 +67,9 @@ class Link {
     const std::int32_t lost = peer_.head().lost.load(std::memory_order_acquire);
     return lost > 0 ? lost - 1 : kNoRank;
   }
+  [[nodiscard]] Rank given_up_by_peer(std::uint32_t communicator) const noexcept {
+    return peer_.head().given_up.find(communicator);
+  }
   /// The peer's process has ended: what it sent still arrives, everything else fails.
   void peer_ended(const std::string& reason);
 

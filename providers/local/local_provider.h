@@ -33,6 +33,10 @@ class LocalProvider final : public Provider {
                                      std::uint64_t ignore, Completion& completion) override;
   void tell_lost(Rank rank) noexcept override;
   [[nodiscard]] Rank lost_by(PeerHandle peer) const noexcept override { return links_[peer]->lost_by_peer(); }
+  void tell_given_up(const GivenUp& what) noexcept override { segment_.head().given_up.show(what); }
+  [[nodiscard]] Rank given_up_by(PeerHandle peer, std::uint32_t communicator) const noexcept override {
+    return links_[peer]->given_up_by_peer(communicator);
+  }
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] bool busy() const noexcept override;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <limits>
 #include <system_error>
 
@@ -40,6 +41,10 @@ constexpr int kEndpointTries = 16;
 
 /// ofi_rxd (seen with 1.17) reports the end of an injected message without the context that it was given.
 bool forgets_injected(const std::string& provider) { return provider.ends_with("ofi_rxd"); }
+
+/// ofi_rxm (seen with 1.17) ends the process by a signal when a receive meets a message that was announced, or has come
+/// in part, by a connection that has ended since.
+bool forgets_connections(const std::string& provider) { return provider.ends_with("ofi_rxm"); }
 
 void* provider_space_of(const Completion& completion) { return const_cast<Completion&>(completion).provider_space(); }
 
@@ -276,6 +281,11 @@ void OfiProvider::drop(PeerHandle peer, bool whole_host) {
                             reinterpret_cast<const sockaddr*>(&address), whole_host ? Reach::host : Reach::port);
   log_.write(LogLevel::info, "{}: ended {} connections with {}", description_, ended,
              to_string(reinterpret_cast<const sockaddr*>(&address)));
+}
+
+void OfiProvider::ask_before_receiving(PeerHandle peer, std::function<bool()> has_ended) {
+  asks_before_receiving_ = forgets_connections(name_);
+  if (asks_before_receiving_) peers_[peer].has_ended = std::move(has_ended);
 }
 
 // Both ends cut long messages by the same length.

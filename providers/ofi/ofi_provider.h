@@ -5,6 +5,7 @@
 #include <rdma/fi_tagged.h>
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -55,6 +56,7 @@ class OfiProvider final : public Provider {
   void set_listener(WriteListener* listener) noexcept override { listener_ = listener; }
   [[nodiscard]] std::uint64_t strangers() const noexcept override { return strangers_; }
   void drop(PeerHandle peer, bool whole_host) override;
+  void ask_before_receiving(PeerHandle peer, std::function<bool()> has_ended) override;
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] int wait_fd() const noexcept override { return wait_fd_; }
@@ -72,11 +74,15 @@ class OfiProvider final : public Provider {
   struct KnownPeer {
     fi_addr_t address = FI_ADDR_UNSPEC;
     ReceiverKey key;
+    std::function<bool()> has_ended{};  ///< where receives may not be posted then
   };
   struct KeptBlock {
     std::uint32_t heap_region = 0;
     Region region{};
   };
+
+  /// Of ofi_rxm: longer messages are announced, or come in parts.
+  static constexpr std::size_t kLongestInOne = 4096;
 
   void open(const fi_info& info);
   void open_domain(const fi_info& info, fi_progress progress);
@@ -180,6 +186,7 @@ class OfiProvider final : public Provider {
   Handle<fid_ep> endpoint_;
   int wait_fd_ = -1;
   bool register_local_ = false;
+  bool asks_before_receiving_ = false;                          ///< messages longer than kLongestInOne
   RegionsInFlight registered_;                                  ///< FI_MR_LOCAL only
   KeptMemory kept_;                                             ///< as above
   std::vector<KeptBlock> kept_blocks_;                          ///< of fab's heap, in kept_

@@ -109,6 +109,11 @@ PostResult OfiProvider::send_part(PeerHandle to, std::span<const iovec> pieces, 
 PostResult OfiProvider::post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                   std::uint64_t ignore, Completion& completion) {
   const std::size_t bytes = total(pieces);
+  if (asks_before_receiving_ && bytes > kLongestInOne && from < peers_.size() && peers_[from].has_ended &&
+      peers_[from].has_ended()) {
+    completion.fail({make_error_code(Errc::unreachable), "its process has ended"});
+    return PostResult::pending;
+  }
   if (bytes > least_limit_ && bytes > limit_of(from))
     return begin(completion,
                  {.kind = LongMessage::Kind::receive,

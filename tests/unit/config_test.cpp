@@ -45,6 +45,7 @@ TEST(Config, DefaultsStandInTheRows) {
   EXPECT_EQ(config.log, LogLevel::warn);
   EXPECT_EQ(config.wait_timeout_s, 0);
   EXPECT_EQ(config.peer_timeout_s, 30);
+  EXPECT_EQ(config.exit_timeout_s, 1);
   EXPECT_EQ(config.combine_bytes, 32768u);
   EXPECT_EQ(config.segment_bytes, 65536u);
   for (const std::string& algorithm : config.algorithms) EXPECT_EQ(algorithm, "");
@@ -61,7 +62,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 16u + kCollectives);
+  EXPECT_EQ(names.size(), 17u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
@@ -83,6 +84,7 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_WAIT_TIMEOUT", "0.25").wait_timeout_s, 0.25);
   EXPECT_EQ(read("FAB_PEER_TIMEOUT", "2").peer_timeout_s, 2);
   EXPECT_EQ(read("FAB_PEER_TIMEOUT", "0").peer_timeout_s, 0);
+  EXPECT_EQ(read("FAB_EXIT_TIMEOUT", "2.5").exit_timeout_s, 2.5);
   EXPECT_EQ(read("FAB_COMBINE_BYTES", "0").combine_bytes, 0u);
   EXPECT_EQ(read("FAB_COMBINE_BYTES", "64k").combine_bytes, std::size_t{64} << 10);
   EXPECT_EQ(read("FAB_COMBINE_BYTES", "2m").combine_bytes, std::size_t{2} << 20);
@@ -147,6 +149,8 @@ TEST(Config, InvalidValuesAreRefused) {
       {"FAB_PEER_TIMEOUT", "1"},
       {"FAB_PEER_TIMEOUT", "30001"},
       {"FAB_PEER_TIMEOUT", "2.5"},
+      {"FAB_EXIT_TIMEOUT", "0.4"},
+      {"FAB_EXIT_TIMEOUT", "inf"},
       {"FAB_WAIT_TIMEOUT", "inf"},
       {"FAB_WAIT_TIMEOUT", "5s"},
       {"FAB_COMBINE_BYTES", "k"},

@@ -47,6 +47,15 @@ void RecordingProvider::refuse_connections(std::string fault) {
   connection_fault_ = std::move(fault);
 }
 
+void RecordingProvider::show_given_up(PeerHandle peer, const GivenUp& what) {
+  given_up_[{peer, what.communicator}] = what.culprit;
+}
+
+Rank RecordingProvider::given_up_by(PeerHandle peer, std::uint32_t communicator) const noexcept {
+  const auto found = given_up_.find({peer, communicator});
+  return found == given_up_.end() ? kNoRank : found->second;
+}
+
 void RecordingProvider::set_cancelling(Cancelling cancelling) {
   const std::lock_guard lock(mutex_);
   cancelling_ = cancelling;

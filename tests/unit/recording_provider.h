@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -52,12 +53,15 @@ class RecordingProvider : public Provider {
   void fail_in_post(PeerHandle peer, OperationKind kind, std::string fault);
   void refuse_connections(std::string fault);  ///< connect throws Error(unreachable)
   void set_cancelling(Cancelling cancelling);
+  void show_given_up(PeerHandle peer, const GivenUp& what);  ///< a peer tells it, from now on
 
   // What was posted, in the order of acceptance.
   [[nodiscard]] std::vector<Post> posts() const;
   [[nodiscard]] std::size_t count(OperationKind kind) const;
   /// The n-th accepted post of a kind to or from a peer; fails the test when there is none.
   [[nodiscard]] std::size_t find(OperationKind kind, PeerHandle peer, std::size_t n = 0) const;
+  /// What this rank told of what it has given up. Guarded by the engine's lock.
+  [[nodiscard]] const std::vector<GivenUp>& told_given_up() const noexcept { return told_given_up_; }
   [[nodiscard]] std::size_t refusals() const noexcept { return refusals_.load(); }
   [[nodiscard]] std::size_t polls() const noexcept { return polls_.load(); }
   /// Those by other threads than the one that made the provider.
@@ -84,6 +88,8 @@ class RecordingProvider : public Provider {
   [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                      std::uint64_t ignore, Completion& completion) override;
   void cancel(Completion& completion) override;
+  void tell_given_up(const GivenUp& what) noexcept override { told_given_up_.push_back(what); }
+  [[nodiscard]] Rank given_up_by(PeerHandle peer, std::uint32_t communicator) const noexcept override;
   std::size_t poll() override;
   [[nodiscard]] int wait_fd() const noexcept override;
   [[nodiscard]] bool may_sleep() override;
@@ -120,6 +126,8 @@ class RecordingProvider : public Provider {
   std::set<std::pair<PeerHandle, OperationKind>> refused_peers_;
   std::vector<Fault> faults_;
   std::string connection_fault_;
+  std::map<std::pair<PeerHandle, std::uint32_t>, Rank> given_up_;
+  std::vector<GivenUp> told_given_up_;
   Cancelling cancelling_ = Cancelling::in_cancel;
   std::atomic<std::size_t> refusals_{0};
   std::atomic<std::size_t> polls_{0};

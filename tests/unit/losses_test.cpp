@@ -1,0 +1,169 @@
+// What a rank makes of the news that another one is lost: whose waits end, and what it tells its peers. The test turns
+// the clock.
+#include "core/losses.h"
+
+#include <gmock/gmock.h>
+
+#include "core/point/point_to_point.h"
+#include "core/run.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr Rank kLost = 3;
+
+class LossesTest : public testing::Test {
+ protected:
+  RecordingProvider& provider() { return rig_.provider(); }
+  core::Run& start(const std::vector<Rank>& peers) { return start(peers, *rig_.world()); }
+  core::Run& start(const std::vector<Rank>& peers, core::Communicator& communicator) {
+    return rig_.start(exchange_with(peers, 8), buffers_, communicator);
+  }
+  void hear_of_loss() {
+    const core::Lock lock(rig_.engine().mutex);
+    rig_.context().losses().heard_of({.culprit = kLost, .code = Errc::unreachable});
+  }
+  /// Looks every 50 ms, for so long.
+  void pass(milliseconds time) {
+    const core::Lock lock(rig_.engine().mutex);
+    for (const auto end = now_ + time; now_ < end; now_ += milliseconds(50)) rig_.context().losses().look(now_);
+  }
+  /// This rank loses the lost one in a call.
+  void fail_with_lost(core::Communicator& communicator) {
+    const std::size_t first = provider().posts().size();
+    core::Run& run = start({kLost}, communicator);
+    provider().fail(first, Errc::unreachable, "the process has ended");
+    rig_.poll();
+    rig_.poll();
+    ASSERT_TRUE(run.done());
+    ASSERT_EQ(run.status().errc(), Errc::unreachable);
+    rig_.let_go(run);
+  }
+  /// The first that this rank has told of.
+  GivenUp told() { return provider().told_given_up().empty() ? GivenUp{} : provider().told_given_up().front(); }
+  void end_well(core::Run& run) {
+    provider().settle_all(8);
+    rig_.poll();
+    ASSERT_TRUE(run.done());
+    EXPECT_TRUE(run.status().ok()) << run.status().message;
+    rig_.let_go(run);
+  }
+
+  RecordingRig rig_;
+  Buffers buffers_{64};
+  core::Lookout::Time now_ = core::Lookout::Time{} + seconds(1000);
+};
+
+TEST_F(LossesTest, EndNoWaitForTheLivingAlone) {
+  core::Run& run = start({1, 2});
+  hear_of_loss();
+  pass(seconds(60));
+  EXPECT_FALSE(run.done()) << run.status().message;
+  end_well(run);
+}
+
+TEST_F(LossesTest, EndAWaitForTheLost) {
+  core::Run& run = start({1, kLost});
+  hear_of_loss();
+  pass(seconds(1));
+  ASSERT_TRUE(run.done());
+  EXPECT_THAT(run.status().message, AllOf(HasSubstr("rank 3 of the job is lost"), HasSubstr("receive from rank 1")));
+  rig_.let_go(run);
+}
+
+TEST_F(LossesTest, EndAWaitForWhoHasGivenUpThere) {
+  core::Run& run = start({1, 2});
+  fail_with_lost(*rig_.world());
+  ASSERT_THAT(provider().told_given_up(), SizeIs(1));
+  const GivenUp here = told();
+  EXPECT_EQ(here.culprit, kLost);
+  provider().show_given_up(2, here);
+  pass(seconds(1));
+  ASSERT_TRUE(run.done());
+  EXPECT_EQ(run.status().errc(), Errc::unreachable);
+  EXPECT_THAT(run.status().message, HasSubstr("rank 3 of the job is lost"));
+  rig_.let_go(run);
+}
+
+TEST_F(LossesTest, EndNoWaitForWhoHasGivenUpElsewhere) {
+  const auto other = rig_.communicator(core::ContextId{.owner = 1, .number = 7});
+  core::Run& run = start({1, 2}, *other);
+  fail_with_lost(*rig_.world());
+  provider().show_given_up(2, told());
+  pass(seconds(60));
+  EXPECT_FALSE(run.done()) << run.status().message;
+  end_well(run);
+}
+
+TEST_F(LossesTest, EndNoWaitWhileSomethingComes) {
+  core::Run& run = start({1, 2});
+  fail_with_lost(*rig_.world());
+  const std::size_t receive = provider().find(kRecv, 1);
+  provider().show_given_up(2, told());
+  pass(milliseconds(200));
+  provider().deliver(receive, bytes_of(8, 0));
+  rig_.poll();
+  pass(milliseconds(200));
+  EXPECT_FALSE(run.done());
+  pass(milliseconds(300));
+  ASSERT_TRUE(run.done());
+  rig_.let_go(run);
+}
+
+TEST_F(LossesTest, TellOnceThatACallWasGivenUpAndThatAnotherEndedWell) {
+  fail_with_lost(*rig_.world());
+  fail_with_lost(*rig_.world());
+  ASSERT_THAT(provider().told_given_up(), SizeIs(1));
+  end_well(start({1}));
+  ASSERT_THAT(provider().told_given_up(), SizeIs(2));
+  EXPECT_EQ(provider().told_given_up()[1].communicator, provider().told_given_up()[0].communicator);
+  EXPECT_EQ(provider().told_given_up()[1].culprit, kNoRank);
+  end_well(start({1}));
+  EXPECT_THAT(provider().told_given_up(), SizeIs(2));
+}
+
+TEST_F(LossesTest, TellThatThisRankGoesOnOnlyByWhatBeganLater) {
+  core::Run& older = start({1});
+  fail_with_lost(*rig_.world());
+  end_well(older);
+  pass(seconds(1));
+  EXPECT_THAT(provider().told_given_up(), SizeIs(1));
+  core::Run& waits = start({2});
+  pass(milliseconds(100));
+  EXPECT_THAT(provider().told_given_up(), SizeIs(2));
+  end_well(waits);
+}
+
+TEST_F(LossesTest, EndAReceiveFromAnybodyWhenNobodyIsLeft) {
+  core::Pending* receive = nullptr;
+  std::array<std::byte, 8> memory{};
+  {
+    const core::Lock lock(rig_.engine().mutex);
+    receive = &rig_.context().point_to_point().receive(*rig_.world(), core::MessageMemory(memory.data(), memory.size()),
+                                                       {kAnySource, 0});
+  }
+  rig_.poll();
+  fail_with_lost(*rig_.world());
+  const GivenUp here = told();
+  provider().show_given_up(1, here);
+  provider().show_given_up(kLost, here);
+  pass(seconds(60));
+  EXPECT_FALSE(receive->done()) << receive->status().message;
+  provider().show_given_up(2, here);
+  pass(seconds(1));
+  EXPECT_TRUE(receive->done());
+  EXPECT_THAT(receive->status().message, HasSubstr("rank 3 of the job is lost"));
+  const core::Lock lock(rig_.engine().mutex);
+  if (!receive->done()) receive->abandon({make_error_code(Errc::cancelled), "the test has failed"});
+  receive->let_go();
+}
+
+}  // namespace
+}  // namespace fab::test
