@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "bindings/native/open_context.h"
 #include "core/communicator.h"
@@ -36,7 +37,7 @@ double bound_s(const Case& which, const Times& times) {
   switch (which.fault) {
     case Fault::killed:
     case Fault::exits:
-      return 1;
+      return times.exit_timeout_s;
     case Fault::machine_gone:
       return times.peer_timeout_s + 1;
     default:
@@ -51,6 +52,7 @@ Config config_of(const Case& which, const Times& times) {
   if (which.way == Way::two_hosts) config.interface = TwoHosts::kInterface;
   if (which.doing == Doing::one_sided) config.one_sided = OneSided::on;
   config.peer_timeout_s = times.peer_timeout_s;
+  config.exit_timeout_s = times.exit_timeout_s;
   if (!is_loss(which.fault) && which.fault != Fault::stopped) config.wait_timeout_s = times.wait_timeout_s;
   if (const char* level = std::getenv("FAULTS_LOG"); level != nullptr && std::string(level) == "info")
     config.log = LogLevel::info;
@@ -80,6 +82,13 @@ void suffer(Fault fault) {
   }
 }
 
+/// What a rank says of an error: when it came, when its operation had begun, both from the fault on, and the error.
+std::string said(double begin_s, const std::string& error) {
+  const double now_s = ForkedJob::now_s();
+  const double passed_s = ForkedJob::seconds_since_mark(kVictim);
+  return std::to_string(passed_s) + " s, begun at " + std::to_string(passed_s - (now_s - begin_s)) + " s: " + error;
+}
+
 class Member {
  public:
   Member(const Case& which, const Times& times, std::unique_ptr<Store> store)
@@ -96,14 +105,14 @@ class Member {
     const bool victim = ring_->rank() == kVictim;
     for (int step = 0; step < kSteps; ++step) {
       const bool strikes = victim && step == kFaultStep;
+      const double begin_s = ForkedJob::now_s();
       try {
         const bool right = operation_->run(step, [&] {
           if (strikes) suffer(which_.fault);
         });
         if (!right) return "wrong data";
       } catch (const Error& error) {
-        const double passed_s = ForkedJob::seconds_since_mark(kVictim);
-        return std::to_string(passed_s) + " s: " + error.what();
+        return said(begin_s, error.what());
       }
     }
     return "done";
@@ -116,8 +125,7 @@ class Member {
     const auto start = std::chrono::steady_clock::now();
     context_->close(10);
     const double taken_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (taken_s > kClosingS + times_.margin_s / 4)
-      text += " (closing took " + std::to_string(taken_s) + " s: too long)";
+    if (taken_s > times_.slack * kClosingS) text += " (closing took " + std::to_string(taken_s) + " s: too long)";
     return text;
   }
 
@@ -142,18 +150,28 @@ std::string body(const Case& which, const Times& times, std::unique_ptr<Store> s
     if (victim && is_loss(which.fault)) never_come_back();
     return rank.close(std::move(text));
   } catch (const std::exception& error) {
-    return std::to_string(ForkedJob::seconds_since_mark(kVictim)) + " s, when it began: " + error.what();
+    return said(ForkedJob::now_s(), std::string("when it began: ") + error.what());
   }
 }
 
-/// What is wrong with a survivor's text; empty: nothing.
-std::string complaint(const Case& which, const Times& times, const std::string& text, double& slowest_s) {
+/// When the last survivor began the operation that failed: one that computes keeps those who wait for it waiting.
+double begun_s(const std::vector<std::string>& texts) {
+  double last_s = 0;
+  for (const std::string& text : texts)
+    if (const auto at = text.find("begun at "); at != std::string::npos)
+      last_s = std::max(last_s, std::atof(text.c_str() + at + std::string("begun at ").size()));
+  return last_s;
+}
+
+/// What is wrong with a survivor's text; empty: nothing. `since_s`: the fault has struck, and all of them wait.
+std::string complaint(const Case& which, const Times& times, const std::string& text, double since_s,
+                      double& slowest_s) {
   if (which.fault == Fault::stopped) return text == "done" ? "" : "should have ended well";
-  const double passed_s = std::atof(text.c_str());
+  const double passed_s = std::atof(text.c_str()) - since_s;
   slowest_s = std::max(slowest_s, passed_s);
   if (text == "wrong data" || text == "done" || text.starts_with("(")) return "should have ended with an error";
   if (text.find("too long)") != std::string::npos) return "closing took too long";
-  if (passed_s > bound_s(which, times) + times.margin_s) return "took too long";
+  if (passed_s > times.slack * bound_s(which, times)) return "took too long";
   if (is_loss(which.fault) && text.find("rank 3") == std::string::npos) return "does not name rank 3";
   return "";
 }
@@ -185,11 +203,17 @@ Verdict judge(const Case& which, const Times& times) {
   if (!job.wait_for_mark(kVictim, kPatienceS)) return {.text = "the fault was never reached"};
   act(job, which, times, their_hosts);
   bool named = false;
+  std::vector<std::string> texts(kRanks);
   for (Rank rank = 0; rank < kRanks; ++rank) {
     if (rank == kVictim && which.fault != Fault::stopped) continue;
-    const std::string text = job.result(rank, kPatienceS + bound_s(which, times) + times.margin_s);
+    texts[static_cast<std::size_t>(rank)] = job.result(rank, kPatienceS + times.slack * bound_s(which, times));
+  }
+  const double since_s = begun_s(texts);
+  for (Rank rank = 0; rank < kRanks; ++rank) {
+    if (rank == kVictim && which.fault != Fault::stopped) continue;
+    const std::string& text = texts[static_cast<std::size_t>(rank)];
     named = named || text.find("rank 3") != std::string::npos;
-    const std::string wrong = complaint(which, times, text, verdict.slowest_s);
+    const std::string wrong = complaint(which, times, text, since_s, verdict.slowest_s);
     if (!wrong.empty()) {
       verdict.good = false;
       verdict.text += "\n    rank " + std::to_string(rank) + " " + wrong + ": " + text;

@@ -214,6 +214,10 @@ double ForkedJob::seconds_since_mark(Rank rank) {
   return std::chrono::duration<double>(Clock::now().time_since_epoch() - marked_at).count();
 }
 
+double ForkedJob::now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 void ForkedJob::end_together(int ranks, double timeout_s) {
   ++current_job->at_end;
   static_cast<void>(wait_until([ranks] { return current_job->at_end.load() >= ranks; }, timeout_s));

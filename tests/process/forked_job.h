@@ -39,6 +39,8 @@ class ForkedJob {
   void mark_again(Rank rank);
   /// For the bodies: how long ago a rank called it.
   [[nodiscard]] static double seconds_since_mark(Rank rank);
+  /// Of the clock that marks are set by.
+  [[nodiscard]] static double now_s();
   /// For the bodies: this rank has come to its end, and waits until so many have, at most so long.
   static void end_together(int ranks, double timeout_s);
 
