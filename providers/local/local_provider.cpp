@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/anonymous_file.h"
+
 namespace fab::local {
 
 namespace {
@@ -80,7 +82,10 @@ LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& lo
                     .wait_fd_lags = true,
                     .takes_longer_messages = true} {
   if (!segment_.refusal().empty())
-    log_.write(LogLevel::warn, "the ranks of this node share System V memory: {}", segment_.refusal());
+    log_.write(
+        LogLevel::warn, "the ranks of this node share {}: {}",
+        segment_.memory() >= 0 ? std::string("System V memory") : fmt::format("a file in {}", core::kMemoryFolder),
+        segment_.refusal());
 }
 
 PeerHandle LocalProvider::connect(std::string_view address) {

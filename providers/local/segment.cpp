@@ -161,18 +161,26 @@ Segment::Segment(std::size_t places) : used_bytes_(SegmentHead::bytes(places)) {
   core::AnonymousFile file = core::make_anonymous_file("fab", bytes);
   file_ = Descriptor(file.descriptor);
   refusal_ = std::move(file.refusal);
-  if (file_.open())
-    head_ = Mapping(file_.get(), 0, used_bytes_);
-  else
-    make_memory(bytes);
+  if (!file_.open()) make_next_best(bytes);
+  if (file_.open()) head_ = Mapping(file_.get(), 0, used_bytes_);
   head().magic = SegmentHead::kMagic;
   head().cookie = random_number();
 }
 
+void Segment::make_next_best(std::uint64_t bytes) {
+  if (make_memory(bytes)) return;
+  core::AnonymousFile file = core::make_reserved_file(bytes);
+  file_ = Descriptor(file.descriptor);
+  if (!file_.open()) throw Error(Errc::no_resources, fmt::format("shared memory: {}; {}", refusal_, file.refusal));
+}
+
 // Linux lets others attach a segment that is to be removed for as long as somebody has it attached.
-void Segment::make_memory(std::uint64_t bytes) {
+bool Segment::make_memory(std::uint64_t bytes) {
   memory_ = ::shmget(IPC_PRIVATE, bytes, IPC_CREAT | SHM_NORESERVE | S_IRUSR | S_IWUSR);
-  if (memory_ < 0) fail(Errc::no_resources, fmt::format("{}; shmget of {} bytes", refusal_, bytes));
+  if (memory_ < 0) {
+    refusal_ += fmt::format("; shmget of {} bytes: {}", bytes, std::strerror(errno));
+    return false;
+  }
   try {
     whole_ = Mapping::attach(memory_);
   } catch (...) {
@@ -181,6 +189,7 @@ void Segment::make_memory(std::uint64_t bytes) {
   }
   if (::shmctl(memory_, IPC_RMID, nullptr) != 0) fail(Errc::no_resources, "shmctl");
   head_ = Mapping::part_of(whole_, 0);
+  return true;
 }
 
 Mapping Segment::make_ring(std::size_t place) {

@@ -98,7 +98,7 @@ struct SegmentName {
 [[noreturn]] void fail_at_process(long process, const std::string& what);
 
 /// This rank's own. Nothing of it has a name in any file system, so nothing is left behind: it is an anonymous file or,
-/// where the system refuses those, a System V segment that ends with its last user.
+/// where the system refuses those, a System V segment that ends with its last user, or else a file in /dev/shm.
 class Segment {
  public:
   /// `places`: ranks on the node. Throws Error(no_resources).
@@ -107,13 +107,14 @@ class Segment {
   [[nodiscard]] SegmentHead& head() const noexcept { return *head_.as<SegmentHead>(); }
   [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
   [[nodiscard]] int memory() const noexcept { return memory_; }
-  /// Why it is no file; empty: it is one.
+  /// Why it is no file of the kind that is best; empty: it is one.
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
   /// A new ring to the rank at that place, which finds it in the head.
   Mapping make_ring(std::size_t place);
 
  private:
-  void make_memory(std::uint64_t bytes);
+  [[nodiscard]] bool make_memory(std::uint64_t bytes);
+  void make_next_best(std::uint64_t bytes);
 
   Descriptor file_;
   int memory_ = -1;

@@ -51,7 +51,8 @@ void limit_files() {
   if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) throw std::runtime_error("setrlimit");
 }
 void refuse_files() { refuse_calls({SYS_memfd_create}, EPERM); }
-void refuse_all_shared_memory() { refuse_calls({SYS_memfd_create, SYS_shmget}, ENOSYS); }
+void refuse_memory() { refuse_calls({SYS_memfd_create, SYS_shmget}, ENOSYS); }
+void refuse_all_shared_memory() { refuse_calls({SYS_memfd_create, SYS_shmget, SYS_fallocate}, ENOSYS); }
 
 /// Exchanges of messages of all lengths, in memory of fab's: "N lines, ok" with the lines that were logged before.
 std::string exchange(std::unique_ptr<Store> store, const std::function<void()>& refuse) {
@@ -114,6 +115,19 @@ TEST(Refusal, NoAnonymousFilesOnOneRank) {
   const auto both = results(nothing, refuse_files);
   EXPECT_EQ(both[0], kFine);
   EXPECT_THAT(both[1], kSystemV);
+}
+
+const auto kFolder = AllOf(StartsWith("2 lines: "), HasSubstr("share a file in /dev/shm"), HasSubstr("shmget"),
+                           HasSubstr("memory of fab's"), EndsWith("\nok"));
+
+TEST(Refusal, NoSystemVMemoryOnAllRanks) {
+  for (const std::string& result : results(refuse_memory, refuse_memory)) EXPECT_THAT(result, kFolder);
+}
+
+TEST(Refusal, NoSystemVMemoryOnOneRank) {
+  const auto both = results(nothing, refuse_memory);
+  EXPECT_EQ(both[0], kFine);
+  EXPECT_THAT(both[1], kFolder);
 }
 
 TEST(Refusal, NoSharedMemoryOnAllRanks) {
