@@ -83,7 +83,9 @@ std::shared_ptr<Communicator> Context::world() {
 }
 
 PointToPoint& Context::point_to_point() {
-  if (point_to_point_ == nullptr) point_to_point_ = std::make_unique<PointToPoint>(*this);
+  if (point_to_point_ != nullptr) return *point_to_point_;
+  point_to_point_ = std::make_unique<PointToPoint>(*this);
+  point_to_point_->listen();
   return *point_to_point_;
 }
 

@@ -18,11 +18,13 @@ constexpr int kMostLookedUp = 64;
 
 }  // namespace
 
-PointToPoint::PointToPoint(Context& context) : context_(context) {
-  Provider* const network = context.transports().network.get();
-  if (network == nullptr || context.job().size == 1) return;
+PointToPoint::PointToPoint(Context& context) : context_(context) {}
+
+void PointToPoint::listen() {
+  Provider* const network = context_.transports().network.get();
+  if (network == nullptr || context_.job().size == 1) return;
   for (int i = 0; i < kNetworkListeners; ++i) post(network_listeners_.emplace_back(*this, *network, nullptr));
-  if (context.inbox() != nullptr) context.inbox()->forward([this](std::span<const std::byte> wire) { handle(wire); });
+  if (context_.inbox() != nullptr) context_.inbox()->forward([this](std::span<const std::byte> wire) { handle(wire); });
 }
 
 PointToPoint::~PointToPoint() = default;

@@ -20,8 +20,10 @@ class Context;
 /// One per context, from the first call on. Guarded by the engine's lock.
 class PointToPoint {
  public:
-  /// Begins to listen.
   explicit PointToPoint(Context& context);
+  /// Begins to listen, and takes what has come. Some of it is answered at once, by a message: the context must know
+  /// this object.
+  void listen();
   /// Nothing may be in flight but receives of envelopes, which no provider will complete any more.
   ~PointToPoint();
   PointToPoint(const PointToPoint&) = delete;

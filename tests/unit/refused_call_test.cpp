@@ -64,8 +64,8 @@ class RefusedCall : public testing::TestWithParam<Case> {
  protected:
   static constexpr Rank kRefusing = 1;
 
-  void open(const Config& config) {
-    job_.emplace(GetParam().ranks, config, NetworkOptions{.seed = 29});
+  void open(const Config& config, const NetworkOptions& network = {.seed = 29}) {
+    job_.emplace(GetParam().ranks, config, network);
     for (Rank rank = 0; rank < job_->size(); ++rank) job_->context(rank).set_clock(TurnedClock::now);
     communicators_ = job_->communicators([](Rank) { return Cartesian({GetParam().ranks}, {true}); });
   }
@@ -209,6 +209,32 @@ TEST_P(RefusedCall, EndsAlsoWhereNobodyHasAHandleAnyMore) {
   }
   EXPECT_FALSE(active);
   expect_agreement();
+}
+
+// Their questions lie where the network has put them until the rank that refuses sends its first message.
+TEST_P(RefusedCall, IsToldToThoseWhoHaveAskedBefore) {
+  for (const Called& called : kCalls) {
+    SCOPED_TRACE(called.name);
+    open(caller_config(), {.seed = 29, .directed_receive = false, .early_messages_block = true});
+    const auto runs = start_others(called, kRefusing);
+    for (int turn = 0; turn < 10; ++turn) {
+      for (core::Run* run : runs)
+        if (!run->done()) core::look_at_tested(*run);
+      for (int i = 0; i < 1000; ++i) job_->progress();
+      TurnedClock::turn(std::chrono::milliseconds(400));
+    }
+    EXPECT_EQ(job_->context(kRefusing).messages(), nullptr) << "it answers before it has refused anything";
+    refuse(*communicators_[kRefusing]);
+    wait_for(runs);
+    int told = 0;
+    for (core::Run* run : runs) {
+      const Status status = release(*run);
+      EXPECT_TRUE(!status.ok() || !called.all_depend) << "rank " << run->communicator().rank();
+      told += status.message.find("rank 1 of the job has refused this call") != std::string::npos ? 1 : 0;
+    }
+    EXPECT_GT(told, 0) << "nobody knows why";
+    expect_agreement();
+  }
 }
 
 TEST_P(RefusedCall, ByAllRanksCostsNoMessage) {
