@@ -88,6 +88,9 @@ class Context final : public std::enable_shared_from_this<Context>, ForkParticip
   /// The first half of that: waits until nothing is in flight. What nobody has a handle of any more ends, too, where a
   /// peer has refused it: peers are asked.
   bool drain(double timeout_s, IdleHook idle = nullptr);
+  /// After the end of all calls: no other rank is met or looked up any more. A message that will never leave, as its
+  /// receiver has refused the call, keeps its context alive, but not this process in the launcher's books.
+  void leave_launcher() noexcept { store_->leave(); }
   /// Under the engine's lock.
   [[nodiscard]] bool closed() const noexcept { return closed_; }
 

@@ -95,6 +95,7 @@ void Process::close() {
   close_hook();
   close_attachments();
   close_mpi_side();
+  context_->leave_launcher();
   context_.reset();
 }
 

@@ -20,7 +20,9 @@ Context Context::open() { return Context(open_context()); }
 
 Context::~Context() {
   // Who goes by an exception waits for nobody, but nobody shall wait for it either.
-  if (core_ != nullptr) core_->close(std::uncaught_exceptions() == 0 ? kCloseTimeoutS : 0);
+  if (core_ == nullptr) return;
+  core_->close(std::uncaught_exceptions() == 0 ? kCloseTimeoutS : 0);
+  if (!core_->engine().halted()) core_->leave_launcher();
 }
 
 Rank Context::rank() const noexcept { return core_->job().rank; }

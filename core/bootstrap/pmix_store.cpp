@@ -10,6 +10,7 @@
 #include "core/bootstrap/pmix_fetcher.h"
 #include "core/bootstrap/pmix_job.h"
 #include "core/bootstrap/pmix_session.h"
+#include "core/mutex.h"
 
 namespace fab {
 namespace {
@@ -24,16 +25,13 @@ class PmixStore : public Store {
  public:
   PmixStore() : job_(read_pmix_job(session_->self())), key_prefix_(fmt::format("fab.{}.", session_->count_store())) {}
 
-  ~PmixStore() override {
-    fetcher_->close();
-    session_->keep_until_answered(fetcher_);
-  }
+  ~PmixStore() override { leave(); }
   PmixStore(const PmixStore&) = delete;
   PmixStore& operator=(const PmixStore&) = delete;
 
   [[nodiscard]] const JobInfo& job() const noexcept override { return job_; }
 
-  [[nodiscard]] std::vector<int> nodes() const override { return read_pmix_nodes(session_->self(), job_.size); }
+  [[nodiscard]] std::vector<int> nodes() const override { return read_pmix_nodes(self(), job_.size); }
 
   void publish(const std::string& key, std::string_view value) override {
     pmix_value_t entry{};
@@ -46,7 +44,8 @@ class PmixStore : public Store {
 
   void fetch(Rank rank, const std::string& key, Fetched done) override {
     check_fetched_rank(rank, job_.size);
-    pmix_proc_t process = session_->self();
+    if (session() == nullptr) return done(std::nullopt, kLeft);
+    pmix_proc_t process = self();
     process.rank = static_cast<pmix_rank_t>(rank);
     fetcher_->fetch(process, key_prefix_ + key, std::move(done));
   }
@@ -59,10 +58,32 @@ class PmixStore : public Store {
     return true;
   }
 
+  void leave() noexcept override {
+    const std::shared_ptr<PmixSession> session = [this] {
+      const core::Lock lock(mutex_);
+      return std::exchange(session_, nullptr);
+    }();
+    if (session == nullptr) return;
+    fetcher_->close();
+    session->keep_until_answered(fetcher_);
+  }
+
  private:
+  static constexpr const char* kLeft = "this rank has closed fab";
+
+  [[nodiscard]] std::shared_ptr<PmixSession> session() const {
+    const core::Lock lock(mutex_);
+    return session_;
+  }
+  [[nodiscard]] pmix_proc_t self() const {
+    const std::shared_ptr<PmixSession> session = this->session();
+    if (session == nullptr) throw Error(Errc::bootstrap, kLeft);
+    return session->self();
+  }
+
   /// Without PMIX_COLLECT_DATA: no rank receives the others' values.
   void enter_fence() {
-    pmix_proc_t whole_job = session_->self();
+    pmix_proc_t whole_job = self();
     whole_job.rank = PMIX_RANK_WILDCARD;
     auto fence = std::make_shared<PendingFence>();
     auto share = std::make_unique<std::shared_ptr<PendingFence>>(fence);
@@ -71,7 +92,9 @@ class PmixStore : public Store {
     entered_ = std::move(fence);
   }
 
-  const std::shared_ptr<PmixSession> session_ = PmixSession::of_process();
+  mutable core::Mutex mutex_;
+  /// Null once left.
+  std::shared_ptr<PmixSession> session_ FAB_GUARDED_BY(mutex_) = PmixSession::of_process();
   const JobInfo job_;
   const std::string key_prefix_;  ///< keeps this store's keys apart from those of MPI and of other stores
   const std::shared_ptr<PmixFetcher> fetcher_ = std::make_shared<PmixFetcher>();

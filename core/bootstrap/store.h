@@ -51,6 +51,10 @@ class Store {
   /// call then goes on waiting for the same fence. `idle` is called again and again while waiting; it may be empty.
   /// Throws Error(bootstrap).
   [[nodiscard]] virtual bool fence(double timeout_s, const std::function<void()>& idle) = 0;
+
+  /// Asks the launcher for nothing any more, so that this process can take its leave of it even if something keeps the
+  /// store alive: open fetches, and later ones, are answered with a reason.
+  virtual void leave() noexcept {}
 };
 
 /// Connects to the launcher's PMIx server; a singleton when there is no launcher. The n-th stores that the processes
