@@ -91,7 +91,7 @@ class SendOperation final : public PointOperation {
   void correspondent_lost();
 
   /// The user was told that it failed, but the receiver may still answer.
-  [[nodiscard]] bool given_up() const noexcept { return given_up_; }
+  [[nodiscard]] bool given_up() const noexcept override { return given_up_; }
   [[nodiscard]] const MessageMemory& memory() const noexcept { return memory_; }
 
  private:
