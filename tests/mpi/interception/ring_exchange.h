@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi/communicators.h"
+#include "support/peek.h"
 
 namespace fab::test {
 
@@ -43,6 +44,13 @@ class RingExchange {
     const auto middle = recv_.begin() + count_;
     return (count_ - std::count(recv_.begin(), middle, value(right_of(world_rank())))) +
            (count_ - std::count(middle, recv_.end(), value(left_of(world_rank()))));
+  }
+  /// The same of one that nothing tells the end of: others may be writing.
+  [[nodiscard]] bool may_be_wrong() const {
+    const auto count = static_cast<std::size_t>(count_);
+    for (std::size_t i = 0; i < recv_.size(); ++i)
+      if (peek(recv_[i]) != value(i < count ? right_of(world_rank()) : left_of(world_rank()))) return true;
+    return false;
   }
   /// Whether nothing has come.
   [[nodiscard]] bool untouched() const {
