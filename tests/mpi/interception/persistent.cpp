@@ -13,7 +13,8 @@ using Persistent = Interception;
 INSTANTIATE_TEST_SUITE_P(Ints, Persistent, testing::Values(3, 200'000));
 
 TEST_P(Persistent, ExchangesTransferOrAreRefused) {
-  if (expects("EXPECT_ONLY_RANK_1_REFUSES", "1")) GTEST_SKIP() << "see below";
+  if (expects("EXPECT_ONLY_RANK_1_REFUSES", "1"))
+    GTEST_SKIP() << "the other rank refuses its start: RefusedByAPeer looks at that";
   RingExchange exchange(0, GetParam());
   MPI_Request request = MPI_REQUEST_NULL;
   if (expects("EXPECT_COMPLETED_BY", "mpi")) {
