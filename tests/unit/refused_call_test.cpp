@@ -1,6 +1,7 @@
 // A call that one rank refuses for its arguments: the others learn who has, and the next call meets no old messages.
 #include "core/refused_call.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -255,7 +256,7 @@ TEST_P(RefusedCall, IsKnownAtOnceWhereCallsAreCompared) {
     const auto runs = start_others(called, kRefusing);
     job_->finish(runs);
     for (core::Run* run : runs)
-      EXPECT_THAT(release(*run).message, HasSubstr(std::string("rank 1 has refused call 1: ") + kReason));
+      EXPECT_THAT(release(*run).message, HasSubstr(fmt::format("rank 1 has refused call 1: {}", kReason)));
     expect_agreement();
     EXPECT_EQ(job_->left_over(), 0u);
   }
