@@ -118,9 +118,11 @@ class Member {
     return "done";
   }
 
-  /// Nobody has learned by the end of another one's process, which comes only now.
+  /// No rank has learned of the fault by the end of another survivor's process, which comes only now. After a stop all
+  /// ranks meet, as what the first of them sent last may still be on its way to the others.
   std::string close(std::string text) {
     ForkedJob::end_together(is_loss(which_.fault) ? kRanks - 1 : 1, kPatienceS);
+    if (which_.fault == Fault::stopped && !context_->close(kPatienceS)) text += " (and not all ranks closed)";
     if (!is_loss(which_.fault)) return text;
     const auto start = std::chrono::steady_clock::now();
     context_->close(10);
