@@ -33,8 +33,15 @@ def plain(data, verdicts, shown, told):
     return "\n\n".join(blocks)
 
 
+def command(data):
+    effort = data["effort"]
+    return f"bench/compare --{effort['name']} --rounds {effort['rounds']}"
+
+
 def markdown(data, verdicts, shown, told):
-    lines = [", ".join(f"{name}: {text}" for name, text in data["machine"].items()), "",
+    lines = ["<!-- Written by bench/compare: do not edit. -->", "# Comparison with Open MPI and MPICH", "",
+             f"What `{command(data)}` printed, losses included (bold). A ratio is the other's time over fab's: above 1 fab is faster.",
+             "", ", ".join(f"{name}: {text}" for name, text in data["machine"].items()), "",
              "| aim | | |", "| --- | --- | --- |", *(f"| {one.goal} | {one.state} | {one.detail} |" for one in verdicts), ""]
     for title, entries in told.items():
         lines += [f"{title}:", "", *(f"- {entry['what']}: {entry['why']}" for entry in entries), ""]

@@ -165,6 +165,11 @@ class Report(unittest.TestCase):
         self.assertNotIn("slower", self.lines("8  ")[0])
         self.assertIn("**0.80 (0.80-0.80)**", (self.folder / "report.md").read_text())
 
+    def test_the_page_for_the_documents_says_who_wrote_it(self):
+        page = (self.folder / "report.md").read_text()
+        self.assertTrue(page.startswith("<!-- Written by bench/compare: do not edit. -->\n# "))
+        self.assertIn("`bench/compare --quick --rounds 2`", page)
+
     def test_blocks_in_wrong_places_are_told(self):
         self.assertIn("Open MPI v0: call", self.text)
 
