@@ -18,7 +18,7 @@ constexpr std::uint64_t longest_copied(LongMessages way) noexcept {
     case LongMessages::automatic:
     case LongMessages::map:
       // Above, reading from the other's memory is faster where that has not changed since the last time; from 512 KiB
-      // on always (docs/performance.md).
+      // on always (docs/lab/within-a-node.md).
       return 16 * 1024;
     case LongMessages::read:
       return Cell::kInlineBytes;
@@ -32,7 +32,7 @@ static_assert(longest_copied(LongMessages::ring) <= Ring::kLongestStretch);
 
 /// The shortest message that the receiver copies out of the sender's memory where it has mapped that. Programs change
 /// what they send, and then must win back each cache line that the receiver has copied out: up to some length that
-/// takes longer than a copy into the ring (docs/performance.md).
+/// takes longer than a copy into the ring (docs/lab/within-a-node.md).
 constexpr std::uint64_t least_mapped(LongMessages way) noexcept {
   switch (way) {
     case LongMessages::automatic:

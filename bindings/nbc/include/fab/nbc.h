@@ -2,7 +2,7 @@
  *
  * The calls are those of "Design, Implementation, and Usage of LibNBC" (Hoefler and Lumsdaine, 2006; "the document"
  * below) and of the library's 1.x releases, on the caller's own MPI communicators, datatypes and operations. Link with
- * libfab_mpi before the MPI library. docs/nbc.md tells the differences.
+ * libfab_mpi before the MPI library. docs/reference/nbc.md tells the differences.
  *
  * Common to all calls
  *   - Return NBC_OK or another code below. What came back from the network broken (a lost peer, more data than was
