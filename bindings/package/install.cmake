@@ -33,6 +33,10 @@ if(FAB_TOOLS)
   install(TARGETS ${tools} COMPONENT tools)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/man/fab_info.1 ${CMAKE_CURRENT_BINARY_DIR}/man/fab_sim.1
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+  foreach(tool ${tools})  # bash looks for a file of the program's name
+    install(FILES ${template_dir}/completion.bash DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions
+      RENAME ${tool} COMPONENT tools)
+  endforeach()
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/man/fab.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7 COMPONENT development)
 endif()
 
