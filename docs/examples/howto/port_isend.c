@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const int neighbors[2] = {(rank + 1) % size, (rank + size - 1) % size};
+  const int neighbors[2] = {(rank + 1) % size, (rank + size - 1) % size}, weights[2] = {1, 1};
 
   start_with(mine, rank);
   for (int k = 0; k < kSteps; ++k) {
@@ -35,8 +35,7 @@ int main(int argc, char** argv) {
   const double before = mine[0][0];
 
   MPI_Comm ring; /* the neighbours are told once; block n goes to, and comes from, neighbour n */
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, neighbors, MPI_UNWEIGHTED, 2, neighbors, MPI_UNWEIGHTED,
-                                 MPI_INFO_NULL, 0, &ring);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, neighbors, weights, 2, neighbors, weights, MPI_INFO_NULL, 0, &ring);
   MPI_Request exchange;
   MPI_Neighbor_xchg_init(mine, kCells, MPI_DOUBLE, theirs, kCells, MPI_DOUBLE, ring, MPI_INFO_NULL, &exchange);
   start_with(mine, rank);
