@@ -82,11 +82,11 @@ void PeerTable::look_up(Peer& peer) {
   });
 }
 
-std::vector<Rank> PeerTable::reached(Rank self) const {
+std::vector<Rank> PeerTable::in_schedules(Rank self) const {
   engine_.mutex.assert_held();
   std::vector<Rank> ranks;
   for (const auto& [rank, peer] : peers_)
-    if (rank != self && peer->state == Peer::State::ready) ranks.push_back(rank);
+    if (rank != self && peer->in_schedules && peer->state != Peer::State::failed) ranks.push_back(rank);
   return ranks;
 }
 

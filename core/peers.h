@@ -29,6 +29,7 @@ struct Peer {
   Inbox* inbox = nullptr;                 ///< where the provider needs one
   PeerHandle handle = 0;                  ///< once ready
   Status failure{};                       ///< once failed
+  bool in_schedules = false;              ///< some of this rank send messages there, or expect some from there
   Lifeline* lifeline = nullptr;           ///< of a peer that the network reaches, once ready; null: it has none
   mutable RefusedPosts refused_sends{};   ///< that the engine repeats
   std::function<void()> look_up_ended{};  ///< is called then, if there is one
@@ -74,8 +75,9 @@ class PeerTable {
   [[nodiscard]] Peer& known(Rank world_rank);
   /// Reached through what only the ranks of this node share. Both ends think the same.
   [[nodiscard]] bool is_near(Rank world_rank) const;
-  /// The other processes whose addresses are known. Under the engine's lock.
-  [[nodiscard]] std::vector<Rank> reached(Rank self) const;
+  /// The other processes that schedules of this rank send messages to, or expect some from, unless they cannot be
+  /// reached. Those have the same of this rank, whatever the order in which addresses come. Under the engine's lock.
+  [[nodiscard]] std::vector<Rank> in_schedules(Rank self) const;
 
  private:
   void choose_provider(Peer& peer) const;

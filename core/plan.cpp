@@ -61,8 +61,10 @@ Plan::Plan(Communicator& communicator, Schedule schedule, Use use)
     : communicator_(communicator), schedule_(std::move(schedule)) {
   Engine& engine = communicator.engine();
   engine.mutex.assert_held();
-  for (const Rank rank : schedule_.peers())
+  for (const Rank rank : schedule_.peers()) {
     peers_.push_back(&communicator.context().peers().find(communicator.world_rank(rank)));
+    peers_.back()->in_schedules = true;
+  }
   one_sided_peers_.resize(peers_.size());
   if (use == Use::lasting_run) choose_one_sided_peers();
   for (const RoundRecord& round : schedule_.rounds()) plan_round(schedule_.operations(round));

@@ -45,6 +45,8 @@ class Refusals {
 
   /// Before closing, which waits for all that is active.
   void stop_listening();
+  /// The ranks that have asked: they wait, or waited, for this one, also where it refused what they called.
+  [[nodiscard]] const std::set<Rank>& askers() const noexcept { return askers_; }
 
   // What comes.
   void asked_by(Rank world_rank);

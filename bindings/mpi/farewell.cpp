@@ -1,6 +1,8 @@
 #include "bindings/mpi/farewell.h"
 
 #include <chrono>
+#include <set>
+#include <vector>
 
 #include "bindings/mpi/idle.h"
 #include "core/communicator.h"
@@ -13,7 +15,7 @@ namespace {
 constexpr double kImpatient_s = 5;
 
 /// Empty messages both ways, on the communicator of all ranks, which MPI communicators never are.
-Schedule farewell(const JobInfo& job, std::span<const Rank> peers) {
+Schedule farewell(const JobInfo& job, const std::set<Rank>& peers) {
   ScheduleBuilder builder("farewell", job.size);
   for (const Rank peer : peers) {
     builder.recv(peer, 0, {BufferId::recv, 0, Layout()});
@@ -22,9 +24,14 @@ Schedule farewell(const JobInfo& job, std::span<const Rank> peers) {
   return builder.commit();
 }
 
+// Both ends of an edge have to count it, or one would wait for ever for the other. A rank that refused a call has no
+// schedule for it, but has been asked by those that waited.
 core::Run& start(core::Context& context, core::Communicator& world) {
   const core::Lock lock(context.engine().mutex);
-  auto schedule = farewell(context.job(), context.peers().reached(context.job().rank));
+  const std::vector<Rank> in_schedules = context.peers().in_schedules(context.job().rank);
+  std::set<Rank> peers(in_schedules.begin(), in_schedules.end());
+  peers.insert(context.refusals().askers().begin(), context.refusals().askers().end());
+  auto schedule = farewell(context.job(), peers);
   return world.start(std::make_unique<core::Plan>(world, std::move(schedule)), {});
 }
 

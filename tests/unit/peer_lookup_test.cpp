@@ -63,10 +63,35 @@ TEST(PeerLookUp, OnlyPeersThatAreTalkedToAreLookedUp) {
   other.publish(2);
   other.poll();
   const core::Lock lock(other.engine().mutex);
-  EXPECT_EQ(other.context().peers().reached(0), std::vector<Rank>{2});
+  EXPECT_EQ(other.context().peers().in_schedules(0), std::vector<Rank>{2});
   other.provider().settle_all(8);
   other.engine().progress();
   its.let_go();
+}
+
+// Ranks that close say farewell to these, so what they are must not depend on when addresses come, or on who listens to
+// whom.
+TEST(PeerLookUp, PeersOfSchedulesAreThoseThatBothEndsCount) {
+  RecordingRig rig(strangers());
+  Buffers buffers(8);
+  core::Run& run = rig.start(exchange_with({2}, 8), buffers);
+  const auto in_schedules = [&rig] {
+    const core::Lock lock(rig.engine().mutex);
+    return rig.context().peers().in_schedules(0);
+  };
+  EXPECT_EQ(in_schedules(), std::vector<Rank>{2}) << "its address has not come";
+  {
+    const core::Lock lock(rig.engine().mutex);
+    rig.context().peers().assert_locked();
+    static_cast<void>(rig.context().peers().find(3));
+  }
+  rig.publish(2);
+  rig.publish(3);
+  rig.poll();
+  EXPECT_EQ(in_schedules(), std::vector<Rank>{2}) << "rank 3 was only looked up";
+  rig.provider().settle_all(8);
+  rig.poll();
+  rig.let_go(run);
 }
 
 TEST(PeerLookUp, AFailedOneFailsTheRun) {
