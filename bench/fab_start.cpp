@@ -10,7 +10,7 @@
 
 #include "bench/support/google_benchmark.h"
 #include "bench/support/null_provider.h"
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "fab/communicator.h"
 #include "fab/persistent.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/call_shape.h"
+#include "core/plan/call_shape.h"
 #include "fab/block_shape.h"
 #include "fab/schedule.h"
 

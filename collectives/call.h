@@ -6,7 +6,7 @@
 #include <span>
 
 #include "collectives/block_list.h"
-#include "core/collective.h"
+#include "core/base/collective.h"
 #include "fab/operator.h"
 
 namespace fab::collectives {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/collective.h"
+#include "core/base/collective.h"
 
 namespace fab::collectives {
 

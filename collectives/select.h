@@ -2,7 +2,7 @@
 #pragma once
 
 #include "collectives/registry.h"
-#include "core/config.h"
+#include "core/base/config.h"
 
 namespace fab::collectives {
 

@@ -5,8 +5,8 @@
 
 #include "collectives/call.h"
 #include "collectives/registry.h"
-#include "core/communicator.h"
-#include "core/persistent.h"
+#include "core/communicator/communicator.h"
+#include "core/communicator/persistent.h"
 
 namespace fab::collectives {
 

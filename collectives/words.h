@@ -4,7 +4,7 @@
 #include <string>
 
 #include "collectives/call.h"
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 
 namespace fab::collectives {
 

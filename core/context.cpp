@@ -4,11 +4,11 @@
 #include <chrono>
 #include <utility>
 
-#include "core/communicator.h"
-#include "core/plan.h"
+#include "core/base/processors.h"
+#include "core/communicator/communicator.h"
+#include "core/peers/settings.h"
+#include "core/plan/plan.h"
 #include "core/point/point_to_point.h"
-#include "core/processors.h"
-#include "core/settings.h"
 
 namespace fab::core {
 

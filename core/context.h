@@ -6,22 +6,22 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/config.h"
+#include "core/base/forks.h"
+#include "core/base/log.h"
+#include "core/base/statistics.h"
 #include "core/bootstrap/store.h"
-#include "core/config.h"
-#include "core/discards.h"
-#include "core/engine.h"
-#include "core/forks.h"
-#include "core/inbox.h"
-#include "core/log.h"
-#include "core/losses.h"
-#include "core/match_tag.h"
-#include "core/notices.h"
-#include "core/one_sided.h"
-#include "core/peers.h"
-#include "core/refusals.h"
-#include "core/statistics.h"
-#include "core/transports.h"
-#include "core/watch.h"
+#include "core/failure/discards.h"
+#include "core/failure/losses.h"
+#include "core/failure/notices.h"
+#include "core/failure/refusals.h"
+#include "core/one_sided/one_sided.h"
+#include "core/peers/inbox.h"
+#include "core/peers/peers.h"
+#include "core/peers/transports.h"
+#include "core/progress/engine.h"
+#include "core/run/watch.h"
+#include "core/wire/match_tag.h"
 
 namespace fab::core {
 

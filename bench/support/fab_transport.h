@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "core/base/config.h"
 #include "core/bootstrap/store.h"
-#include "core/config.h"
-#include "core/transports.h"
+#include "core/peers/transports.h"
 #include "providers/ofi/survey.h"
 #include "support/fab_path.h"
 

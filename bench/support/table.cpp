@@ -8,7 +8,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 
 namespace bench {
 

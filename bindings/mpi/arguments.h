@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "collectives/block_list.h"
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 
 namespace fab::mpi {
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <memory>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 
 namespace fab::mpi {
 

@@ -10,7 +10,7 @@
 #include "bindings/mpi/failure.h"
 #include "bindings/mpi/hook.h"
 #include "bindings/mpi/process.h"
-#include "core/watch.h"
+#include "core/run/watch.h"
 
 namespace fab::mpi {
 

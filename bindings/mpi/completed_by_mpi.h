@@ -5,7 +5,7 @@
 #include <mpi.h>
 
 #include "bindings/mpi/attachment.h"
-#include "core/run.h"
+#include "core/run/run.h"
 
 namespace fab::mpi {
 

@@ -11,8 +11,8 @@
 #include "bindings/mpi/next.h"
 #include "bindings/mpi/process.h"
 #include "bindings/mpi/request_array.h"
-#include "core/wait.h"
-#include "core/watch.h"
+#include "core/run/wait.h"
+#include "core/run/watch.h"
 
 namespace fab::mpi {
 

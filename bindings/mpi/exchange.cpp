@@ -10,7 +10,7 @@
 #include "bindings/mpi/idle.h"
 #include "bindings/mpi/next.h"
 #include "bindings/mpi/process.h"
-#include "core/wait.h"
+#include "core/run/wait.h"
 
 namespace fab::mpi {
 

@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "bindings/mpi/attachment.h"
-#include "core/persistent.h"
-#include "core/run.h"
+#include "core/communicator/persistent.h"
+#include "core/run/run.h"
 
 namespace fab::mpi {
 

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <new>
 
-#include "core/config.h"
-#include "core/log.h"
+#include "core/base/config.h"
+#include "core/base/log.h"
 
 namespace fab::mpi {
 

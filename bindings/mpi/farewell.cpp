@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bindings/mpi/idle.h"
-#include "core/communicator.h"
-#include "core/watch.h"
+#include "core/communicator/communicator.h"
+#include "core/run/watch.h"
 
 namespace fab::mpi {
 

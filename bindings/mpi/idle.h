@@ -1,7 +1,7 @@
 // What a thread that waits for fab does for MPI.
 #pragma once
 
-#include "core/engine.h"
+#include "core/progress/engine.h"
 
 namespace fab::mpi {
 

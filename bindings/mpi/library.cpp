@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "bindings/mpi/failure.h"
-#include "core/log.h"
-#include "core/quoted.h"
+#include "core/base/log.h"
+#include "core/base/quoted.h"
 
 namespace fab::mpi {
 

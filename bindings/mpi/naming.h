@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 
 namespace fab::mpi {
 

@@ -12,8 +12,8 @@
 #include "bindings/mpi/process.h"
 #include "bindings/mpi/reach.h"
 #include "collectives/neighbor/cart_shift_xchg.h"
-#include "core/refused_call.h"
-#include "core/wait.h"
+#include "core/communicator/refused_call.h"
+#include "core/run/wait.h"
 #include "fab/mpi.h"
 
 namespace fab::mpi {

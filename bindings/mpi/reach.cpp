@@ -13,7 +13,7 @@
 #include "bindings/mpi/hook.h"
 #include "bindings/mpi/loaded_objects.h"
 #include "bindings/mpi/process.h"
-#include "core/ticks.h"
+#include "core/base/ticks.h"
 
 namespace fab::mpi {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 
 namespace fab {
 

@@ -3,7 +3,7 @@
 #include <exception>
 
 #include "bindings/native/open_context.h"
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 
 namespace fab {
 

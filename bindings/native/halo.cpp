@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "collectives/neighbor/halo_xchg.h"
-#include "core/refused_call.h"
+#include "core/communicator/refused_call.h"
 #include "fab/memory.h"
 #include "fab/persistent.h"
 

@@ -1,6 +1,6 @@
 #include "fab/memory.h"
 
-#include "core/shared_heap.h"
+#include "core/base/shared_heap.h"
 
 namespace fab {
 

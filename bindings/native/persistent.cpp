@@ -7,11 +7,11 @@
 
 #include "collectives/neighbor/cart_shift_xchg.h"
 #include "collectives/neighbor/neighbor_xchg.h"
-#include "core/engine.h"
-#include "core/persistent.h"
-#include "core/refused_call.h"
-#include "core/wait.h"
-#include "core/watch.h"
+#include "core/communicator/persistent.h"
+#include "core/communicator/refused_call.h"
+#include "core/progress/engine.h"
+#include "core/run/wait.h"
+#include "core/run/watch.h"
 
 namespace fab {
 

@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "bindings/native/starting.h"
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "core/point/point_to_point.h"
-#include "core/wait.h"
+#include "core/run/wait.h"
 
 namespace fab {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "fab/mapping.h"
 
 namespace fab {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "core/communicator.h"
-#include "core/wait.h"
-#include "core/watch.h"
+#include "core/communicator/communicator.h"
+#include "core/run/wait.h"
+#include "core/run/watch.h"
 
 namespace fab {
 

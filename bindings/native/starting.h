@@ -1,9 +1,9 @@
 // What the calls of the native API have in common.
 #pragma once
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
+#include "core/communicator/refused_call.h"
 #include "core/context.h"
-#include "core/refused_call.h"
 #include "fab/communicator.h"
 #include "fab/request.h"
 

@@ -5,7 +5,7 @@
 
 #include "bindings/native/starting.h"
 #include "collectives/start.h"
-#include "core/persistent.h"
+#include "core/communicator/persistent.h"
 #include "fab/persistent.h"
 
 namespace fab::native {

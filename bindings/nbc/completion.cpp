@@ -9,8 +9,8 @@
 #include "bindings/mpi/exchange.h"
 #include "bindings/mpi/idle.h"
 #include "bindings/nbc/instance.h"
-#include "core/wait.h"
-#include "core/watch.h"
+#include "core/run/wait.h"
+#include "core/run/watch.h"
 
 namespace fab::nbc {
 

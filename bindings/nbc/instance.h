@@ -6,9 +6,9 @@
 
 #include "bindings/mpi/attachment.h"
 #include "bindings/nbc/code.h"
-#include "core/engine.h"
-#include "core/refused_call.h"
-#include "core/run.h"
+#include "core/communicator/refused_call.h"
+#include "core/progress/engine.h"
+#include "core/run/run.h"
 #include "fab/nbc.h"
 
 namespace fab::nbc {

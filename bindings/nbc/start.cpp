@@ -6,7 +6,7 @@
 #include "bindings/mpi/process.h"
 #include "bindings/nbc/instance.h"
 #include "bindings/nbc/schedule.h"
-#include "core/plan.h"
+#include "core/plan/plan.h"
 
 namespace fab::nbc {
 

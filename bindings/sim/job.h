@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
+#include "core/communicator/persistent.h"
 #include "core/context.h"
-#include "core/persistent.h"
 #include "providers/sim/network.h"
 
 namespace fab::sim {

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 
 namespace fab::tools {
 

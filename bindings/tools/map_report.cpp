@@ -11,7 +11,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 #include "fab/error.h"
 
 namespace fab::tools {

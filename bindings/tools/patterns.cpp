@@ -10,8 +10,8 @@
 #include "collectives/registry.h"
 #include "collectives/select.h"
 #include "collectives/start.h"
-#include "core/config.h"
-#include "core/quoted.h"
+#include "core/base/config.h"
+#include "core/base/quoted.h"
 #include "fab/error.h"
 
 namespace fab::tools {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 #include "fab/error.h"
 
 namespace fab::tools {

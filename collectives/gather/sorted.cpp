@@ -10,9 +10,9 @@
 
 #include "collectives/buffers.h"
 #include "collectives/tree.h"
-#include "core/engine.h"
-#include "core/persistent.h"
-#include "core/wait.h"
+#include "core/communicator/persistent.h"
+#include "core/progress/engine.h"
+#include "core/run/wait.h"
 #include "fab/error.h"
 
 namespace fab::collectives {

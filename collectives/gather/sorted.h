@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 
 namespace fab::collectives {
 

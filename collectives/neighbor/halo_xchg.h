@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/communicator.h"
-#include "core/persistent.h"
+#include "core/communicator/communicator.h"
+#include "core/communicator/persistent.h"
 #include "fab/halo_geometry.h"
 #include "fab/schedule.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "collectives/block_list.h"
-#include "core/communicator.h"
-#include "core/persistent.h"
+#include "core/communicator/communicator.h"
+#include "core/communicator/persistent.h"
 #include "fab/schedule.h"
 
 namespace fab::collectives {

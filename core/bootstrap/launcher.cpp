@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 
 namespace fab {
 namespace {

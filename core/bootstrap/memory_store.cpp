@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/mutex.h"
 #include "core/bootstrap/fetch.h"
 #include "core/bootstrap/pending_fence.h"
 #include "core/bootstrap/store.h"
-#include "core/mutex.h"
 
 namespace fab {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "core/mutex.h"
+#include "core/base/mutex.h"
 
 namespace fab {
 

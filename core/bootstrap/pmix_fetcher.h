@@ -11,8 +11,8 @@
 #include <thread>
 #include <unordered_set>
 
+#include "core/base/mutex.h"
 #include "core/bootstrap/store.h"
-#include "core/mutex.h"
 
 namespace fab {
 

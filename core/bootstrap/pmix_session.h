@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/mutex.h"
 #include "core/bootstrap/pmix_fetcher.h"
-#include "core/mutex.h"
 
 namespace fab {
 

@@ -4,13 +4,13 @@
 
 #include <utility>
 
+#include "core/base/mutex.h"
 #include "core/bootstrap/fetch.h"
 #include "core/bootstrap/pending_fence.h"
 #include "core/bootstrap/pmix_call.h"
 #include "core/bootstrap/pmix_fetcher.h"
 #include "core/bootstrap/pmix_job.h"
 #include "core/bootstrap/pmix_session.h"
-#include "core/mutex.h"
 
 namespace fab {
 namespace {

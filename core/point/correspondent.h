@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/engine.h"
-#include "core/peers.h"
+#include "core/peers/peers.h"
 #include "core/point/mailbox.h"
+#include "core/progress/engine.h"
 
 namespace fab::core {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "core/point/point_to_point.h"
 

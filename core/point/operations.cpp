@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "core/point/point_to_point.h"
 

@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "core/engine.h"
-#include "core/pending.h"
 #include "core/point/envelope.h"
 #include "core/point/message_memory.h"
+#include "core/progress/engine.h"
+#include "core/progress/pending.h"
 
 namespace fab::core {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "core/context.h"
 
 namespace fab::core {

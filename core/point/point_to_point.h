@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/match_tag.h"
 #include "core/point/correspondent.h"
+#include "core/wire/match_tag.h"
 
 namespace fab::core {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "core/config.h"
-#include "core/log.h"
+#include "core/base/config.h"
+#include "core/base/log.h"
 #include "providers/local/pieces.h"
 
 namespace fab::local {

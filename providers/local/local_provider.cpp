@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/anonymous_file.h"
+#include "core/base/anonymous_file.h"
 
 namespace fab::local {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/log.h"
 #include "core/bootstrap/store.h"
-#include "core/log.h"
 #include "core/provider.h"
 #include "providers/local/bell.h"
 #include "providers/local/link.h"

@@ -1,4 +1,4 @@
-// Memory of fab's own (core/shared_heap.h): the receiver maps the sender's, and copies straight out of it.
+// Memory of fab's own (core/base/shared_heap.h): the receiver maps the sender's, and copies straight out of it.
 #pragma once
 
 #include <sys/uio.h>
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/shared_heap.h"
+#include "core/base/shared_heap.h"
 #include "providers/local/pieces.h"
 #include "providers/local/segment.h"
 

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/anonymous_file.h"
+#include "core/base/anonymous_file.h"
 #include "fab/error.h"
 
 namespace fab::local {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string_view>
 
-#include "core/forks.h"
+#include "core/base/forks.h"
 #include "fab/error.h"
 
 namespace fab::ofi {

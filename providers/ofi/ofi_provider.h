@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/config.h"
+#include "core/base/log.h"
 #include "core/bootstrap/store.h"
-#include "core/config.h"
-#include "core/log.h"
 #include "core/provider.h"
 #include "providers/ofi/handles.h"
 #include "providers/ofi/kept_memory.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/shared_heap.h"
+#include "core/base/shared_heap.h"
 #include "providers/ofi/ofi_provider.h"
 
 namespace fab::ofi {

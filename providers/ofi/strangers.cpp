@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "core/ticks.h"
+#include "core/base/ticks.h"
 #include "providers/ofi/ofi_provider.h"
 
 namespace fab::ofi {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 #include "providers/ofi/features.h"
 #include "providers/ofi/handles.h"
 #include "providers/ofi/interfaces.h"

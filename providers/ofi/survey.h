@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/config.h"
 #include "core/bootstrap/store.h"
-#include "core/config.h"
 
 struct fi_info;
 

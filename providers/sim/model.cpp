@@ -7,7 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 #include "fab/error.h"
 
 namespace fab::sim {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bindings/native/open_context.h"
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "fault_matrix/case.h"
 #include "fault_matrix/hosts.h"
 #include "fault_matrix/operations.h"

@@ -1,5 +1,5 @@
 // While one thread sleeps on the descriptors another one of its rank polls or posts, and a third publishes: the sleeper
-// is woken whatever the order. The flag is the code's own; the engine's part (core/sleep.cpp) is modelled.
+// is woken whatever the order. The flag is the code's own; the engine's part (core/progress/sleep.cpp) is modelled.
 #include <gtest/gtest.h>
 
 #include <string>

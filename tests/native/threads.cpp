@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "fab/fab.h"
 #include "native/support/on_all_ranks.h"

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "bindings/native/open_context.h"
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"
 #include "support/patience.h"

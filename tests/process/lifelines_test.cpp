@@ -1,5 +1,5 @@
 // What a rank's kernel tells of its peers, with sockets of the test's own and a clock that the test turns.
-#include "core/lifelines.h"
+#include "core/failure/lifelines.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>

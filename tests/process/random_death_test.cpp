@@ -9,7 +9,7 @@
 #include <set>
 
 #include "bindings/native/open_context.h"
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"
 #include "support/head_start.h"

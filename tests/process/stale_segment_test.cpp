@@ -8,7 +8,7 @@
 #include <string>
 
 #include "bindings/native/open_context.h"
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "fab/fab.h"
 
 namespace fab::test {

@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "bindings/native/open_context.h"
-#include "core/communicator.h"
-#include "core/match_tag.h"
+#include "core/communicator/communicator.h"
 #include "core/point/envelope.h"
+#include "core/wire/match_tag.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"
 #include "support/patience.h"

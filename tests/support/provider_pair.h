@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
+#include "core/base/config.h"
+#include "core/base/log.h"
 #include "core/bootstrap/store.h"
-#include "core/config.h"
-#include "core/log.h"
 #include "core/provider.h"
 #include "providers/ofi/ofi_provider.h"
 #include "support/fill.h"

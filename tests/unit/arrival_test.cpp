@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "support/asleep.h"
 #include "unit/allocation_count.h"
 #include "unit/recording_rig.h"

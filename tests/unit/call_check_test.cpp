@@ -11,7 +11,7 @@
 #include "collectives/neighbor/cart_shift_xchg.h"
 #include "collectives/neighbor/neighbor_xchg.h"
 #include "collectives/start.h"
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "unit/in_process_job.h"
 #include "unit/recording_rig.h"
 

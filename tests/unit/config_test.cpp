@@ -1,4 +1,4 @@
-#include "core/config.h"
+#include "core/base/config.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "fab/error.h"
 
 namespace fab {

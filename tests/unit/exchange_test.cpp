@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "unit/random_topologies.h"
 #include "unit/recording_rig.h"
 

@@ -1,4 +1,4 @@
-#include "core/frame.h"
+#include "core/wire/frame.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/group.h"
+#include "core/job/group.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "providers/sim/network.h"
 

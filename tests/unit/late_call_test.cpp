@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "support/comes_true.h"
 #include "unit/recording_rig.h"
 

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/shared_heap.h"
+#include "core/base/shared_heap.h"
 #include "providers/local/local_provider.h"
 #include "support/outcome.h"
 #include "unit/forbidden_calls.h"

@@ -12,7 +12,7 @@
 #include <random>
 #include <thread>
 
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "providers/local/ring.h"
 #include "unit/exchange.h"
 #include "unit/local_ends.h"

@@ -1,11 +1,11 @@
 // What a rank makes of the news that another one is lost: whose waits end, and what it tells its peers. The test turns
 // the clock.
-#include "core/losses.h"
+#include "core/failure/losses.h"
 
 #include <gmock/gmock.h>
 
 #include "core/point/point_to_point.h"
-#include "core/run.h"
+#include "core/run/run.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {

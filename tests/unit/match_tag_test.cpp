@@ -1,4 +1,4 @@
-#include "core/match_tag.h"
+#include "core/wire/match_tag.h"
 
 #include <gtest/gtest.h>
 

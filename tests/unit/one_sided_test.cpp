@@ -1,5 +1,5 @@
 // Persistent exchanges by one-sided writes, over a network that carries them out late and in any order.
-#include "core/one_sided.h"
+#include "core/one_sided/one_sided.h"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 
 #include "collectives/neighbor/neighbor_xchg.h"
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "support/fill.h"
 #include "unit/expect_error.h"
 #include "unit/in_process_job.h"

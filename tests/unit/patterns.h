@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "fab/schedule.h"
 
 namespace fab::test {

@@ -1,7 +1,7 @@
 // Runs that start before everything they need is known.
 #include <gmock/gmock.h>
 
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {

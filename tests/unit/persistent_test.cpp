@@ -1,12 +1,12 @@
 // What a persistent exchange posts, keeps and gives back.
-#include "core/persistent.h"
+#include "core/communicator/persistent.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <set>
 
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "unit/allocation_count.h"
 #include "unit/expect_error.h"
 #include "unit/recording_rig.h"

@@ -1,9 +1,9 @@
 // When a call builds its schedule, and when it finds a plan.
-#include "core/plan_cache.h"
+#include "core/communicator/plan_cache.h"
 
 #include <gtest/gtest.h>
 
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {

@@ -1,5 +1,5 @@
 // How messages leave and enter memory: in place, packed, in one part or several.
-#include "core/plan.h"
+#include "core/plan/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <set>
 #include <span>
 
-#include "core/frame.h"
-#include "core/run.h"
+#include "core/run/run.h"
+#include "core/wire/frame.h"
 #include "unit/expect_error.h"
 #include "unit/recording_rig.h"
 

@@ -1,5 +1,5 @@
 // What the progress thread does next, with a clock that the test turns.
-#include "core/progress_policy.h"
+#include "core/progress/progress_policy.h"
 
 #include <gtest/gtest.h>
 
@@ -222,7 +222,7 @@ class Simulation {
 
  private:
   static constexpr Time kAbsence = 100 * kMicrosecond;  ///< Engine::kAbsenceTicks
-  static constexpr Time kLong = kMillisecond;           ///< core/wait.cpp: kLongTicks
+  static constexpr Time kLong = kMillisecond;           ///< core/run/wait.cpp: kLongTicks
 
   /// When a descriptor ends its sleep.
   [[nodiscard]] Time tells() const {

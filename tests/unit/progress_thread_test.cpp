@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/ticks.h"
-#include "core/wait.h"
+#include "core/base/ticks.h"
+#include "core/run/wait.h"
 #include "support/comes_true.h"
 #include "unit/exchange.h"
 #include "unit/random_topologies.h"

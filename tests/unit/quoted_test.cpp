@@ -1,4 +1,4 @@
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 
 #include <gmock/gmock.h>
 

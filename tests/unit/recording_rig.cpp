@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/settings.h"
+#include "core/peers/settings.h"
 
 namespace fab::test {
 

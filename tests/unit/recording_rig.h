@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "unit/recording_provider.h"
 

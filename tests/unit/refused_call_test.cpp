@@ -1,5 +1,5 @@
 // A call that one rank refuses for its arguments: the others learn who has, and the next call meets no old messages.
-#include "core/refused_call.h"
+#include "core/communicator/refused_call.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 #include "collectives/exchange_calls.h"
 #include "collectives/neighbor/neighbor_xchg.h"
 #include "collectives/start.h"
-#include "core/watch.h"
+#include "core/run/watch.h"
 #include "unit/in_process_job.h"
 #include "unit/recording_rig.h"
 #include "unit/turned_clock.h"

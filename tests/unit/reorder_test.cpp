@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/communicator.h"
+#include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "fab/fab.h"
 #include "providers/sim/network.h"

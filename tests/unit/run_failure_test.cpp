@@ -1,8 +1,8 @@
 // What happens to a run when something of it fails.
 #include <gmock/gmock.h>
 
-#include "core/run.h"
-#include "core/wait.h"
+#include "core/run/run.h"
+#include "core/run/wait.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {

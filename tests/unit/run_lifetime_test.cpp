@@ -4,7 +4,7 @@
 #include <set>
 
 #include "collectives/neighbor/neighbor_xchg.h"
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "unit/allocation_count.h"
 #include "unit/exchange.h"
 #include "unit/expect_error.h"

@@ -1,5 +1,5 @@
 // What a run posts, when, and in which order things may happen to it.
-#include "core/run.h"
+#include "core/run/run.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <numeric>
 #include <set>
 
-#include "core/frame.h"
-#include "core/message_parts.h"
-#include "core/wait.h"
+#include "core/run/wait.h"
+#include "core/wire/frame.h"
+#include "core/wire/message_parts.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {

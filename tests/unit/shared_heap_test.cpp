@@ -1,4 +1,4 @@
-#include "core/shared_heap.h"
+#include "core/base/shared_heap.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

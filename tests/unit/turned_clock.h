@@ -4,7 +4,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "core/watch.h"
+#include "core/run/watch.h"
 
 namespace fab::test {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "support/asleep.h"
 #include "support/comes_true.h"
 #include "unit/recording_rig.h"

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/wait.h"
+#include "core/run/wait.h"
 #include "support/comes_true.h"
 #include "unit/recording_rig.h"
 #include "unit/turned_clock.h"

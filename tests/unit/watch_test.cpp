@@ -1,5 +1,5 @@
 // What a wait says when nothing happens: by a clock that the test turns.
-#include "core/watch.h"
+#include "core/run/watch.h"
 
 #include <gmock/gmock.h>
 

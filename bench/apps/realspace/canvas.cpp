@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 
 namespace realspace {
 

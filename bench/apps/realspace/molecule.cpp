@@ -11,7 +11,7 @@
 #include <memory>
 #include <sstream>
 
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 #include "realspace/input_error.h"
 
 namespace realspace {

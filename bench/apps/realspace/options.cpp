@@ -7,7 +7,7 @@
 #include <map>
 #include <string_view>
 
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 #include "realspace/input_error.h"
 #include "realspace/molecule.h"
 

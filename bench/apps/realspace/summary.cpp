@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "core/quoted.h"
+#include "core/base/quoted.h"
 #include "realspace/input_error.h"
 #include "realspace/molecule.h"
 

@@ -1,0 +1,314 @@
+#include "core/base/config.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/base/log.h"
+#include "core/base/quoted.h"
+#include "fab/error.h"
+
+namespace fab {
+namespace {
+
+constexpr std::string_view kPrefix = "FAB_";
+constexpr std::size_t kLongestName = 80;  ///< that a message quotes
+
+/// Clocks count nanoseconds in 64 bits, which hold nine times as much.
+constexpr double kLongestTimeoutS = 1e9;
+/// What else is counted leaves room for sums.
+constexpr std::size_t kMostBytes = std::size_t{1} << 62;
+constexpr std::size_t kMostPlans = 1'000'000'000;
+constexpr int kMostProcessors = 1 << 20;
+
+template <class Value>
+using Names = std::span<const std::pair<std::string_view, Value>>;
+
+constexpr std::array<std::pair<std::string_view, LogLevel>, 5> kLogLevels = {{{"off", LogLevel::off},
+                                                                              {"error", LogLevel::error},
+                                                                              {"warn", LogLevel::warn},
+                                                                              {"info", LogLevel::info},
+                                                                              {"debug", LogLevel::debug}}};
+
+constexpr std::array<std::pair<std::string_view, ProgressMode>, 3> kProgressModes = {
+    {{"auto", ProgressMode::automatic}, {"thread", ProgressMode::thread}, {"caller", ProgressMode::caller}}};
+
+constexpr std::array<std::pair<std::string_view, LongMessages>, 4> kLongMessages = {{{"auto", LongMessages::automatic},
+                                                                                     {"map", LongMessages::map},
+                                                                                     {"read", LongMessages::read},
+                                                                                     {"ring", LongMessages::ring}}};
+
+constexpr std::array<std::pair<std::string_view, OneSided>, 3> kOneSided = {
+    {{"auto", OneSided::automatic}, {"on", OneSided::on}, {"off", OneSided::off}}};
+
+constexpr std::array<std::pair<std::string_view, Requests>, 3> kRequests = {
+    {{"auto", Requests::automatic}, {"fab", Requests::fab}, {"mpi", Requests::mpi}}};
+
+constexpr std::array<std::pair<std::string_view, bool>, 4> kSwitches = {
+    {{"0", false}, {"1", true}, {"off", false}, {"on", true}}};
+
+template <class Value>
+bool parse_name(std::string_view text, Names<Value> names, Value& value) {
+  const auto found = std::ranges::find(names, text, &std::pair<std::string_view, Value>::first);
+  if (found == names.end()) return false;
+  value = found->second;
+  return true;
+}
+
+template <class Value>
+std::string_view find_name(Names<Value> names, Value value) noexcept {
+  const auto found = std::ranges::find(names, value, &std::pair<std::string_view, Value>::second);
+  return found == names.end() ? "?" : found->first;
+}
+
+/// The whole text must be one number within [least, most]; no blanks, no '+'.
+template <class Number>
+bool parse_number(std::string_view text, Number least, Number most, Number& value) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return false;
+  if (!(number >= least && number <= most)) return false;
+  value = number;
+  return true;
+}
+
+/// Bytes, with an optional suffix k (2^10) or m (2^20).
+bool parse_bytes(std::string_view text, std::size_t& value) {
+  std::size_t unit = 1;
+  if (text.ends_with('k')) unit = std::size_t{1} << 10;
+  if (text.ends_with('m')) unit = std::size_t{1} << 20;
+  if (unit > 1) text.remove_suffix(1);
+  std::size_t number = 0;
+  if (!parse_number<std::size_t>(text, 0, kMostBytes / unit, number)) return false;
+  value = number * unit;
+  return true;
+}
+
+bool parse_text(std::string_view text, std::string& value) {
+  value = text;
+  return true;
+}
+
+template <Collective kCollective>
+struct AlgorithmVariable {
+  static constexpr std::string_view kStart = "FAB_ALGO_";
+  static constexpr auto kName = [] {
+    std::array<char, kStart.size() + to_string(kCollective).size() + 1> name{};
+    std::copy(kStart.begin(), kStart.end(), name.begin());
+    std::transform(to_string(kCollective).begin(), to_string(kCollective).end(), name.begin() + kStart.size(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    return name;
+  }();
+  static std::string& value(Config& config) { return config.algorithms[static_cast<std::size_t>(kCollective)]; }
+  static constexpr ConfigRow kRow{
+      kName.data(),
+      "auto",
+      "Algorithm of this collective for the calls that it can do, as fab_info --algorithms lists them; auto: by bytes "
+      "and ranks; the same on all ranks.",
+      [](std::string_view text, Config& config) {
+        value(config) = text == "auto" ? "" : text;
+        return !text.empty();
+      },
+      [](const Config& config) {
+        const std::string& name = config.algorithms[static_cast<std::size_t>(kCollective)];
+        return name.empty() ? "auto" : name;
+      },
+      true};
+};
+
+template <std::size_t kRows, std::size_t... kIndex>
+constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::index_sequence<kIndex...>) {
+  std::array<ConfigRow, kRows + sizeof...(kIndex)> all{};
+  std::copy(rows.begin(), rows.end(), all.begin());
+  ((all[kRows + kIndex] = AlgorithmVariable<static_cast<Collective>(kIndex)>::kRow), ...);
+  return all;
+}
+
+constexpr std::array<ConfigRow, 17> kOtherRows = {{
+    {"FAB_PROVIDER", "",
+     "What carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another of libfabric's "
+     "names, as fab_info lists them; empty or auto: the best one is chosen.",
+     [](std::string_view text, Config& config) { return parse_text(text, config.provider); },
+     [](const Config& config) { return config.provider; }},
+    {"FAB_IFACE", "", "Network interface or libfabric domain by name; empty: one that reaches the other nodes.",
+     [](std::string_view text, Config& config) { return parse_text(text, config.interface); },
+     [](const Config& config) { return config.interface; }},
+    {"FAB_LOCAL", "on", "Ranks of one node exchange through shared memory: on or 1; off or 0: through the network.",
+     [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.local); },
+     [](const Config& config) { return std::string(config.local ? "on" : "off"); }},
+    {"FAB_LOCAL_LONG", "auto",
+     "Long messages within a node: auto (from 16 KiB on the receiver copies out of the sender's memory where it can), "
+     "map (out of memory of fab's from 512 bytes on), read (out of any memory, by the kernel, above 104 bytes) or "
+     "ring (both copy).",
+     [](std::string_view text, Config& config) {
+       return parse_name<LongMessages>(text, kLongMessages, config.local_long);
+     },
+     [](const Config& config) { return std::string(find_name<LongMessages>(kLongMessages, config.local_long)); }},
+    {"FAB_ONE_SIDED", "auto",
+     "Persistent exchanges between nodes write into the peer's memory: auto (where a network card does it), on "
+     "(wherever the provider can) or off (they send messages); the same on all ranks.",
+     [](std::string_view text, Config& config) { return parse_name<OneSided>(text, kOneSided, config.one_sided); },
+     [](const Config& config) { return std::string(find_name<OneSided>(kOneSided, config.one_sided)); }},
+    {"FAB_REQUESTS", "auto",
+     "Who completes the MPI binding's requests: auto (fab, where all completion calls of the process reach it), fab "
+     "(as "
+     "if they did) or mpi (MPI, slower; persistent exchanges are refused).",
+     [](std::string_view text, Config& config) { return parse_name<Requests>(text, kRequests, config.requests); },
+     [](const Config& config) { return std::string(find_name<Requests>(kRequests, config.requests)); }},
+    {"FAB_PROGRESS", "auto",
+     "Who drives transfers that nobody waits for: auto, thread (a progress thread) or caller (only calls into fab).",
+     [](std::string_view text, Config& config) {
+       return parse_name<ProgressMode>(text, kProgressModes, config.progress);
+     },
+     [](const Config& config) { return std::string(name_of(config.progress)); }},
+    {"FAB_PROGRESS_CPU", "-1", "Processor that the progress thread is pinned to: 0 or more; -1: not pinned.",
+     [](std::string_view text, Config& config) { return parse_number(text, -1, kMostProcessors, config.progress_cpu); },
+     [](const Config& config) { return std::to_string(config.progress_cpu); }},
+    {"FAB_LOG", "warn", "Least severe messages that are written to stderr: off, error, warn, info or debug.",
+     [](std::string_view text, Config& config) { return parse_name<LogLevel>(text, kLogLevels, config.log); },
+     [](const Config& config) { return std::string(name_of(config.log)); }},
+    {"FAB_WAIT_TIMEOUT", "0",
+     "Seconds without any event after which a wait fails: a number, 0 or more, 1000000000 at most; 0: never.",
+     [](std::string_view text, Config& config) {
+       return parse_number(text, 0.0, kLongestTimeoutS, config.wait_timeout_s);
+     },
+     [](const Config& config) { return fmt::format("{}", config.wait_timeout_s); }},
+    {"FAB_PEER_TIMEOUT", "30",
+     "Seconds without an answer after which a machine with which something is pending counts as gone: a whole number, "
+     "2 to 30000; 0: never.",
+     [](std::string_view text, Config& config) {
+       int seconds = 0;
+       if (!parse_number(text, 0, 30'000, seconds) || seconds == 1) return false;
+       config.peer_timeout_s = seconds;
+       return true;
+     },
+     [](const Config& config) { return fmt::format("{}", config.peer_timeout_s); }},
+    {"FAB_EXIT_TIMEOUT", "1",
+     "Seconds within which ranks that wait for a process learn that it has ended: 0.5 to 1000; what it sent before may "
+     "be "
+     "late by a third of that.",
+     [](std::string_view text, Config& config) {
+       double seconds = 0;
+       if (!parse_number(text, 0.5, 1000.0, seconds)) return false;
+       config.exit_timeout_s = seconds;
+       return true;
+     },
+     [](const Config& config) { return fmt::format("{}", config.exit_timeout_s); }},
+    {"FAB_COMBINE_BYTES", "32768",
+     "Blocks to one rank of another node travel as one message up to this many bytes in total: 0 or more, suffixes k "
+     "and m; 0: never; the same on all ranks.",
+     [](std::string_view text, Config& config) { return parse_bytes(text, config.combine_bytes); },
+     [](const Config& config) { return std::to_string(config.combine_bytes); }, true},
+    {"FAB_SEGMENT_BYTES", "65536",
+     "Collectives that pipeline cut their vectors into segments of so many bytes, within a node of 16k at most: 0 or "
+     "more, suffixes k and m; 0: never; the same on all ranks.",
+     [](std::string_view text, Config& config) { return parse_bytes(text, config.segment_bytes); },
+     [](const Config& config) { return std::to_string(config.segment_bytes); }, true},
+    {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 to 1000000000.",
+     [](std::string_view text, Config& config) {
+       return parse_number<std::size_t>(text, 0, kMostPlans, config.plan_cache);
+     },
+     [](const Config& config) { return std::to_string(config.plan_cache); }},
+    {"FAB_CHECK", "0",
+     "All ranks compare what they call before they do it, and report differences: 0 or off, 1 or on; the same on all "
+     "ranks.",
+     [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.check); },
+     [](const Config& config) { return std::string(find_name<bool>(kSwitches, config.check)); }, true},
+    {"FAB_SEQUENCE_START", "0", "First sequence number of every communicator, for tests of its wrap: 0 or more.",
+     [](std::string_view text, Config& config) {
+       return parse_number<std::uint64_t>(text, 0, std::numeric_limits<std::uint64_t>::max(), config.sequence_start);
+     },
+     [](const Config& config) { return std::to_string(config.sequence_start); }},
+}};
+
+constexpr auto kRows = with_algorithms(kOtherRows, std::make_index_sequence<kCollectives>());
+
+/// Insertions, deletions, substitutions and swaps of neighbours that turn one text into the other (Levenshtein's
+/// distance with transpositions).
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::vector<std::size_t>> edits(from.size() + 1, std::vector<std::size_t>(to.size() + 1));
+  for (std::size_t i = 0; i <= from.size(); ++i) edits[i][0] = i;
+  std::iota(edits[0].begin(), edits[0].end(), std::size_t{0});
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t substituted = edits[i - 1][j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
+      edits[i][j] = std::min({substituted, edits[i - 1][j] + 1, edits[i][j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+      if (swapped) edits[i][j] = std::min(edits[i][j], edits[i - 2][j - 2] + 1);
+    }
+  }
+  return edits[from.size()][to.size()];
+}
+
+void warn_of_unknown_variable(const Log& log, std::string_view name) {
+  name = name.substr(0, kLongestName);
+  const std::string nearest = nearest_variable(name);
+  const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+  log.write(LogLevel::warn, "environment variable {} is not one of fab's{}", name, hint);
+}
+
+}  // namespace
+
+std::string_view name_of(LogLevel level) noexcept { return find_name<LogLevel>(kLogLevels, level); }
+std::string_view name_of(ProgressMode mode) noexcept { return find_name<ProgressMode>(kProgressModes, mode); }
+
+std::span<const ConfigRow> config_rows() { return kRows; }
+
+const char* algorithm_variable(Collective collective) noexcept {
+  return kRows[kOtherRows.size() + static_cast<std::size_t>(collective)].name;
+}
+
+Config read_config(const Environment& environment) {
+  Config config;
+  for (const ConfigRow& row : kRows) {
+    const std::string text = environment(row.name).value_or(row.default_value);
+    if (!row.parse(text, config)) {
+      throw Error(Errc::configuration,
+                  fmt::format("{}: the value {} is not valid. {}", row.name, in_quotes(text), row.help));
+    }
+  }
+  return config;
+}
+
+std::optional<std::string> process_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+Config read_config() {
+  Config config = read_config(process_environment);
+  const Log log(config.log, -1);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    if (!name.starts_with(kPrefix)) continue;
+    if (std::ranges::find(kRows, name, &ConfigRow::name) == kRows.end()) warn_of_unknown_variable(log, name);
+  }
+  return config;
+}
+
+std::string nearest_variable(std::string_view name) {
+  std::string_view nearest;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const ConfigRow& row : kRows) {
+    const std::string_view candidate = row.name;
+    const std::size_t distance = edit_distance(name, candidate);
+    // Near: less than half of what follows the prefix would have to change.
+    const std::size_t near = (std::max(name.size(), candidate.size()) - kPrefix.size()) / 2;
+    if (distance > near || distance >= least) continue;
+    least = distance;
+    nearest = candidate;
+  }
+  return std::string(nearest);
+}
+
+}  // namespace fab

@@ -1,0 +1,33 @@
+// Logging to stderr: one line a message, "fab[rank] level: text".
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "core/base/config.h"
+
+namespace fab {
+
+/// Where messages of one context go. Safe from any thread.
+class Log {
+ public:
+  Log() = default;
+  Log(LogLevel level, int rank) : level_(level), rank_(rank) {}
+
+  [[nodiscard]] bool enabled(LogLevel level) const noexcept { return level <= level_; }
+
+  template <class... Args>
+  void write(LogLevel level, fmt::format_string<Args...> format, Args&&... args) const {
+    if (enabled(level)) emit(level, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+ private:
+  void emit(LogLevel level, std::string_view text) const;
+
+  LogLevel level_ = LogLevel::warn;
+  int rank_ = -1;
+};
+
+}  // namespace fab

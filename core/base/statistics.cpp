@@ -1,0 +1,39 @@
+#include "core/base/statistics.h"
+
+#include <fmt/format.h>
+
+namespace fab::core {
+
+namespace {
+
+constexpr CounterRow kRows[] = {
+    {Counter::caller_sleeps, "caller_sleeps", "Sleeps of callers that waited, on the descriptors of the providers"},
+    {Counter::thread_sleeps, "thread_sleeps", "Sleeps of the progress thread there, while something was in flight"},
+    {Counter::woken_callers, "woken_callers", "Sleeping callers that another thread woke"},
+    {Counter::late_wake_ups, "late_wake_ups",
+     "Sleeps that their time limit ended although something had come (a fault of fab's or a provider's; must be 0)"},
+    {Counter::strangers, "strangers",
+     "Messages and writes that were dropped as no rank of the job can have sent them, or they make no sense"},
+};
+
+constexpr bool in_order() {
+  std::size_t number = 0;
+  for (const CounterRow& row : kRows)
+    if (static_cast<std::size_t>(row.counter) != number++) return false;
+  return true;
+}
+static_assert(in_order());
+
+}  // namespace
+
+std::span<const CounterRow> counter_rows() noexcept { return kRows; }
+
+std::string Statistics::text() const {
+  std::string text;
+  for (const CounterRow& row : kRows)
+    if (const std::uint64_t value = (*this)[row.counter]; value != 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row.name, value);
+  return text;
+}
+
+}  // namespace fab::core

@@ -1,0 +1,262 @@
+#include "core/communicator/communicator.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/context.h"
+
+namespace fab::core {
+
+namespace {
+
+/// One for messages, one for what one-sided messages need to know beforehand, and one for comparing calls.
+constexpr std::uint64_t tags_of_lasting(bool compares_calls) noexcept { return compares_calls ? 3 : 2; }
+
+/// Null: the context is closed, which is no matter of arguments.
+std::optional<std::string> reason_of_refusal() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error.errc() == Errc::cancelled ? std::nullopt : std::optional<std::string>(error.what());
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "unknown exception";
+  }
+}
+
+}  // namespace
+
+Communicator::Communicator(std::shared_ptr<Context> context, Group group, Rank rank, std::optional<ContextId> id)
+    : context_(std::move(context)),
+      group_(std::move(group)),
+      rank_(rank),
+      next_sequence_(context_->config().sequence_start),
+      compares_calls_(context_->config().check && group_.size() > 1),
+      plans_(context_->config().plan_cache) {
+  if (!id) return;
+  id_ = id;
+  context_tag_ = context_->tags().context(*id);
+}
+
+Communicator::~Communicator() = default;
+
+Engine& Communicator::engine() const noexcept { return context_->engine(); }
+
+void Communicator::set_topology(Topology topology) {
+  neighborhood_ = fab::neighborhood(topology, rank_);
+  topology_ = std::move(topology);
+}
+
+void Communicator::set_context_id(ContextId id) {
+  engine().enqueue([self = shared_from_this(), id] {
+    self->id_ = id;
+    self->context_tag_ = self->context().tags().context(id);
+    for (const auto& [place, reason] : self->take_refused()) self->refuse(place, reason);
+  });
+}
+
+// Peers need not be told of refused calls: theirs fail as well.
+void Communicator::refuse_context_id(Status reason) {
+  engine().enqueue([self = shared_from_this(), reason = std::move(reason)] {
+    self->refusal_ = reason;
+    static_cast<void>(self->take_refused());
+  });
+}
+
+bool Communicator::has_member(Rank world_rank) const {
+  for (Rank rank = 0; rank < size(); ++rank)
+    if (this->world_rank(rank) == world_rank) return true;
+  return false;
+}
+
+bool Communicator::is_on_one_node() const {
+  for (Rank rank = 0; rank < size(); ++rank)
+    if (!context_->peers().is_near(world_rank(rank))) return false;
+  return true;
+}
+
+CallWord Communicator::call_word(const Schedule& schedule) const noexcept {
+  return core::call_word(schedule.name(), context_->config().check);
+}
+
+CommitOptions Communicator::commit_options() const {
+  return {.combine_bytes = context_->config().combine_bytes, .combine_bytes_of = [this](Rank peer) {
+            const bool near = context_->peers().is_near(world_rank(peer));
+            return near ? std::size_t{0} : std::numeric_limits<std::size_t>::max();
+          }};
+}
+
+void Communicator::check_open(const Plan& plan) const {
+  if (context_->closed())
+    throw Error(Errc::cancelled, fmt::format("{}: the context is closed", plan.schedule().name()));
+}
+
+Run& Communicator::compare(const CalledAs& call) {
+  if (call_check_ == nullptr) call_check_ = std::make_unique<CallCheck>(*this);
+  Run& run = call_check_->prepare(call);
+  ++in_flight_;
+  run.start();
+  return run;
+}
+
+void Communicator::compare(const CalledAs& call, Run& run) {
+  Run& check = compare(call);
+  Run& closing = call_check_->prepare_closing(call.sequence_tag);
+  ++in_flight_;  // until it has ended
+  run.begin_after(check, closing);
+}
+
+void Communicator::call_refused(Order order) noexcept try {
+  const std::optional<std::string> reason = reason_of_refusal();
+  if (!reason) return;
+  {
+    const Lock lock(engine().mutex);
+    if (context_->closed() || std::exchange(call_again_, false)) return;
+    if (order == Order::lasting) {
+      refuse(lasting_place(std::exchange(next_lasting_, next_lasting_ + tags_of_lasting(compares_calls_))), *reason);
+    } else if (compares_calls_) {
+      compare({.words = *reason,
+               .place = fmt::format("call {}", ++calls_),
+               .sequence_tag = context_->tags().sequence(next_sequence_++),
+               .refused = true})
+          .let_go();
+      ++next_sequence_;
+    } else {
+      refuse(next_sequence_++, *reason);
+    }
+  }
+  engine().leave();
+} catch (const std::exception& error) {
+  context_->log().write(LogLevel::warn, "a call was refused, and its peers cannot be told: {}", error.what());
+}
+
+void Communicator::refuse(std::uint64_t place, const std::string& reason) {
+  if (size() == 1) return;
+  if (id_) return context_->refusals().add({*id_, place}, reason);
+  if (refused_.empty()) {
+    engine().mutex.assert_held();
+    engine().activated();
+  }
+  refused_.emplace_back(place, reason);
+}
+
+Communicator::RefusedCalls Communicator::take_refused() {
+  if (refused_.empty()) return {};
+  engine().mutex.assert_held();
+  engine().deactivated();
+  return std::exchange(refused_, {});
+}
+
+Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user,
+                                const std::string& words) {
+  const std::uint64_t limit = context_->tags().max_in_flight() / tags_of_lasting(compares_calls_);
+  call_again_ = lasting_ >= limit;
+  if (call_again_)
+    throw Error(
+        Errc::no_resources,
+        fmt::format("{}: this communicator has {} persistent exchanges; at most {} can be told apart: free some "
+                    "first, or duplicate it",
+                    schedule.name(), lasting_, limit));
+  const TagFormat& tags = context_->tags();
+  const std::uint64_t number = std::exchange(next_lasting_, next_lasting_ + tags_of_lasting(compares_calls_));
+  std::string name(words.empty() ? schedule.name() : words);
+  Run& run = make_retired(std::move(schedule), Plan::Use::lasting_run, bases, tags.lasting(number), user);
+  run.place_at(lasting_place(number));
+  try {
+    run.hold_memory();
+    if (compares_calls_)
+      run.call_as({.words = std::move(name),
+                   .place = fmt::format("persistent exchange {}", number / tags_of_lasting(compares_calls_) + 1),
+                   .sequence_tag = tags.lasting(number + 2)});
+    if (run.plan().channel_count() > 0) run.make_one_sided(tags.lasting(number + 1));
+    make_contact(run.plan(), number);
+  } catch (...) {
+    run.let_go();
+    next_lasting_ = number;  // call_refused uses it up
+    throw;
+  }
+  ++lasting_;
+  return run;
+}
+
+// Providers connect with the first message, which takes some of them seconds. So a message without bytes goes along
+// each edge to another node, unless memory is told along it anyway. Nobody waits for them, or cares how they end. Where
+// a peer refuses the exchange they do not come.
+void Communicator::make_contact(const Plan& plan, std::uint64_t number) {
+  const Schedule& schedule = plan.schedule();
+  std::set<std::pair<OperationKind, Rank>> edges;
+  for (std::size_t round = 0; round < plan.round_count(); ++round)
+    for (const PlannedOperation& operation : plan.messages(round)) {
+      if (operation.channel != PlannedOperation::kNoChannel) continue;
+      if (context_->peers().is_near(operation.peer->world_rank)) continue;
+      edges.emplace(operation.kind, schedule.peers()[operation.record->peer]);
+    }
+  if (edges.empty() || context_->closed()) return;
+  ScheduleBuilder builder(fmt::format("{}, first contact", schedule.name()), size());
+  const Block nothing{BufferId::scratch, 0, Layout()};
+  for (const auto& [kind, rank] : edges)
+    kind == OperationKind::send ? builder.send(rank, 0, nothing) : builder.recv(rank, 0, nothing);
+  Run& run = make_retired(builder.commit(), Plan::Use::runs, {}, context_->tags().lasting(number + 1));
+  run.place_at(lasting_place(number));
+  start_lasting(run);
+  run.let_go();
+}
+
+Run& Communicator::make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
+                                std::uint64_t sequence_tag, const UserReduction& user) {
+  auto plan = std::make_unique<Plan>(*this, std::move(schedule), use);
+  Run& run = plan->acquire();
+  run.prepare(bases, sequence_tag, user);
+  plans_.retire(std::move(plan));
+  return run;
+}
+
+void Communicator::give_back_lasting(Run& run) noexcept {
+  --lasting_;
+  run.let_go();
+}
+
+void Communicator::start_lasting(Run& run) {
+  check_open(run.plan());
+  if (const CalledAs* call = run.called_as()) compare(*call, run);
+  ++in_flight_;
+  run.start();
+}
+
+Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases, const UserReduction& user,
+                         const std::string& words) {
+  check_open(plan);
+  const TagFormat& tags = context_->tags();
+  const std::uint64_t limit = tags.max_in_flight();
+  call_again_ = in_flight_ >= limit;
+  if (call_again_)
+    throw Error(Errc::no_resources,
+                fmt::format("{}: {} calls are in flight on this communicator; at most {} can be told "
+                            "apart: complete some first",
+                            plan.schedule().name(), in_flight_, limit));
+  Run& run = plan.acquire();
+  if (compares_calls_)
+    compare({.words = std::string(words.empty() ? plan.schedule().name() : words),
+             .place = fmt::format("call {}", ++calls_),
+             .sequence_tag = tags.sequence(next_sequence_++)},
+            run);
+  ++in_flight_;
+  run.place_at(next_sequence_);
+  run.prepare(bases, tags.sequence(next_sequence_++), user);
+  run.start();
+  return run;
+}
+
+Run& Communicator::start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases, const UserReduction& user,
+                         const std::string& words) {
+  Run& run = start(*plan, bases, user, words);
+  plans_.retire(std::move(plan));
+  return run;
+}
+
+}  // namespace fab::core

@@ -1,0 +1,42 @@
+#include "core/communicator/persistent.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/communicator/communicator.h"
+#include "core/progress/engine.h"
+
+namespace fab::core {
+
+Persistent::Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases,
+                       const UserReduction& user, const std::string& words)
+    : communicator_(std::move(communicator)) {
+  {
+    const Lock lock(engine().mutex);
+    run_ = &communicator_->make_lasting(std::move(schedule), bases, user, words);
+  }
+  engine().leave();  // the peers may be being told of this rank's memory
+}
+
+Persistent::Persistent(Persistent&& other) noexcept
+    : communicator_(std::move(other.communicator_)), run_(other.run_), active_(other.active_) {}
+
+// The communicator goes after the lock: it may be the last owner of the context that has the lock.
+Persistent::~Persistent() {
+  if (communicator_ == nullptr) return;
+  const Lock lock(engine().mutex);
+  communicator_->give_back_lasting(*run_);
+}
+
+Engine& Persistent::engine() const noexcept { return communicator_->engine(); }
+
+void Persistent::start() {
+  if (active_)
+    throw Error(Errc::invalid_argument,
+                fmt::format("{}: started again before the last start was completed", run_->plan().schedule().name()));
+  communicator_->start_lasting(*run_);
+  active_ = true;
+}
+
+}  // namespace fab::core

@@ -1,0 +1,43 @@
+// An exchange that is made once and started again and again.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/run/run.h"
+
+namespace fab::core {
+
+/// Shape, buffers and tag are fixed when it is made, by all ranks of the communicator in the same order; it may be
+/// started in any order. Has its plan and its one run to itself.
+class Persistent {
+ public:
+  /// Takes the engine's lock. `words` as in Communicator::start. Throws what binding a schedule throws, and
+  /// Error(no_resources).
+  Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases,
+             const UserReduction& user = {}, const std::string& words = {});
+  Persistent(Persistent&& other) noexcept;
+  Persistent& operator=(Persistent&&) = delete;
+  /// Lets go: what is in flight goes on by itself.
+  ~Persistent();
+
+  /// Not all ranks make each start, so starts are not compared (FAB_CHECK). Under the engine's lock.
+  void compare_no_starts() noexcept { run_->compare_no_starts(); }
+  /// Under the engine's lock. Throws Error(invalid_argument) while the last start is not complete, Error(cancelled)
+  /// when the context is closed.
+  void start();
+  /// Started, and its outcome was not told yet.
+  [[nodiscard]] bool active() const noexcept { return active_; }
+  /// Its outcome was told.
+  void end() noexcept { active_ = false; }
+  [[nodiscard]] Run& run() const noexcept { return *run_; }
+  [[nodiscard]] Engine& engine() const noexcept;
+
+ private:
+  std::shared_ptr<Communicator> communicator_;
+  Run* run_;
+  bool active_ = false;
+};
+
+}  // namespace fab::core

@@ -1,0 +1,33 @@
+// A call that is refused uses up its place in the order of its communicator.
+#pragma once
+
+#include <utility>
+
+#include "core/communicator/communicator.h"
+
+namespace fab::core {
+
+/// Runs what checks a call's arguments and starts it, without the engine's lock. Whatever it throws, this rank has
+/// called: its next call meets its peers' next ones, and those that wait for this one learn who has refused it.
+template <class Start>
+decltype(auto) in_order(Communicator& communicator, Start&& start) {
+  try {
+    return std::forward<Start>(start)();
+  } catch (...) {
+    communicator.call_refused(Communicator::Order::calls);
+    throw;
+  }
+}
+
+/// The same for what makes a persistent exchange.
+template <class Make>
+decltype(auto) in_order_of_lasting(Communicator& communicator, Make&& make) {
+  try {
+    return std::forward<Make>(make)();
+  } catch (...) {
+    communicator.call_refused(Communicator::Order::lasting);
+    throw;
+  }
+}
+
+}  // namespace fab::core

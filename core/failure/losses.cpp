@@ -1,0 +1,291 @@
+#include "core/failure/losses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/communicator/communicator.h"
+#include "core/context.h"
+#include "core/point/point_to_point.h"
+
+namespace fab::core {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto kLookPeriod = milliseconds(50);
+// The others are for FAB_EXIT_TIMEOUT=1, and change with it.
+/// Without any event, before somebody's peers are looked at.
+constexpr auto kQuiet = milliseconds(200);
+/// What a peer sent before it ended, or gave up, may still be on its way: for so long nothing of it has come, in so
+/// many looks, between which providers were polled.
+constexpr auto kGrace = milliseconds(300);
+constexpr auto kGraceOfClosed = milliseconds(1000);
+constexpr int kLooksOfGrace = 2;
+
+/// And before a connection ends that holds somebody who was given up; then before it takes others with it.
+constexpr auto kStuck = milliseconds(1000);
+constexpr auto kStuckFast = milliseconds(2000);
+
+/// The same on all ranks.
+std::uint32_t word_of(ContextId id) noexcept {
+  const std::uint64_t mixed = (static_cast<std::uint64_t>(id.owner) << 32 | id.number) * 0x9e3779b97f4a7c15;
+  return static_cast<std::uint32_t>(mixed >> 32) | 1;
+}
+
+bool is_loss(const Status& status) noexcept { return status.errc() == Errc::unreachable; }
+
+}  // namespace
+
+Status not_taken_back(const Status& status) {
+  if (status.errc() != Errc::cancelled) return status;
+  return {make_error_code(Errc::unreachable), status.message};
+}
+
+Losses::Losses(Context& context) : context_(context), scale_(context.config().exit_timeout_s) {
+  const Provider* const network = context.transports().network.get();
+  if (network == nullptr || context.job().size == 1) return;
+  lifelines_ = std::make_unique<Lifelines>(network->host_address(), context.config().peer_timeout_s, context.log());
+}
+
+bool Losses::can_look() const noexcept {
+  return context_.job().size > 1 && (context_.transports().node != nullptr || !address().empty());
+}
+
+void Losses::met(Peer& peer, std::string_view lifeline_address) {
+  if (lifelines_ == nullptr || peer.provider != context_.transports().network.get()) return;
+  peer.lifeline = lifelines_->meet(peer.world_rank, lifeline_address, Clock::now());
+  if (peer.lifeline == nullptr) return;
+  peer.provider->ask_before_receiving(peer.handle, [this, line = peer.lifeline] {
+    if (line->state != Lifeline::State::ended) lifelines_->poll(Clock::now());
+    return line->state == Lifeline::State::ended && line->end != Lifeline::End::closed;
+  });
+}
+
+std::string Losses::describe(Lifeline::End end, double vanished_s) {
+  switch (end) {
+    case Lifeline::End::died:
+      return "its process has ended without closing fab";
+    case Lifeline::End::closed:
+      return "it has closed fab";
+    case Lifeline::End::vanished:
+      return fmt::format("its machine has not answered for {} s (FAB_PEER_TIMEOUT)", vanished_s);
+    case Lifeline::End::none:
+      break;
+  }
+  return "it is gone";
+}
+
+void Losses::look_at(const Peer& peer, Time now) {
+  if (peer.state != Peer::State::ready) return;
+  if (peer.lifeline == nullptr) {
+    if (const Rank told = peer.provider->lost_by(peer.handle); told != kNoRank)
+      declare(told, fmt::format("as rank {} tells", peer.world_rank));
+    return;
+  }
+  Lifeline& line = *peer.lifeline;
+  lifelines_->want(line, now);
+  if (line.told != kNoRank) declare(line.told, fmt::format("as rank {} tells", peer.world_rank));
+}
+
+void Losses::look_at_active(Time now) {
+  quiet_.clear();
+  const bool any_ended = lifelines_ != nullptr && lifelines_->any_ended();
+  context_.engine().mutex.assert_held();
+  context_.engine().for_each_active([&](Pending& pending) {
+    if (given_up_ > 0 && !pending.older_than_loss)
+      if (Communicator* const used = pending.held_communicator()) go_on(*used);
+    if (any_ended)
+      pending.visit_peers([](const Peer& peer) {
+        if (peer.lifeline != nullptr && peer.lifeline->state == Lifeline::State::ended) ++peer.lifeline->awaited_now;
+      });
+    const std::uint64_t settled = pending.settled_count();
+    if (pending.quiet_since == Time{} || settled != pending.settled_when_seen) {
+      pending.quiet_since = now;
+      pending.settled_when_seen = settled;
+      pending.drops = 0;
+    } else if (now - pending.quiet_since >= scaled(kQuiet)) {
+      quiet_.push_back(&pending);
+    }
+  });
+}
+
+// What it sent before is taken in first: its messages may be slower than the news of its end.
+void Losses::find_lost(Time now) {
+  if (lifelines_ == nullptr || !lifelines_->any_ended()) return;
+  lifelines_->for_each_ended([&](Lifeline& line) {
+    const int before = std::exchange(line.awaited, std::exchange(line.awaited_now, 0));
+    if (line.awaited == 0) return;
+    if (before == 0 || line.awaited < before) {
+      line.nothing_since = now;
+      line.looks = 0;
+    }
+    const auto grace = line.end == Lifeline::End::closed ? kGraceOfClosed : kGrace;
+    if (++line.looks > kLooksOfGrace && now - line.nothing_since >= scaled(grace))
+      lost_.push_back({&context_.peers().known(line.rank), line.end});
+  });
+}
+
+std::size_t Losses::look(Time now) {
+  if (now < next_look_) return 0;
+  next_look_ = now + kLookPeriod;
+  if (lifelines_ != nullptr) lifelines_->poll(now);
+  lost_.clear();
+  look_at_active(now);
+  for (const Pending* pending : quiet_) pending->visit_peers([&](const Peer& peer) { look_at(peer, now); });
+  find_lost(now);
+  drop_connections(now);
+  for (const Lost& lost : lost_)
+    lose(*lost.peer, describe(lost.end, context_.config().peer_timeout_s), lost.end == Lifeline::End::vanished);
+  return lost_.size() + end_concerned(now);
+}
+
+// A provider does not take back a receive whose message has come in part, and keeps what it was given to send.
+void Losses::drop_connections(Time now) {
+  for (Pending* pending : quiet_) {
+    if (!pending->given_up()) continue;
+    const auto quiet = now - pending->quiet_since;
+    const bool whole_host = quiet >= scaled(kStuckFast);
+    if (quiet < scaled(kStuck) || pending->drops > (whole_host ? 1 : 0)) continue;
+    ++pending->drops;
+    pending->visit_peers([whole_host](const Peer& peer) {
+      if (peer.state == Peer::State::ready) peer.provider->drop(peer.handle, whole_host);
+    });
+  }
+}
+
+void Losses::lose(Peer& peer, const std::string& reason, bool vanished) {
+  declare(peer.world_rank, reason);
+  const Status status{make_error_code(Errc::unreachable), reason};
+  context_.engine().mutex.assert_held();
+  context_.engine().for_each_active([&](Pending& pending) { pending.peer_lost(peer, status); });
+  if (PointToPoint* const messages = context_.messages()) messages->peer_lost(peer.world_rank, status);
+  if (vanished) peer.provider->drop(peer.handle, true);
+}
+
+const Losses::Loss* Losses::find(Rank rank) const noexcept {
+  const auto found = std::ranges::find(losses_, rank, &Loss::rank);
+  return found == losses_.end() ? nullptr : &*found;
+}
+
+void Losses::declare(Rank rank, const std::string& reason) {
+  if (rank < 0 || rank >= context_.job().size || rank == context_.job().rank || find(rank) != nullptr) return;
+  losses_.push_back({rank, reason});
+  context_.log().write(LogLevel::info, "rank {} of the job is lost: {}", rank, reason);
+  context_.notices().rank_lost(rank);
+  if (PointToPoint* const messages = context_.messages()) messages->give_up_envelopes(rank);
+  if (context_.transports().node) context_.transports().node->tell_lost(rank);
+  if (lifelines_ == nullptr) return;
+  lifelines_->tell(rank);
+  context_.engine().lookout_changed();
+}
+
+std::size_t Losses::end_concerned(Time now) {
+  if (losses_.empty()) return 0;
+  std::size_t ended = 0;
+  context_.engine().mutex.assert_held();
+  context_.engine().for_each_active([&](Pending& pending) {
+    if (pending.quiet_since == Time{} || now - pending.quiet_since < scaled(kGrace)) return;
+    const Rank culprit = culprit_of(pending);
+    const Loss* const loss = culprit == kNoRank ? nullptr : find(culprit);
+    if (loss == nullptr) return;
+    pending.abandon_for(culprit, {make_error_code(Errc::unreachable),
+                                  fmt::format("{}: rank {} of the job is lost ({}); still pending: {}", pending.name(),
+                                              culprit, loss->reason, pending.describe_pending())});
+    ++ended;
+  });
+  return ended;
+}
+
+Rank Losses::culprit_of(const Pending& pending) {
+  const Communicator* const used = pending.held_communicator();
+  const std::uint32_t word = used != nullptr && used->has_context_id() ? word_of(used->context_id()) : 0;
+  Rank culprit = kNoRank;
+  bool all = true;
+  pending.visit_peers([&](const Peer& peer) {
+    const Rank found = peer.state == Peer::State::ready ? culprit_of(peer, word) : kNoRank;
+    if (found == kNoRank) all = false;
+    if (culprit == kNoRank) culprit = found;
+  });
+  return pending.waits_for_any() && !all ? kNoRank : culprit;
+}
+
+// Whether a rank lives its own line, or its node, knows better than others.
+Rank Losses::culprit_of(const Peer& peer, std::uint32_t communicator) const {
+  const Lifeline* const line = peer.lifeline;
+  const bool known_here =
+      line == nullptr ? context_.peers().is_near(peer.world_rank) : line->state != Lifeline::State::useless;
+  if (!known_here && has_lost(peer.world_rank)) return peer.world_rank;
+  if (communicator == 0) return kNoRank;
+  return line != nullptr ? line->culprit_of(communicator) : peer.provider->given_up_by(peer.handle, communicator);
+}
+
+void Losses::ended(const Pending& call, Communicator& communicator, Rank culprit) {
+  if (!communicator.has_context_id()) return;
+  const bool by_loss = !call.status().ok() && culprit != kNoRank && has_lost(culprit);
+  if (by_loss)
+    give_up(communicator, culprit);
+  else if (!call.older_than_loss)
+    go_on(communicator);
+}
+
+// Who waits for this rank on the same communicator, in this call or a later one, would wait for as long as this rank's
+// program does something else.
+void Losses::give_up(Communicator& communicator, Rank culprit) {
+  context_.engine().mutex.assert_held();
+  context_.engine().for_each_active([&communicator](Pending& pending) {
+    if (pending.held_communicator() == &communicator) pending.older_than_loss = true;
+  });
+  if (communicator.given_up_for() != kNoRank) return;
+  communicator.give_up_for(culprit);
+  ++given_up_;
+  tell({word_of(communicator.context_id()), culprit});
+}
+
+void Losses::go_on(Communicator& communicator) {
+  if (communicator.given_up_for() == kNoRank) return;
+  communicator.give_up_for(kNoRank);
+  --given_up_;
+  tell({word_of(communicator.context_id()), kNoRank});
+}
+
+void Losses::tell(const GivenUp& what) {
+  for (Provider* provider : {context_.transports().node.get(), context_.transports().network.get()})
+    if (provider != nullptr) provider->tell_given_up(what);
+  if (lifelines_ != nullptr) lifelines_->tell(what);
+}
+
+Rank Losses::note(const Peer& peer, const Status& status) {
+  if (!is_loss(status) || peer.state != Peer::State::ready) return peer.world_rank;
+  Rank culprit = kNoRank;
+  if (peer.lifeline != nullptr) {
+    lifelines_->poll(Clock::now());
+    culprit = peer.lifeline->told;
+  } else {
+    culprit = peer.provider->lost_by(peer.handle);
+  }
+  if (culprit == kNoRank || culprit == context_.job().rank) culprit = peer.world_rank;
+  declare(culprit, culprit == peer.world_rank ? status.message : fmt::format("as rank {} told", peer.world_rank));
+  return culprit;
+}
+
+std::string Losses::explain(Rank culprit, const Peer& peer, const Status& status) const {
+  if (culprit == peer.world_rank) return status.message;
+  return fmt::format("{}, after it had lost rank {} of the job", status.message, culprit);
+}
+
+void Losses::heard_of(const FailureNotice& notice) {
+  if (notice.code == Errc::unreachable) declare(notice.culprit, "as others tell");
+}
+
+void Losses::answer() {
+  if (lifelines_ != nullptr) lifelines_->poll(Clock::now());
+}
+
+void Losses::close() {
+  if (lifelines_ != nullptr) lifelines_->close();
+}
+
+}  // namespace fab::core

@@ -1,0 +1,73 @@
+// Calls that ranks did not do, because their arguments were refused: their peers would wait for them for ever.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include "core/wire/match_tag.h"
+
+namespace fab::core {
+
+class Context;
+
+/// A call's place in the order of its communicator; unequal in a job for all calls there ever are.
+struct CallPlace {
+  ContextId communicator;
+  std::uint64_t number = 0;  ///< Communicator::lasting_place for persistent exchanges
+
+  [[nodiscard]] auto key() const noexcept { return std::tuple(communicator.owner, communicator.number, number); }
+};
+
+/// What a rank refused, for the peers that ask, and what peers refused, for those who wait for them here. A rank that
+/// waits for a peer, and nothing happens, asks it once for all; from then on it is told of what that peer has refused
+/// and will refuse. Nobody is told who does not ask, so errors that all ranks see cost nothing, and what never fails
+/// costs nothing either. Questions and answers travel as point-to-point envelopes do. Guarded by the engine's lock.
+class Refusals {
+ public:
+  struct Refusal {
+    Rank rank = 0;  ///< of the job
+    std::string reason;
+  };
+
+  explicit Refusals(Context& context) : context_(context) {}
+
+  /// This rank has refused a call. From now on it listens, in the progress thread while no caller is in fab.
+  void add(const CallPlace& place, const std::string& reason);
+  /// A peer is waited for, and does nothing.
+  void ask(Rank world_rank);
+  /// What a peer has told about a call; null: nothing.
+  [[nodiscard]] const Refusal* find(const CallPlace& place) const;
+
+  /// Before closing, which waits for all that is active.
+  void stop_listening();
+  /// The ranks that have asked: they wait, or waited, for this one, also where it refused what they called.
+  [[nodiscard]] const std::set<Rank>& askers() const noexcept { return askers_; }
+
+  // What comes.
+  void asked_by(Rank world_rank);
+  void told_by(Rank world_rank, const CallPlace& place, std::span<const char> reason);
+
+ private:
+  /// The oldest are forgotten: who waits asks soon.
+  static constexpr std::size_t kMost = 1024;
+  struct Own {
+    CallPlace place;
+    std::string reason;
+  };
+
+  void tell(Rank world_rank, const Own& own);
+
+  Context& context_;
+  bool listening_ = false;
+  std::deque<Own> own_;
+  std::set<Rank> asked_;
+  std::set<Rank> askers_;
+  std::map<decltype(CallPlace().key()), Refusal> told_;
+};
+
+}  // namespace fab::core

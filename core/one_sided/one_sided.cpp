@@ -1,0 +1,374 @@
+#include "core/one_sided/one_sided.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/communicator/communicator.h"
+#include "core/context.h"
+#include "core/plan/plan.h"
+#include "core/run/run.h"
+
+namespace fab::core {
+
+namespace {
+
+// What a write carries is 32 bits: the channel's number and the lane. A number is the place of its channel, and how
+// often the place was used.
+constexpr unsigned kLaneBits = 2;
+constexpr std::uint32_t kLanes = 1u << kLaneBits;
+constexpr unsigned kPlaceBits = 20;
+constexpr std::uint32_t kPlaces = 1u << kPlaceBits;
+constexpr std::uint32_t kUses = 1u << (32 - kLaneBits - kPlaceBits);
+static_assert(kMostWrites <= kLanes);
+
+std::uint32_t data_of(std::uint32_t number, unsigned lane) noexcept { return number << kLaneBits | lane; }
+
+/// Tells lists of blocks apart whose sums are equal.
+std::uint64_t fingerprint(std::span<const BlockRecord> blocks) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  for (const BlockRecord& block : blocks) hash = (hash ^ block.bytes) * 0x100000001b3ull;
+  return hash;
+}
+
+}  // namespace
+
+const PlannedOperation& Channel::operation() const noexcept { return writes.front(); }
+
+Arrivals::Arrivals(Provider& provider)
+    : provider_(provider), source_(provider.prepare_source(credit())), mailbox_(provider.expose(memory_)) {
+  provider.set_listener(this);
+}
+
+Arrivals::~Arrivals() { provider_.set_listener(nullptr); }
+
+void Arrivals::add(Channel& channel) {
+  if (free_.empty()) {
+    if (places_.size() == kPlaces)
+      throw Error(Errc::no_resources,
+                  fmt::format("this rank has {} messages of persistent exchanges, the most there can be", kPlaces));
+    free_.push_back(static_cast<std::uint32_t>(places_.size()));
+    places_.emplace_back();
+  }
+  const std::uint32_t place = free_.back();
+  free_.pop_back();
+  places_[place].channel = &channel;
+  channel.number = places_[place].uses << kPlaceBits | place;
+}
+
+void Arrivals::remove(const Channel& channel) noexcept {
+  Place& place = places_[channel.number % kPlaces];
+  place.channel = nullptr;
+  place.uses = (place.uses + 1) % kUses;
+  free_.push_back(channel.number % kPlaces);
+}
+
+void Arrivals::written(std::uint32_t data) noexcept {
+  const std::uint32_t number = data >> kLaneBits;
+  if (number % kPlaces >= places_.size()) return;
+  const Place& place = places_[number % kPlaces];
+  if (place.channel != nullptr && place.uses == number >> kPlaceBits)
+    place.channel->owner->written(*place.channel, data % kLanes);
+}
+
+/// What one rank tells another about a message between them.
+struct OneSided::LetterEnd {
+  std::uint32_t slot;    ///< of the message, as in the schedule
+  std::uint32_t number;  ///< of the channel there
+  std::uint64_t bytes;
+  std::uint64_t blocks;  ///< their fingerprint
+  RemoteMemory target;   ///< what it is written to; incoming ones only
+  std::uint64_t slot_distance;
+  bool refused;  ///< its memory could not be registered
+};
+
+/// And about all of them.
+struct OneSided::Letter {
+  RemoteMemory mailbox;
+  std::uint64_t outgoing_count;
+  std::uint64_t incoming_count;
+  std::array<LetterEnd, kMostChannels> outgoing;
+  std::array<LetterEnd, kMostChannels> incoming;
+};
+
+OneSided::OneSided(Run& run, std::uint64_t tag) : run_(run), arrivals_(run.plan().communicator().context().arrivals()) {
+  try {
+    add_channels();
+    exchange_letters(tag);
+  } catch (...) {
+    withdraw();
+    throw;
+  }
+}
+
+OneSided::~OneSided() { withdraw(); }
+
+// What others know of this object must not outlive it, nor a constructor that failed.
+void OneSided::withdraw() noexcept {
+  if (letters_ != nullptr) letters_->let_go();
+  for (const auto& channel : channels_) arrivals_.remove(*channel);
+}
+
+void OneSided::add_channels() {
+  const Plan& plan = run_.plan();
+  channels_.reserve(plan.channel_count());
+  for (std::size_t round = 0; round < plan.round_count(); ++round)
+    for (const PlannedOperation& operation : plan.messages(round)) {
+      if (operation.channel == PlannedOperation::kNoChannel || operation.part == PlannedOperation::Part::credit)
+        continue;
+      Channel& channel = operation.write == 0 ? add_channel(operation) : *channels_.back();
+      channel.writes = {&channel.operation(), operation.write + std::size_t{1}};
+      register_memory(channel, operation);
+    }
+  const auto by_slot = [](const Channel* channel) { return channel->operation().record->slot; };
+  for (Partner& partner : partners_) {
+    std::ranges::stable_sort(partner.outgoing, {}, by_slot);
+    std::ranges::stable_sort(partner.incoming, {}, by_slot);
+  }
+}
+
+Channel& OneSided::add_channel(const PlannedOperation& head) {
+  auto channel = std::make_unique<Channel>();
+  channel->owner = this;
+  channel->writes = {&head, 1};
+  arrivals_.add(*channel);
+  channels_.push_back(std::move(channel));
+  auto partner = std::ranges::find(partners_, head.peer, &Partner::peer);
+  if (partner == partners_.end()) partner = partners_.insert(partner, {.peer = head.peer});
+  (head.receives() ? partner->incoming : partner->outgoing).push_back(channels_.back().get());
+  return *channels_.back();
+}
+
+// The peer has to hear of a failure, which fails its starts, too.
+void OneSided::register_memory(Channel& channel, const PlannedOperation& write) {
+  try {
+    make_memory(channel, write);
+  } catch (const Error& error) {
+    channel.failure = {error.code(), std::string("its memory cannot be registered: ") + error.what()};
+  }
+}
+
+// What is received is registered as a whole, each write's source for itself: it begins with another piece of memory.
+void OneSided::make_memory(Channel& channel, const PlannedOperation& write) {
+  if (write.bytes == 0) return;
+  const std::span<const iovec> pieces = run_.memory(write);
+  Provider& provider = *write.peer->provider;
+  if (!write.receives()) {
+    channel.sources[write.write] = provider.prepare_source(pieces);
+  } else if (write.write == 0) {
+    const std::uint64_t bytes = (write.two_slots ? write.slot_distance() : 0) + write.message_bytes;
+    channel.target_memory = provider.expose({static_cast<std::byte*>(pieces[0].iov_base), bytes});
+  }
+}
+
+OneSided::Letter OneSided::letter_to(const Partner& partner) const {
+  Letter letter{.mailbox = arrivals_.mailbox(),
+                .outgoing_count = partner.outgoing.size(),
+                .incoming_count = partner.incoming.size(),
+                .outgoing = {},
+                .incoming = {}};
+  const auto end_of = [this](const Channel* channel) {
+    const PlannedOperation& operation = channel->operation();
+    const Registration* target = channel->target_memory.get();
+    return LetterEnd{.slot = operation.record->slot,
+                     .number = channel->number,
+                     .bytes = operation.message_bytes,
+                     .blocks = fingerprint(run_.plan().schedule().blocks(*operation.record)),
+                     // A message without bytes is a write all the same.
+                     .target = target != nullptr ? target->remote() : arrivals_.mailbox(),
+                     .slot_distance = operation.two_slots && operation.bytes > 0 ? operation.slot_distance() : 0,
+                     .refused = !channel->failure.ok()};
+  };
+  std::ranges::transform(partner.outgoing, letter.outgoing.begin(), end_of);
+  std::ranges::transform(partner.incoming, letter.incoming.begin(), end_of);
+  return letter;
+}
+
+// As an exchange of its own, which has its progress, time-outs and failures from the engine. Its scratch memory holds
+// for each partner the letter to it, and the one from it.
+void OneSided::exchange_letters(std::uint64_t tag) {
+  Communicator& communicator = run_.plan().communicator();
+  const Schedule& schedule = run_.plan().schedule();
+  ScheduleBuilder builder(fmt::format("{}, memory of peers", schedule.name()), communicator.size());
+  for (const Partner& partner : partners_) {
+    const auto rank = schedule.peers()[partner_operation(partner).record->peer];
+    const Layout letter = Layout::contiguous(sizeof(Letter));
+    builder.send(rank, 0, {BufferId::scratch, builder.scratch(sizeof(Letter)), letter});
+    builder.recv(rank, 0, {BufferId::scratch, builder.scratch(sizeof(Letter)), letter});
+  }
+  letters_ = &communicator.make_retired(builder.commit(), Plan::Use::runs, {}, tag);
+  letters_->place_at(run_.place());
+  for (std::size_t i = 0; i < partners_.size(); ++i) {
+    const Letter letter = letter_to(partners_[i]);
+    std::memcpy(letter_memory(2 * i), &letter, sizeof(letter));
+  }
+  communicator.start_lasting(*letters_);
+}
+
+const PlannedOperation& OneSided::partner_operation(const Partner& partner) noexcept {
+  return (partner.outgoing.empty() ? partner.incoming : partner.outgoing).front()->operation();
+}
+
+std::byte* OneSided::letter_memory(std::size_t number) const noexcept {
+  constexpr std::size_t kAlignment = 64;  // of scratch
+  return letters_->scratch() + number * ((sizeof(Letter) + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+bool OneSided::ready() {
+  if (letters_ == nullptr || !failure_.ok()) return true;
+  if (!letters_->done()) return false;
+  failure_ = letters_->status();
+  if (failure_.ok()) read_letters();
+  std::exchange(letters_, nullptr)->let_go();
+  return true;
+}
+
+void OneSided::read_letters() {
+  for (std::size_t i = 0; i < partners_.size(); ++i) {
+    Letter letter;
+    std::memcpy(&letter, letter_memory(2 * i + 1), sizeof(letter));
+    read(letter, partners_[i]);
+  }
+}
+
+void OneSided::read(const Letter& letter, const Partner& partner) {
+  Status fault;
+  const auto note = [&fault](Status status) {
+    if (fault.ok()) fault = std::move(status);
+  };
+  if (letter.outgoing_count != partner.incoming.size() || letter.incoming_count != partner.outgoing.size())
+    note({make_error_code(Errc::mismatch),
+          fmt::format("the other rank sends {} messages and receives {} where this one receives {} and sends {}",
+                      letter.outgoing_count, letter.incoming_count, partner.incoming.size(), partner.outgoing.size())});
+  // What is too long for its receiver is told first.
+  for (std::size_t i = 0; fault.ok() && i < partner.incoming.size(); ++i)
+    note(connect(*partner.incoming[i], letter, letter.outgoing[i]));
+  for (std::size_t i = 0; fault.ok() && i < partner.outgoing.size(); ++i)
+    note(connect(*partner.outgoing[i], letter, letter.incoming[i]));
+  if (fault.ok()) return;
+  for (const auto& channels : {partner.incoming, partner.outgoing})
+    for (Channel* channel : channels) give_up(*channel, fault);
+}
+
+Status OneSided::connect(Channel& channel, const Letter& letter, const LetterEnd& other) const {
+  if (other.refused) {
+    give_up(channel, {make_error_code(Errc::no_resources), "the other rank could not register its memory"});
+    return {};
+  }
+  const PlannedOperation& operation = channel.operation();
+  const bool in_blocks = operation.record->block_count > 1;
+  const bool same_blocks = !in_blocks || other.blocks == fingerprint(run_.plan().schedule().blocks(*operation.record));
+  if (other.slot != operation.record->slot || other.bytes != operation.message_bytes || !same_blocks) {
+    const bool too_long = operation.receives() && other.bytes > operation.message_bytes;
+    return {make_error_code(too_long ? Errc::truncated : Errc::mismatch),
+            fmt::format("the other rank declares {} bytes where {} are declared here{}; the two ends of an edge must "
+                        "agree about its size",
+                        other.bytes, operation.message_bytes,
+                        other.bytes == operation.message_bytes ? " (in other blocks)" : "")};
+  }
+  channel.peer_number = other.number;
+  channel.target = operation.receives() ? letter.mailbox : other.target;
+  channel.slot_distance = other.slot_distance;
+  return {};
+}
+
+void OneSided::give_up(Channel& channel, const Status& reason) {
+  if (channel.failure.ok()) channel.failure = reason;
+  channel.target_memory.reset();
+}
+
+std::string OneSided::describe_pending() const { return letters_ == nullptr ? "" : letters_->describe_pending(); }
+
+unsigned OneSided::lane(const PlannedOperation& write) const noexcept {
+  return write.two_slots ? starts_ & 1u : write.write;
+}
+
+std::uint64_t OneSided::slot_offset(const PlannedOperation& operation) const noexcept {
+  return operation.two_slots ? lane(operation) * operation.slot_distance() : 0;
+}
+
+bool OneSided::has_arrived(const Channel& channel, const PlannedOperation& write) const noexcept {
+  const unsigned its_lane = lane(write);
+  const std::uint64_t uses = write.two_slots ? (starts_ + its_lane) / 2 : starts_;
+  return channel.arrived[its_lane] >= uses;
+}
+
+bool OneSided::may_write(const Channel& channel) const noexcept {
+  const PlannedOperation& operation = channel.operation();
+  if (!operation.credited) return true;
+  return channel.credits + (operation.two_slots ? 1 : 0) >= starts_;
+}
+
+PostResult OneSided::post(Transfer& transfer, std::span<const iovec> pieces) {
+  const PlannedOperation& operation = *transfer.operation;
+  Channel& channel = *channels_[operation.channel];
+  if (!channel.failure.ok()) {
+    transfer.fail(channel.failure);
+    return PostResult::pending;
+  }
+  const bool credit = operation.part == PlannedOperation::Part::credit;
+  if (!credit && !(operation.receives() ? has_arrived(channel, operation) : may_write(channel))) {
+    channel.waiting[operation.write] = &transfer;
+    return PostResult::pending;
+  }
+  if (operation.receives()) {
+    channel.kept_starts[operation.write] = starts_;
+    transfer.done(operation.bytes, 0);
+    return PostResult::pending;
+  }
+  const PostResult result = write(channel, transfer, pieces);
+  if (!credit && result != PostResult::again) channel.kept_starts[operation.write] = starts_;
+  return result;
+}
+
+// A credit, like a message without bytes, is a write of one byte that nobody reads.
+PostResult OneSided::write(const Channel& channel, Transfer& transfer, std::span<const iovec> pieces) {
+  const PlannedOperation& operation = *transfer.operation;
+  const Peer& peer = *operation.peer;
+  const bool credit = operation.part == PlannedOperation::Part::credit;
+  const std::uint32_t data = data_of(channel.peer_number, credit ? 0 : lane(operation));
+  if (credit || operation.bytes == 0)
+    return peer.provider->post_write(peer.handle, arrivals_.credit(), arrivals_.credit_source(), channel.target, data,
+                                     transfer);
+  const std::uint64_t place = operation.two_slots ? lane(operation) * channel.slot_distance : operation.message_offset;
+  return peer.provider->post_write(peer.handle, pieces, *channel.sources[operation.write], channel.target.behind(place),
+                                   data, transfer);
+}
+
+void OneSided::written(Channel& channel, unsigned its_lane) noexcept {
+  const PlannedOperation& operation = channel.operation();
+  const bool incoming = operation.receives();
+  ++(incoming ? channel.arrived[its_lane] : channel.credits);
+  std::span<Transfer*> waiting = channel.waiting;
+  if (incoming) waiting = waiting.subspan(operation.two_slots ? 0 : its_lane, 1);
+  const auto first = std::ranges::find_if(waiting, [](const Transfer* transfer) { return transfer != nullptr; });
+  if (first == waiting.end()) return;
+  if (incoming ? has_arrived(channel, *(*first)->operation) : may_write(channel)) run_.repost(waiting);
+}
+
+bool OneSided::cancel(Transfer& transfer) {
+  if (transfer.operation->channel == PlannedOperation::kNoChannel) return false;
+  Transfer*& waiting = channels_[transfer.operation->channel]->waiting[transfer.operation->write];
+  if (waiting != &transfer) return false;
+  waiting = nullptr;
+  transfer.fail({make_error_code(Errc::cancelled), "the peer has not come"});
+  return true;
+}
+
+void OneSided::broken(const PlannedOperation& operation) noexcept {
+  if (operation.channel != PlannedOperation::kNoChannel)
+    channels_[operation.channel]->kept_starts[operation.write] = starts_ - 1;
+}
+
+void OneSided::end_start(const Status& reason) {
+  for (const auto& channel : channels_) {
+    const auto kept = std::span(channel->kept_starts).first(channel->writes.size());
+    if (std::ranges::all_of(kept, [this](std::uint64_t starts) { return starts == starts_; })) continue;
+    give_up(*channel,
+            {reason.code, "an earlier start failed here, so the two ends count differently; make a new exchange (" +
+                              reason.message + ")"});
+  }
+}
+
+}  // namespace fab::core

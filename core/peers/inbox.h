@@ -1,0 +1,88 @@
+// Messages that came before their receives, taken in so that they do not hold up the messages behind them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+
+#include "core/provider.h"
+#include "core/wire/frame.h"
+#include "core/wire/match_tag.h"
+
+namespace fab::core {
+
+class Engine;
+
+/// For a provider with Capabilities::early_messages_block. A receive of any message is posted and taken back at once:
+/// it catches only what no posted receive was waiting for. Receives that come later look here first. Guarded by the
+/// engine's lock.
+class Inbox {
+ public:
+  Inbox(Engine& engine, Provider& provider, const TagFormat& tags);
+  /// Nothing may be in flight: the provider is closed, or will call no handler any more.
+  ~Inbox() = default;
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  // Looking costs system calls and what is caught is copied, so it happens when nothing else has for a while, and once
+  // in many polls; but at once for some time after a catch.
+
+  /// Messages that were dropped because they are longer than any that a rank of the job sends without a receive.
+  [[nodiscard]] std::uint64_t too_long() const noexcept { return too_long_; }
+
+  /// Before a sleep. `quiet`: nothing came during the last one. Returns whether something happened.
+  bool look_before_sleep(bool quiet);
+  /// After every poll of the provider.
+  void polled(bool nothing_happened);
+  /// Point-to-point envelopes go there from now on, those that are here at once.
+  using Forward = std::function<void(std::span<const std::byte>)>;
+  void forward(Forward envelope);
+  /// As Provider::post_recv, which it calls unless the message is here. Tags match whether framed or not.
+  [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
+                                     Completion& completion);
+
+ private:
+  /// The receive that catches any message. While it is in use it is not known which message it will be.
+  struct Catch : Completion {
+    explicit Catch(Inbox& its_inbox);
+
+    Inbox& inbox;
+    bool in_use = false;
+    std::unique_ptr<std::byte[]> memory;
+  };
+  /// A message, or one of the parts of a long one.
+  struct Letter : Completion {
+    Letter(Inbox& its_inbox, std::uint64_t its_tag, std::uint64_t its_bytes);
+
+    Inbox& inbox;
+    std::uint64_t tag;
+    std::uint64_t bytes;
+    std::unique_ptr<std::byte[]> memory;
+    bool arrived = false;
+  };
+  /// By the tag without the mark of frames. Messages of one tag stay in their order.
+  using Letters = std::multimap<std::uint64_t, Letter>;
+
+  [[nodiscard]] std::uint64_t key(std::uint64_t tag) const noexcept { return tag & ~tags_.framed(); }
+  /// Takes in one message if there is one that no receive waits for; returns whether something happened.
+  bool look();
+  void caught(std::uint64_t bytes, std::uint64_t tag);
+  void caught_nothing(const Status& status);
+  void expect_later_parts(std::uint64_t tag, std::uint64_t message_bytes);
+  void post_later_part(Letter& letter);
+  void lost(const Letter& letter);
+
+  Engine& engine_;
+  Provider& provider_;
+  const TagFormat& tags_;
+  Catch catch_;
+  Letters letters_;
+  Forward forward_;
+  std::uint64_t too_long_ = 0;
+  int haste_ = 0;  ///< looks that are still to be made at once
+  int polls_ = 0;  ///< since the last look
+};
+
+}  // namespace fab::core

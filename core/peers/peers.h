@@ -1,0 +1,98 @@
+// The processes that this one talks to: found on first use, never more of them than are really talked to.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/bootstrap/store.h"
+#include "core/peers/inbox.h"
+#include "core/peers/transports.h"
+#include "core/progress/engine.h"
+#include "core/wire/match_tag.h"
+
+namespace fab::core {
+
+class Losses;
+struct Lifeline;
+
+/// Another process of the job (or this one), and the way to it.
+struct Peer {
+  enum class State { looking_up, ready, failed };
+
+  Rank world_rank = 0;
+  State state = State::looking_up;
+  Provider* provider = nullptr;           ///< null if failed from the start
+  Inbox* inbox = nullptr;                 ///< where the provider needs one
+  PeerHandle handle = 0;                  ///< once ready
+  Status failure{};                       ///< once failed
+  bool in_schedules = false;              ///< some of this rank send messages there, or expect some from there
+  Lifeline* lifeline = nullptr;           ///< of a peer that the network reaches, once ready; null: it has none
+  mutable RefusedPosts refused_sends{};   ///< that the engine repeats
+  std::function<void()> look_up_ended{};  ///< is called then, if there is one
+
+  /// Long messages travel in parts (core/wire/message_parts.h), which spares the provider messages longer than their
+  /// receives.
+  [[nodiscard]] bool in_parts() const noexcept {
+    return provider != nullptr && !provider->capabilities().takes_longer_messages;
+  }
+
+  /// Posts a receive of a message from this peer whose tag equals `tag`, framed or not.
+  [[nodiscard]] PostResult post_recv(std::span<const iovec> pieces, std::uint64_t tag, const TagFormat& tags,
+                                     Completion& completion) const {
+    if (inbox != nullptr) return inbox->post_recv(handle, pieces, tag, completion);
+    return provider->post_recv(handle, pieces, tag, tags.framed(), completion);
+  }
+};
+
+/// Guarded by the engine's lock.
+class PeerTable {
+ public:
+  /// `inbox` is the network's; null where it needs none.
+  /// `settings` are what all ranks must have alike (core/peers/settings.h).
+  PeerTable(Engine& engine, Store& store, Losses& losses, const Transports& transports, Inbox* inbox,
+            std::string settings)
+      : engine_(engine),
+        store_(store),
+        losses_(losses),
+        settings_(std::move(settings)),
+        node_(transports.node.get()),
+        network_(transports.network.get()),
+        inbox_(inbox) {}
+
+  /// Tells Clang's analysis that the engine's lock is held, which it does not know by this table's name for it.
+  void assert_locked() const FAB_ASSERT_CAPABILITY(engine_.mutex) {}
+
+  /// Publishes this rank's own addresses.
+  void publish();
+  /// The peer with that rank of the job. The first call starts the look-up of its address, which ends some time later
+  /// in a progress of the engine. The reference stays valid.
+  Peer& find(Rank world_rank) FAB_REQUIRES(engine_.mutex);
+  /// One that was found before.
+  [[nodiscard]] Peer& known(Rank world_rank);
+  /// Reached through what only the ranks of this node share. Both ends think the same.
+  [[nodiscard]] bool is_near(Rank world_rank) const;
+  /// The other processes that schedules of this rank send messages to, or expect some from, unless they cannot be
+  /// reached. Those have the same of this rank, whatever the order in which addresses come. Under the engine's lock.
+  [[nodiscard]] std::vector<Rank> in_schedules(Rank self) const;
+
+ private:
+  void choose_provider(Peer& peer) const;
+  void look_up(Peer& peer) FAB_REQUIRES(engine_.mutex);
+  void arrived(Peer& peer, const std::optional<std::string>& published, const std::string& reason)
+      FAB_REQUIRES(engine_.mutex);
+
+  Engine& engine_;
+  Store& store_;
+  Losses& losses_;
+  const std::string settings_;
+  Provider* node_;
+  Provider* network_;
+  Inbox* inbox_;
+  std::unordered_map<Rank, std::unique_ptr<Peer>> peers_ FAB_GUARDED_BY(engine_.mutex);
+};
+
+}  // namespace fab::core

@@ -1,0 +1,194 @@
+// A plan: a schedule bound to a communicator, its peers resolved, its messages given their form on the wire.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/peers/peers.h"
+#include "core/wire/message_parts.h"
+#include "fab/layout.h"
+#include "fab/schedule.h"
+
+namespace fab::core {
+
+class Communicator;
+class Run;
+
+/// Pieces of memory in one post, whatever the provider could take.
+constexpr std::size_t kMaxPieces = 16;
+
+/// Something to post, or to copy: an operation of the schedule, or one of the parts of a long message.
+struct PlannedOperation {
+  /// head: the first part of a long message; later: another part of it. credit: the receiver's leave to write a
+  /// one-sided message, which is an operation of its own.
+  enum class Part : std::uint8_t { whole, head, later, credit };
+  static constexpr std::uint32_t kNoChannel = ~0u;
+
+  explicit PlannedOperation(const OperationRecord& its_record) noexcept : record(&its_record), kind(its_record.kind) {}
+
+  const OperationRecord* record;
+  Peer* peer = nullptr;              ///< send, recv
+  std::uint64_t message_tag = 0;     ///< the tag less context and sequence
+  std::uint64_t bytes = 0;           ///< of this part, frame included
+  std::uint64_t message_bytes = 0;   ///< of all parts, frame included
+  std::uint64_t message_offset = 0;  ///< where this part begins among them
+  std::uint64_t staging_offset = 0;  ///< where the frame, or the staged message, begins
+  std::uint32_t first_piece = 0;     ///< in the plan's pieces
+  std::uint32_t piece_count = 0;
+  std::uint32_t first_share = 0;  ///< in the plan's shares
+  std::uint32_t share_count = 0;  ///< 0: not staged
+  std::uint32_t frame_bytes = 0;  ///< 0: no frame
+  OperationKind kind;             ///< the record's
+  Part part = Part::whole;
+  std::uint8_t write = 0;              ///< one-sided: its number among the message's writes
+  bool staged = false;                 ///< packed to (unpacked from) the run's staging memory; otherwise in place
+  bool two_slots = false;              ///< one-sided: starts use two slots of staging memory in turn
+  bool credited = false;               ///< one-sided: the writer needs credits
+  std::uint32_t channel = kNoChannel;  ///< one-sided: see OneSided; otherwise none
+
+  [[nodiscard]] bool receives() const noexcept { return kind == OperationKind::recv && part != Part::credit; }
+  /// Something is written to staging memory before it is sent.
+  [[nodiscard]] bool packs() const noexcept { return kind == OperationKind::send && share_count + frame_bytes > 0; }
+  /// From one slot to the next.
+  [[nodiscard]] std::uint64_t slot_distance() const noexcept;
+};
+
+/// A piece of memory of a run. Buffers beyond the schedule's are the run's own: see Plan::staging and Plan::surplus.
+struct PlannedPiece {
+  BufferId buffer = BufferId::send;
+  std::int64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Bytes of a block that a message, or a part of it, has in staging memory.
+struct PlannedShare {
+  const BlockRecord* block = nullptr;
+  std::uint32_t first_node = 0;      ///< of the block's, where the range begins; it counts from there
+  PackedRange range{};               ///< of what the block packs to
+  std::uint64_t staging_offset = 0;  ///< where they begin
+};
+
+/// What brings the block of an edge: planned operations [first, first + count) of a round. Without any, as for a block
+/// without bytes or one that the rank sends itself, the block is there once the round is posted.
+struct Arrival {
+  std::uint32_t round = 0;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+/// Immutable but for its peers' states and its pool of runs, which the engine's lock guards.
+class Plan {
+ public:
+  /// What it serves: many runs, or the one run of a persistent exchange, which may write into its peers' memory.
+  enum class Use { runs, lasting_run };
+
+  /// Resolves peers and reserves memory. Call under the engine's lock. Throws Error(no_resources) for a slot or
+  /// message beyond what tag and provider hold.
+  Plan(Communicator& communicator, Schedule schedule, Use use = Use::runs);
+  ~Plan();
+
+  [[nodiscard]] const Schedule& schedule() const noexcept { return schedule_; }
+  [[nodiscard]] Communicator& communicator() const noexcept { return communicator_; }
+  [[nodiscard]] std::span<Peer* const> peers() const noexcept { return peers_; }
+  [[nodiscard]] std::size_t round_count() const noexcept { return rounds_.size(); }
+  /// What to post in a round, in order. The parts of a message stand side by side, head first.
+  [[nodiscard]] std::span<const PlannedOperation> messages(std::size_t round) const noexcept {
+    return {operations_.data() + rounds_[round].first, rounds_[round].messages};
+  }
+  /// What the round does in this rank's memory, after it has posted its messages.
+  [[nodiscard]] std::span<const PlannedOperation> local_operations(std::size_t round) const noexcept {
+    return {operations_.data() + rounds_[round].first + rounds_[round].messages, rounds_[round].local_operations};
+  }
+  [[nodiscard]] std::span<const PlannedPiece> pieces(const PlannedOperation& operation) const noexcept {
+    return std::span(pieces_).subspan(operation.first_piece, operation.piece_count);
+  }
+  [[nodiscard]] std::span<const PlannedShare> shares(const PlannedOperation& operation) const noexcept {
+    return std::span(shares_).subspan(operation.first_share, operation.share_count);
+  }
+  /// Of all operations.
+  [[nodiscard]] std::span<const PlannedPiece> pieces() const noexcept { return pieces_; }
+  /// One for each edge on which this rank receives.
+  [[nodiscard]] std::vector<Arrival> arrivals(std::span<const Edge> sources) const;
+  [[nodiscard]] std::size_t widest_round() const noexcept { return widest_round_; }
+  /// Its runs call a function of the user's.
+  [[nodiscard]] bool has_user_reductions() const noexcept { return has_user_reductions_; }
+  [[nodiscard]] std::size_t staging_bytes() const noexcept { return staging_bytes_; }
+  /// Messages that are written into the peer's memory, or that the peer writes.
+  [[nodiscard]] std::uint32_t channel_count() const noexcept { return channel_count_; }
+  /// The run's staging memory, as a buffer.
+  [[nodiscard]] BufferId staging() const noexcept { return static_cast<BufferId>(schedule_.buffer_count()); }
+  /// Memory that takes what is too long, as a buffer.
+  [[nodiscard]] BufferId surplus() const noexcept { return static_cast<BufferId>(schedule_.buffer_count() + 1); }
+  static constexpr std::size_t kOwnBuffers = 2;  ///< of a run: those two
+  [[nodiscard]] std::size_t buffer_count() const noexcept { return schedule_.buffer_count() + kOwnBuffers; }
+
+  /// Everything that a run needs is known: the context id and all addresses.
+  [[nodiscard]] bool ready() const noexcept { return all_ready_ || find_ready(); }
+  /// Why it will never be ready: a peer's look-up failed, or the communicator got no id. Null otherwise.
+  [[nodiscard]] const Status* failure() const noexcept { return all_ready_ ? nullptr : find_failure(); }
+  /// One whose look-up failed; null: none did.
+  [[nodiscard]] const Peer* failed_peer() const noexcept;
+  /// The peers whose addresses have not come yet, for messages.
+  [[nodiscard]] std::string missing_peers() const;
+
+  /// A run of this plan that nobody uses; made when there is none.
+  Run& acquire();
+  /// Ends a retired plan's life, and the run's, with the last run that is in use.
+  void release(Run& run) noexcept;
+  [[nodiscard]] bool in_use() const noexcept { return runs_in_use_ > 0; }
+  /// Nobody will start it again: its last run's release tells the communicator.
+  void retire() noexcept { retired_ = true; }
+
+  std::atomic<bool> needs_thread{true};  ///< its last run was left alone, or so long that a call of the thread is cheap
+
+ private:
+  using Pieces = std::vector<PlannedPiece>;
+  struct Round {
+    std::size_t first;  ///< of its operations: messages, then local ones
+    std::size_t messages;
+    std::size_t local_operations;
+  };
+
+  void plan_round(std::span<const OperationRecord> records);
+  void plan_operation(const OperationRecord& record);
+  void plan_copy(PlannedOperation operation);
+  void plan_message(PlannedOperation operation);
+  void plan_channel(PlannedOperation operation);
+  [[nodiscard]] bool find_ready() const noexcept;
+  [[nodiscard]] const Status* find_failure() const noexcept;
+  void choose_one_sided_peers();
+  void check_limits(const PlannedOperation& operation) const;
+  [[nodiscard]] std::uint64_t bytes_to_stage(const PlannedOperation& operation) const;
+  [[nodiscard]] static std::size_t max_pieces(const PlannedOperation& operation) noexcept;
+  [[nodiscard]] Pieces pieces_in_place(const PlannedOperation& operation) const;
+  [[nodiscard]] bool fits_in_place(const PlannedOperation& operation, const Pieces& pieces) const;
+  void add(PlannedOperation operation, std::uint64_t offset, std::span<const PlannedPiece> pieces);
+  void add_shares(PlannedOperation& operation, std::uint64_t offset);
+  [[nodiscard]] PlannedShare share_of(const BlockRecord& block, PackedRange range, std::uint64_t staging_offset) const;
+  void add_parts(const PlannedOperation& operation, const Pieces& pieces);
+  void add_writes(PlannedOperation operation, const Pieces& pieces);
+  std::uint64_t stage(std::uint64_t bytes) noexcept;
+
+  Communicator& communicator_;
+  Schedule schedule_;
+  std::vector<Peer*> peers_;  ///< the peer array: index as in the schedule's peer table
+  std::vector<PlannedOperation> operations_;
+  std::vector<Round> rounds_;
+  Pieces pieces_;
+  std::vector<PlannedShare> shares_;
+  std::size_t staging_bytes_ = 0;
+  std::size_t widest_round_ = 0;
+  bool has_user_reductions_ = false;
+  std::vector<bool> one_sided_peers_;  ///< as peers_
+  std::uint32_t channel_count_ = 0;
+  mutable bool all_ready_ = false;
+  std::vector<std::unique_ptr<Run>> runs_;
+  Run* idle_runs_ = nullptr;
+  std::size_t runs_in_use_ = 0;
+  bool retired_ = false;
+};
+
+}  // namespace fab::core

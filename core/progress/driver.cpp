@@ -1,0 +1,101 @@
+// Driving by a caller that waits.
+#include <sched.h>
+
+#include <chrono>
+
+#include "core/progress/engine.h"
+
+namespace fab::core {
+
+namespace {
+
+// Before a sleep: a few round trips of a fast network; where others need the processor, a few turns of each of them.
+constexpr std::int64_t kSpinNs = 50'000;
+constexpr std::int64_t kYieldNs = 500'000;
+constexpr int kIdleHookPeriodMs = 1;  // another library's progress is called at least this often
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+Driver::Driver(Engine& engine, IdleHook idle, Attention attention, Condition over)
+    : engine_(engine), idle_(idle), attention_(attention), over_(over) {
+  // Under the lock: the thread looks at drivers_ under the lock before it polls, so from here on every completion
+  // is either visible to our first step or ours to find.
+  const Lock lock(engine_.mutex);
+  engine_.count_driver(1);
+  if (attention_ == Attention::to_everything) ++engine_.attentive_;
+  leading_ = engine_.take_lead();
+}
+
+Driver::~Driver() {
+  if (following_) engine_.followers_.fetch_sub(1);
+  {
+    const Lock lock(engine_.mutex);
+    engine_.count_driver(-1);
+    if (attention_ == Attention::to_everything) --engine_.attentive_;
+    if (leading_) engine_.led_ = false;
+  }
+  if (leading_) engine_.notify_followers();
+  engine_.leave();
+}
+
+bool Driver::step() {
+  bool happened = false;
+  bool parked = false;
+  {
+    const Lock lock(engine_.mutex);
+    if (!leading_) leading_ = engine_.take_lead();
+    if (!leading_) return false;
+    happened = engine_.progress() > 0;
+    seen_news_ = engine_.news_;
+    parked = !engine_.parked_.empty();
+  }
+  if (parked) happened = engine_.run_parked() || happened;
+  if (happened) spun_ = false;
+  return happened;
+}
+
+// The caller looks at what it waits for once more between the reading of the epoch and the first sleep, so a
+// completion in between is not missed.
+void Driver::follow() {
+  if (!following_) {
+    following_ = true;
+    engine_.followers_.fetch_add(1);
+    seen_epoch_ = engine_.follow_epoch();
+    return;
+  }
+  seen_epoch_ = engine_.wait_for_epoch_after(seen_epoch_, over_);
+}
+
+bool Driver::still_spinning() {
+  const bool alone = engine_.options_.caller_may_spin;
+  const std::int64_t now = now_ns();
+  if (!spun_) {
+    spun_ = true;
+    spin_end_ns_ = now + (alone ? kSpinNs : kYieldNs);
+  }
+  if (now >= spin_end_ns_) return false;
+  if (!alone) ::sched_yield();
+  return true;
+}
+
+void Driver::rest() {
+  if (idle_ != nullptr) idle_();
+  if (!leading_) {
+    follow();
+    return;
+  }
+  if (still_spinning()) return;
+  if (!engine_.all_have_wait_fd_ || !engine_.begin_sleep(over_, seen_news_)) {
+    ::sched_yield();
+    return;
+  }
+  const int timeout_ms = idle_ != nullptr ? kIdleHookPeriodMs : Engine::kSafetyTimeoutMs;
+  engine_.end_sleep(engine_.sleep(timeout_ms, Engine::kSafetyTimeoutMs));
+}
+
+}  // namespace fab::core

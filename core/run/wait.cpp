@@ -1,0 +1,147 @@
+#include "core/run/wait.h"
+
+#include <algorithm>
+
+#include "core/base/ticks.h"
+#include "core/communicator/communicator.h"
+#include "core/context.h"
+#include "core/run/watch.h"
+
+namespace fab::core {
+
+namespace {
+
+Engine& engine_of(const Pending& pending) { return pending.communicator().engine(); }
+
+Context& context_of(const Pending& pending) { return pending.communicator().context(); }
+
+}  // namespace
+
+namespace {
+
+/// In ticks(), about a ms.
+constexpr std::uint64_t kLongTicks = 2'500'000;
+
+/// `end` is called under the lock when it is done. False: it never will be.
+template <class End>
+bool finish(Pending& pending, IdleHook idle, End&& end) {
+  Engine& engine = engine_of(pending);
+  const std::uint64_t left_at = engine.come_back();
+  const auto linger = [&] {
+    const Lock lock(engine.mutex);
+    engine.linger([&pending] { return pending.done(); });
+    if (!pending.done()) return false;
+    pending.over(left_at != 0 && ticks() - left_at > kLongTicks);
+    end();
+    return true;
+  };
+  while (!linger()) {
+    if (engine.halted()) return false;
+    wait(pending, idle);
+  }
+  engine.leave();
+  return true;
+}
+
+}  // namespace
+
+Status ended_by_fork() {
+  return {make_error_code(Errc::cancelled), "the parent of this process started it, and only the parent can end it"};
+}
+
+void finish(Pending& pending, IdleHook idle) {
+  static_cast<void>(finish(pending, idle, [] {}));
+}
+
+Status complete(Pending& pending, IdleHook idle, MessageInfo* message) {
+  Status status;
+  const bool finished = finish(pending, idle, [&] {
+    status = pending.status();
+    if (message != nullptr) *message = pending.message();
+    pending.let_go();
+  });
+  return finished ? status : ended_by_fork();
+}
+
+void wait(Pending& pending, IdleHook idle) {
+  if (pending.done() || engine_of(pending).halted()) return;
+  const auto is_done = [&pending] { return pending.done(); };
+  Driver driver(engine_of(pending), idle, Driver::Attention::to_runs, Condition(is_done));
+  Pending* const all[] = {&pending};
+  Watch watch(all, context_of(pending));
+  while (!pending.done()) {
+    if (driver.step()) continue;
+    watch.check();
+    if (!pending.done()) driver.rest();
+  }
+}
+
+bool test(Pending& pending) {
+  engine_of(pending).come_back();
+  if (!pending.done()) engine_of(pending).poll_once();
+  if (!pending.done()) watch_tested(pending);
+  if (!pending.done()) return false;
+  pending.over(false);
+  return true;
+}
+
+std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arrivals,
+                                    std::span<const std::size_t> wanted) {
+  const auto has_arrived = [&](const std::size_t i) { return run.has_arrived(arrivals[i]); };
+  const auto found = std::find_if(wanted.begin(), wanted.end(), has_arrived);
+  if (found == wanted.end()) return std::nullopt;
+  return Arrived{static_cast<std::size_t>(found - wanted.begin()), run.status()};
+}
+
+Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const std::size_t> wanted) {
+  Engine& engine = engine_of(run);
+  engine.come_back();
+  std::optional<Arrived> arrived;
+  const auto look = [&] { return (arrived = find_arrived(run, arrivals, wanted)).has_value(); };
+  {
+    const Lock lock(engine.mutex);
+    engine.linger(look);
+    look();
+  }
+  if (arrived) {
+    engine.leave();
+    return *std::move(arrived);
+  }
+  if (engine.halted()) return {.status = ended_by_fork()};
+  const auto look_again = [&] {
+    const Lock lock(engine.mutex);
+    return look();
+  };
+  const auto has_arrived = [&] { return find_arrived(run, arrivals, wanted).has_value(); };
+  Driver driver(engine, nullptr, Driver::Attention::to_everything, Condition(has_arrived));
+  Pending* const all[] = {&run};
+  Watch watch(all, context_of(run));
+  while (!look_again()) {
+    if (driver.step()) continue;
+    watch.check();
+    if (!look_again()) driver.rest();
+  }
+  return *std::move(arrived);
+}
+
+std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
+  const auto is_done = [](const Pending* each) { return each != nullptr && each->done(); };
+  const auto first_done = [&] { return std::find_if(all.begin(), all.end(), is_done); };
+  const auto one_is_done = [&] { return first_done() != all.end(); };
+  auto found = first_done();
+  if (found == all.end()) {
+    const Pending* some = *std::find_if(all.begin(), all.end(), [](const Pending* each) { return each != nullptr; });
+    engine_of(*some).come_back();
+    if (engine_of(*some).halted()) throw Error(Errc::cancelled, ended_by_fork().message);
+    Driver driver(engine_of(*some), idle, Driver::Attention::to_runs, Condition(one_is_done));
+    Watch watch(all, context_of(*some));
+    while ((found = first_done()) == all.end()) {
+      if (driver.step()) continue;
+      watch.check();
+      if (first_done() == all.end()) driver.rest();
+    }
+  }
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+}  // namespace fab::core

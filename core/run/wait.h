@@ -1,0 +1,50 @@
+// Waiting for runs and messages, with the time-out of FAB_WAIT_TIMEOUT.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "core/progress/engine.h"
+#include "core/progress/pending.h"
+#include "core/run/run.h"
+
+namespace fab::core {
+
+// In a child of fork() nothing that its parent started is ever done: there waits end at once, with Errc::cancelled
+// where they can tell.
+
+/// How something ended that the parent started.
+[[nodiscard]] Status ended_by_fork();
+
+/// Returns when it is done. After FAB_WAIT_TIMEOUT seconds without progress it ends with Errc::timed_out, and its
+/// receives are taken back.
+void wait(Pending& pending, IdleHook idle = nullptr);
+
+/// The same, faster for short exchanges: begins with some polls under one hold of the lock.
+void finish(Pending& pending, IdleHook idle = nullptr);
+
+/// The same; then lets it go and returns how it ended, and tells what it received.
+[[nodiscard]] Status complete(Pending& pending, IdleHook idle = nullptr, MessageInfo* message = nullptr);
+
+/// One progress; returns whether it is done.
+bool test(Pending& pending);
+
+/// The first of some blocks to arrive.
+struct Arrived {
+  std::size_t position = 0;  ///< in the list of those that were waited for
+  Status status{};           ///< a failure of the run by then
+};
+
+/// Returns when one of the blocks arrivals[wanted[0]], arrivals[wanted[1]], ... of an active run is in its place, or
+/// never will be. Precondition: at least one is wanted.
+[[nodiscard]] Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const std::size_t> wanted);
+/// The same without waiting, under the engine's lock; empty when there is none yet.
+[[nodiscard]] std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arrivals,
+                                                  std::span<const std::size_t> wanted);
+
+/// Returns the index of one that is done; null entries are passed over. Precondition: one is not null. Throws
+/// Error(cancelled) in a child.
+std::size_t wait_any(std::span<Pending* const> all, IdleHook idle = nullptr);
+
+}  // namespace fab::core

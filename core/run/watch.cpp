@@ -1,0 +1,89 @@
+#include "core/run/watch.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+
+#include "core/communicator/communicator.h"
+#include "core/context.h"
+
+namespace fab::core {
+
+Watch::Watch(std::span<Pending* const> all, Context& context) : Watch(all, context, context.config().wait_timeout_s) {}
+
+Watch::Watch(std::span<Pending* const> all, Context& context, double timeout_s)
+    : all_(all), context_(context), timeout_s_(timeout_s), looked_at_(ticks()), seen_(settled()) {}
+
+// A wait that ends at once never reads the clock.
+void Watch::look() {
+  looked_at_ = ticks();
+  const bool moved = settled() != seen_;
+  if (moved || !started_) restart();
+  const auto now = context_.now();
+  if (timeout_s_ > 0 && std::chrono::duration<double>(now - since_).count() >= timeout_s_) {
+    for (Pending* each : all_)
+      if (each != nullptr) expire(*each);
+    return restart();
+  }
+  if (now - since_ >= kAskAfter) ask();
+  if (!said_ && now - since_ >= kSayAfter) say();
+}
+
+void Watch::restart() {
+  started_ = true;
+  seen_ = settled();
+  since_ = context_.now();
+}
+
+std::uint64_t Watch::settled() const {
+  return std::accumulate(all_.begin(), all_.end(), std::uint64_t{0}, [](std::uint64_t sum, const Pending* each) {
+    return each == nullptr ? sum : sum + each->settled_count();
+  });
+}
+
+void Watch::expire(Pending& pending) const {
+  const Lock lock(context_.engine().mutex);
+  pending.abandon({make_error_code(Errc::timed_out),
+                   fmt::format("{}: nothing happened for {} s (FAB_WAIT_TIMEOUT); still pending: {}", pending.name(),
+                               timeout_s_, pending.describe_pending())});
+}
+
+void Watch::ask() {
+  const Lock lock(context_.engine().mutex);
+  for (Pending* each : all_)
+    if (each != nullptr && !each->done()) each->stalled();
+}
+
+void watch_tested(std::span<Pending* const> all) {
+  for (Pending* each : all)
+    if (each != nullptr && !each->done() && ticks() - each->tested.looked_at >= Watch::kLookTicks)
+      look_at_tested(*each);
+}
+
+void look_at_tested(Pending& pending) {
+  Tested& tested = pending.tested;
+  const bool first = std::exchange(tested.looked_at, ticks()) == 0;
+  const bool moved = std::exchange(tested.seen, pending.settled_count()) != tested.seen;
+  Context& context = pending.communicator().context();
+  const auto now = context.now();
+  if (first || moved) tested.since = now;
+  if (now - tested.since < Watch::kAskAfter) return;
+  const Lock lock(context.engine().mutex);
+  if (!pending.done()) pending.stalled();
+}
+
+void Watch::say() {
+  said_ = true;
+  const Lock lock(context_.engine().mutex);
+  for (Pending* each : all_) {
+    if (each == nullptr || each->done()) continue;
+    const bool hint = each->is_collective() && !context_.config().check;
+    context_.log().write(LogLevel::warn, "{}: nothing has happened for {} s; pending: {}{}", each->name(),
+                         kSayAfter.count(), each->describe_pending(),
+                         hint ? "; FAB_CHECK=1 finds ranks that call different things" : "");
+    return;
+  }
+}
+
+}  // namespace fab::core

@@ -1,0 +1,68 @@
+// Watches what callers wait for: the time-out of FAB_WAIT_TIMEOUT, and what is said and asked when nothing happens.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+
+#include "core/base/ticks.h"
+#include "core/progress/pending.h"
+
+namespace fab::core {
+
+class Context;
+
+/// Notices when what somebody waits for stops moving. After a second it has the peers asked whether they have refused
+/// their call; after a minute it says in the log what is pending, once; after FAB_WAIT_TIMEOUT it ends them with
+/// Errc::timed_out.
+class Watch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// Tests have one of their own.
+  using Now = Clock::time_point (*)();
+
+  static constexpr std::chrono::seconds kAskAfter{1};
+  static constexpr std::chrono::seconds kSayAfter{60};
+  /// Of ticks() between two looks.
+  static constexpr std::uint64_t kLookTicks = 2'500'000;
+
+  /// Null entries are passed over; entries may become null while the watch lives.
+  Watch(std::span<Pending* const> all, Context& context);
+  /// With another time-out; 0: none.
+  Watch(std::span<Pending* const> all, Context& context, double timeout_s);
+
+  /// Call while nothing happens, without the engine's lock. Looks at most once in about a millisecond.
+  void check() {
+    if (ticks() - looked_at_ >= kLookTicks) look();
+  }
+  void look();
+
+ private:
+  void restart();
+  [[nodiscard]] std::uint64_t settled() const;
+  void expire(Pending& pending) const;
+  void ask();
+  void say();
+
+  std::span<Pending* const> all_;
+  Context& context_;
+  double timeout_s_;
+  std::uint64_t looked_at_;
+  std::uint64_t seen_ = 0;
+  Clock::time_point since_;  ///< nothing has happened, as far as looks tell
+  bool started_ = false;
+  bool said_ = false;
+};
+
+/// Notices when what a caller tests again and again stops moving, as Watch does for those who wait: after a second the
+/// peers are asked whether they have refused their call. Call when it was found not to be done, without the engine's
+/// lock. Null entries are passed over. Looks at most once in about a millisecond.
+void watch_tested(std::span<Pending* const> all);
+inline void watch_tested(Pending& pending) {
+  Pending* const all[] = {&pending};
+  watch_tested(all);
+}
+/// The same at once.
+void look_at_tested(Pending& pending);
+
+}  // namespace fab::core
