@@ -1,191 +1,32 @@
 #include "core/context.h"
 
-#include <algorithm>
-#include <chrono>
 #include <utility>
-
-#include "core/base/processors.h"
-#include "core/communicator/communicator.h"
-#include "core/peers/settings.h"
-#include "core/plan/plan.h"
-#include "core/point/point_to_point.h"
 
 namespace fab::core {
 
-namespace {
-
-/// Of the other ranks when one closes: how long where one is lost, and how often to look whether one is.
-constexpr double kMeetingAfterLossS = 1;
-constexpr double kMeetingStepS = 0.2;
-
-Engine::Options engine_options(const Config& config, const JobInfo& job) {
-  // The machine stays the same, and reading it takes milliseconds: too long for each of many ranks of one process.
-  static const Processors processors = count_processors();
-  return {.progress = config.progress,
-          .progress_cpu = config.progress_cpu,
-          .caller_may_spin = processors.of_node >= job.local_size,
-          .thread_may_spin = processors.of_process > job.local_size};
-}
-
-bool needs_inbox(const Transports& transports) {
-  return transports.network && transports.network->capabilities().early_messages_block;
-}
-
-}  // namespace
-
 Context::Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make)
-    : ForkParticipant(Order::first),
-      config_(config),
-      log_(config.log, store->job().rank),
-      store_owner_(std::move(store)),
-      store_(store_owner_.get()),
-      transports_(make(config_, store_->job(), log_)),
-      transport_(transports_.description()),
-      tags_(transports_.narrowest(), store_->job().size),
-      engine_(engine_options(config_, store_->job()), log_, statistics_),
-      inbox_(needs_inbox(transports_) ? new Inbox(engine_, *transports_.network, tags_) : nullptr),
-      losses_(*this),
-      peers_(engine_, *store_, losses_, transports_, inbox_.get(), shared_settings(config_)),
-      discards_(engine_, tags_),
-      notices_(engine_),
-      refusals_(*this),
-      surplus_(new std::byte[kHeadBytes]) {
-  if (transports_.node) engine_.add(*transports_.node);
-  if (transports_.network) engine_.add(*transports_.network, inbox_.get());
-}
+    : Runtime(config, std::move(store), make, [this]() -> Refusals::Courier& { return point_to_point(); }) {}
 
 std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Store> store,
                                        const TransportFactory& make) {
   const std::shared_ptr<Context> context(new Context(config, std::move(store), make));
-  context->log_.write(LogLevel::info, "rank {} of {} ({}), {}", context->job().rank, context->job().size,
-                      context->job().origin, context->transport());
-  context->peers_.publish();
-  if (context->losses_.can_look()) context->engine_.set_lookout(&context->losses_);
-  context->engine_.start_thread();
+  context->begin();
   return context;
 }
 
-// Until providers are closed they write to the memory of receives that nothing has come for.
-Context::~Context() {
-  store_owner_.reset();
-  engine_.stop_thread();
-  engine_.set_lookout(nullptr);
-  losses_.close();
-  statistics_.set(Counter::strangers, strangers());
-  if (const std::string counted = statistics_.text(); !counted.empty())
-    log_.write(LogLevel::info, "statistics: {}", counted);
-  arrivals_.reset();
-  transports_ = {};
-}
-
-std::shared_ptr<Communicator> Context::world() {
-  return std::make_shared<Communicator>(shared_from_this(), Group::range(0, job().size), job().rank, ContextId{0, 0});
-}
+Context::~Context() { end(); }
 
 PointToPoint& Context::point_to_point() {
   if (point_to_point_ != nullptr) return *point_to_point_;
   point_to_point_ = std::make_unique<PointToPoint>(*this);
+  losses().set_listener(point_to_point_.get());
   point_to_point_->listen();
   return *point_to_point_;
 }
 
-// Strangers are counted where they are met.
-const Statistics& Context::statistics() noexcept {
-  const Lock lock(engine_.mutex);
-  statistics_.set(Counter::strangers, strangers());
-  return statistics_;
-}
-
 std::uint64_t Context::strangers() const noexcept {
-  std::uint64_t count = transports_.network ? transports_.network->strangers() : 0;
-  if (inbox_ != nullptr) count += inbox_->too_long();
-  if (point_to_point_ != nullptr) count += point_to_point_->misfits();
-  return count;
-}
-
-Arrivals& Context::arrivals() {
-  if (arrivals_ == nullptr) arrivals_ = std::make_unique<Arrivals>(*transports_.network);
-  return *arrivals_;
-}
-
-ContextId Context::new_context_id() {
-  const Lock lock(engine_.mutex);
-  if (next_number_ >= tags_.numbers())
-    throw Error(Errc::no_resources,
-                "this rank has named " + std::to_string(next_number_) + " communicators; the tags hold no more");
-  return {job().rank, next_number_++};
-}
-
-bool Context::drain(double timeout_s, IdleHook idle) {
-  const auto since = std::chrono::steady_clock::now();
-  auto last_asked = now();
-  const auto is_over = [this] { return engine_.active() == 0; };
-  Driver driver(engine_, idle, Driver::Attention::to_runs, Condition(is_over));
-  while (engine_.active() > 0) {
-    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count() >= timeout_s) return false;
-    if (driver.step()) continue;
-    if (now() - last_asked >= Watch::kAskAfter) {
-      last_asked = now();
-      const Lock lock(engine_.mutex);
-      engine_.for_each_active([](Pending& pending) { pending.stalled(); });
-    }
-    if (engine_.active() > 0) driver.rest();
-  }
-  return true;
-}
-
-// Under the engine's lock everything that a child could touch is whole.
-void Context::before_fork() noexcept { engine_.mutex.lock(); }
-
-void Context::after_fork() noexcept { engine_.mutex.unlock(); }
-
-void Context::begin_abroad() noexcept {
-  closed_ = true;
-  losses_.leave_to_parent();
-  engine_.halt();
-  engine_.mutex.set_last_look(nullptr);  // which would ask the providers, and have them read from the parent's sockets
-  kept_abroad_ = weak_from_this().lock();
-  engine_.mutex.unlock();
-}
-
-bool Context::close(double timeout_s) {
-  if (engine_.halted()) return false;
-  {
-    const Lock lock(engine_.mutex);
-    if (std::exchange(closed_, true)) return all_came_;
-    refusals_.stop_listening();
-  }
-  if (!drain(timeout_s) && timeout_s > 0)
-    log_.write(LogLevel::warn, "closing with {} unfinished requests after {} s", engine_.active(), timeout_s);
-  meet_others(timeout_s);
-  const Lock lock(engine_.mutex);
-  losses_.close();
-  return all_came_;
-}
-
-// Where a rank is lost not all will come, and nobody needs them to: those that do are given a moment, so that what this
-// rank has sent them arrives.
-void Context::meet_others(double timeout_s) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto passed = [start](double seconds) {
-    return std::chrono::steady_clock::now() - start >= std::chrono::duration<double>(seconds);
-  };
-  try {
-    const auto is_over = [&] { return passed(timeout_s) || (lost_any() && passed(kMeetingAfterLossS)); };
-    do {
-      all_came_ = store_->fence(std::min(timeout_s, kMeetingStepS), [this] { engine_.poll_once(); });
-    } while (!all_came_ && !is_over());
-    if (!all_came_ && timeout_s > 0)
-      log_.write(lost_any() ? LogLevel::info : LogLevel::warn, "closing: not all ranks came within {} s",
-                 lost_any() ? std::min(kMeetingAfterLossS, timeout_s) : timeout_s);
-  } catch (const Error& error) {
-    log_.write(LogLevel::warn, "closing without meeting the other ranks: {}", error.what());
-  }
-}
-
-bool Context::lost_any() {
-  const Lock lock(engine_.mutex);
-  return losses_.any();
+  const std::uint64_t count = Runtime::strangers();
+  return point_to_point_ == nullptr ? count : count + point_to_point_->misfits();
 }
 
 }  // namespace fab::core

@@ -1,39 +1,15 @@
-// One rank's runtime: everything hangs off it, so that one process can hold several.
+// One rank's part in a job, as the floors above see it.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
-#include <vector>
 
-#include "core/base/config.h"
-#include "core/base/forks.h"
-#include "core/base/log.h"
-#include "core/base/statistics.h"
-#include "core/bootstrap/store.h"
-#include "core/failure/discards.h"
-#include "core/failure/losses.h"
-#include "core/failure/notices.h"
-#include "core/failure/refusals.h"
-#include "core/one_sided/one_sided.h"
-#include "core/peers/inbox.h"
-#include "core/peers/peers.h"
-#include "core/peers/transports.h"
-#include "core/progress/engine.h"
-#include "core/run/watch.h"
-#include "core/wire/match_tag.h"
+#include "core/job/runtime.h"
+#include "core/point/point_to_point.h"
 
 namespace fab::core {
 
-class Communicator;
-class PointToPoint;
-
-/// Opens the ways out once it is known where this process stands in its job.
-using TransportFactory = std::function<Transports(const Config&, const JobInfo&, const Log&)>;
-
-/// In a child of fork() nothing can be started, nothing goes on, and it stays for ever: the parent's connections are
-/// the parent's.
-class Context final : public std::enable_shared_from_this<Context>, ForkParticipant {
+/// What stands under all calls, and the messages from rank to rank.
+class Context final : public Runtime {
  public:
   /// Opens the providers and publishes this rank's addresses; talks to nobody.
   static std::shared_ptr<Context> open(const Config& config, std::unique_ptr<Store> store,
@@ -41,92 +17,16 @@ class Context final : public std::enable_shared_from_this<Context>, ForkParticip
   /// Closes without meeting the other ranks, if close() was not called.
   ~Context();
 
-  [[nodiscard]] const Config& config() const noexcept { return config_; }
-  [[nodiscard]] const Log& log() const noexcept { return log_; }
-  [[nodiscard]] const JobInfo& job() const noexcept { return store_->job(); }
-  /// See Store::nodes.
-  [[nodiscard]] std::vector<int> nodes() const { return store_->nodes(); }
-  [[nodiscard]] Engine& engine() noexcept { return engine_; }
-  [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
-  /// Up to date. Not under the engine's lock.
-  [[nodiscard]] const Statistics& statistics() noexcept;
-  [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }
-  /// For messages: the providers, with interfaces and addresses.
-  [[nodiscard]] const std::string& transport() const noexcept { return transport_; }
-  [[nodiscard]] Discards& discards() noexcept { return discards_; }
-  [[nodiscard]] Notices& notices() noexcept { return notices_; }
-  [[nodiscard]] Refusals& refusals() noexcept { return refusals_; }
-  /// For what waits for a long time.
-  [[nodiscard]] Watch::Clock::time_point now() const { return now_(); }
-  /// Of tests, before anything waits.
-  void set_clock(Watch::Now clock) noexcept { now_ = clock; }
-  [[nodiscard]] Losses& losses() noexcept { return losses_; }
-  /// Of peers' writes. Precondition: the network writes. Throws Error(no_resources).
-  [[nodiscard]] Arrivals& arrivals();
   /// From its first call on this rank listens for messages. Under the engine's lock.
   [[nodiscard]] PointToPoint& point_to_point();
   /// Null before that.
   [[nodiscard]] PointToPoint* messages() noexcept { return point_to_point_.get(); }
-  /// The providers; null: there is none.
-  [[nodiscard]] const Transports& transports() const noexcept { return transports_; }
-  [[nodiscard]] Inbox* inbox() noexcept { return inbox_.get(); }
-  /// Messages and writes that were dropped because no rank of the job can have sent them, or makes no sense of them.
-  /// Under the engine's lock.
-  [[nodiscard]] std::uint64_t strangers() const noexcept;
-  /// kHeadBytes of memory that receives may write to and nobody reads.
-  [[nodiscard]] std::byte* surplus() noexcept { return surplus_.get(); }
-
-  /// A communicator of all ranks; each call gives one with the same id, so bindings keep the first.
-  [[nodiscard]] std::shared_ptr<Communicator> world();
-  /// An id that no other communicator of the job has. Throws Error(no_resources) when all numbers were given away.
-  ContextId new_context_id();
-
-  /// Waits until nothing is in flight and every rank of the job has come here (collective), at most timeout_s seconds
-  /// each, or one where a rank is lost. Afterwards nothing can be started, and further calls do nothing. Returns
-  /// whether all came. In a child of fork(): does nothing.
-  bool close(double timeout_s);
-  /// The first half of that: waits until nothing is in flight. What nobody has a handle of any more ends, too, where a
-  /// peer has refused it: peers are asked.
-  bool drain(double timeout_s, IdleHook idle = nullptr);
-  /// After the end of all calls: no other rank is met or looked up any more. A message that will never leave, as its
-  /// receiver has refused the call, keeps its context alive, but not this process in the launcher's books.
-  void leave_launcher() noexcept { store_->leave(); }
-  /// Under the engine's lock.
-  [[nodiscard]] bool closed() const noexcept { return closed_; }
+  [[nodiscard]] std::uint64_t strangers() const noexcept override;
 
  private:
   Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make);
-  void meet_others(double timeout_s);
-  [[nodiscard]] bool lost_any();
-  void before_fork() noexcept override FAB_NO_ANALYSIS;
-  void after_fork() noexcept override FAB_NO_ANALYSIS;
-  void begin_abroad() noexcept override FAB_NO_ANALYSIS;
 
-  // In the order of construction. The destructor ends the store, the progress thread and the providers before all
-  // others.
-  Config config_;
-  Log log_;
-  std::unique_ptr<Store> store_owner_;
-  Store* store_;
-  Transports transports_;
-  std::string transport_;
-  TagFormat tags_;
-  Statistics statistics_;
-  Engine engine_;
-  std::unique_ptr<Inbox> inbox_;  ///< where the network needs one
-  Losses losses_;
-  PeerTable peers_;
-  Discards discards_;
-  Notices notices_;
-  Refusals refusals_;
-  Watch::Now now_ = Watch::Clock::now;
-  std::unique_ptr<Arrivals> arrivals_;  ///< from the first one-sided exchange on
-  std::unique_ptr<std::byte[]> surplus_;
   std::unique_ptr<PointToPoint> point_to_point_;  ///< from the first message on
-  std::uint32_t next_number_ = 1;                 ///< 0 is the world's, at rank 0
-  bool closed_ = false;
-  std::shared_ptr<Context> kept_abroad_;  ///< itself, in a child
-  bool all_came_ = false;
 };
 
 }  // namespace fab::core

@@ -32,26 +32,26 @@ core::Run& start(core::Context& context, core::Communicator& world) {
   std::set<Rank> peers(in_schedules.begin(), in_schedules.end());
   peers.insert(context.refusals().askers().begin(), context.refusals().askers().end());
   auto schedule = farewell(context.job(), peers);
-  return world.start(std::make_unique<core::Plan>(world, std::move(schedule)), {});
+  return world.start(std::make_unique<core::RunPool>(world, std::move(schedule)), {});
 }
 
 }  // namespace
 
-void say_farewell(core::Context& context, bool impatient) {
-  const std::shared_ptr<core::Communicator> world = context.world();
+void say_farewell(const std::shared_ptr<core::Context>& context, bool impatient) {
+  const std::shared_ptr<core::Communicator> world = core::Communicator::world(context);
   world->compare_no_calls();  // ranks that nobody has reached say no farewell
-  core::Run& run = start(context, *world);
+  core::Run& run = start(*context, *world);
   core::Pending* const runs[] = {&run};
-  const double configured_s = context.config().wait_timeout_s;
-  core::Watch watch(runs, context, configured_s > 0 ? configured_s : impatient ? kImpatient_s : 0);
-  core::Driver driver(context.engine(), next_idle_hook());
+  const double configured_s = context->config().wait_timeout_s;
+  core::Watch watch(runs, *context, configured_s > 0 ? configured_s : impatient ? kImpatient_s : 0);
+  core::Driver driver(context->engine(), next_idle_hook());
   while (!run.done()) {
     if (driver.step()) continue;
     watch.check();
     if (!run.done()) driver.rest();
   }
-  if (!run.status().ok()) context.log().write(LogLevel::info, "closing: {}", run.status().message);
-  const core::Lock lock(context.engine().mutex);
+  if (!run.status().ok()) context->log().write(LogLevel::info, "closing: {}", run.status().message);
+  const core::Lock lock(context->engine().mutex);
   run.let_go();
 }
 

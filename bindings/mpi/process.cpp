@@ -88,7 +88,7 @@ void Process::close() {
   }
   static_cast<void>(context_->drain(std::numeric_limits<double>::infinity(), next_idle_hook()));
   static_cast<void>(complete_requests());  // those that the user let go of
-  say_farewell(*context_, failed_.load());
+  say_farewell(context_, failed_.load());
   const std::lock_guard lock(mutex_);
   state_.store(State::closed);
   close_exchanges();

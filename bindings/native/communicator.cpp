@@ -78,7 +78,7 @@ std::optional<Communicator> Communicator::derive(std::span<const Rank> ranks, st
   std::vector<Rank> world_ranks;
   std::transform(ranks.begin(), ranks.end(), std::back_inserter(world_ranks),
                  [this](Rank rank) { return core_->world_rank(rank); });
-  auto derived = std::make_shared<core::Communicator>(core_->context().shared_from_this(), core::Group::of(world_ranks),
+  auto derived = std::make_shared<core::Communicator>(core_->shared_context(), core::Group::of(world_ranks),
                                                       static_cast<Rank>(found - ranks.begin()), id);
   if (topology) derived->set_topology(std::move(*topology));
   return Communicator(std::move(derived));

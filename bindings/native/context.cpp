@@ -14,7 +14,7 @@ constexpr double kCloseTimeoutS = 10;
 }  // namespace
 
 Context::Context(std::shared_ptr<core::Context> core)
-    : core_(std::move(core)), world_(std::make_unique<Communicator>(core_->world())) {}
+    : core_(std::move(core)), world_(std::make_unique<Communicator>(core::Communicator::world(core_))) {}
 
 Context Context::open() { return Context(open_context()); }
 

@@ -62,7 +62,7 @@ void gather(const Parent& parent, std::vector<Word>& buffer, const std::function
   {
     const core::Lock lock(parent->engine().mutex);
     auto plan =
-        std::make_unique<core::Plan>(*parent, collectives::build_gather_binary(parent->rank(), parent->size(), bytes));
+        std::make_unique<core::RunPool>(*parent, collectives::build_gather_binary(parent->rank(), parent->size(), bytes));
     request = Request(parent, parent->start(std::move(plan), bases));
   }
   request.wait();

@@ -57,7 +57,7 @@ Job::Job(std::span<const Config> configs, const Options& options)
         core::Context::open(configs[i], std::move(stores[i]), [this](const Config&, const JobInfo& job, const Log&) {
           return Transports{.node = nullptr, .network = network_.open(job.rank)};
         }));
-    world_.push_back(contexts_.back()->world());
+    world_.push_back(core::Communicator::world(contexts_.back()));
   }
 }
 

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/log.h"
 #include "core/base/quoted.h"
 #include "fab/error.h"
 
@@ -32,12 +31,6 @@ constexpr int kMostProcessors = 1 << 20;
 
 template <class Value>
 using Names = std::span<const std::pair<std::string_view, Value>>;
-
-constexpr std::array<std::pair<std::string_view, LogLevel>, 5> kLogLevels = {{{"off", LogLevel::off},
-                                                                              {"error", LogLevel::error},
-                                                                              {"warn", LogLevel::warn},
-                                                                              {"info", LogLevel::info},
-                                                                              {"debug", LogLevel::debug}}};
 
 constexpr std::array<std::pair<std::string_view, ProgressMode>, 3> kProgressModes = {
     {{"auto", ProgressMode::automatic}, {"thread", ProgressMode::thread}, {"caller", ProgressMode::caller}}};
@@ -258,7 +251,6 @@ void warn_of_unknown_variable(const Log& log, std::string_view name) {
 
 }  // namespace
 
-std::string_view name_of(LogLevel level) noexcept { return find_name<LogLevel>(kLogLevels, level); }
 std::string_view name_of(ProgressMode mode) noexcept { return find_name<ProgressMode>(kProgressModes, mode); }
 
 std::span<const ConfigRow> config_rows() { return kRows; }

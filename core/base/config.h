@@ -11,14 +11,12 @@
 #include <string_view>
 
 #include "core/base/collective.h"
+#include "core/base/log.h"
 
 namespace fab {
 
-enum class LogLevel { off, error, warn, info, debug };
 enum class ProgressMode { automatic, thread, caller };
 
-/// As a user writes it in FAB_LOG: "warn".
-[[nodiscard]] std::string_view name_of(LogLevel level) noexcept;
 /// As a user writes it in FAB_PROGRESS: "auto".
 [[nodiscard]] std::string_view name_of(ProgressMode mode) noexcept;
 

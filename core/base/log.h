@@ -3,12 +3,24 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <string_view>
 #include <utility>
 
-#include "core/base/config.h"
-
 namespace fab {
+
+enum class LogLevel { off, error, warn, info, debug };
+
+/// As a user writes them in FAB_LOG; in their order.
+inline constexpr std::array<std::pair<std::string_view, LogLevel>, 5> kLogLevels = {{{"off", LogLevel::off},
+                                                                                     {"error", LogLevel::error},
+                                                                                     {"warn", LogLevel::warn},
+                                                                                     {"info", LogLevel::info},
+                                                                                     {"debug", LogLevel::debug}}};
+
+[[nodiscard]] constexpr std::string_view name_of(LogLevel level) noexcept {
+  return kLogLevels.at(static_cast<std::size_t>(level)).first;
+}
 
 /// Where messages of one context go. Safe from any thread.
 class Log {

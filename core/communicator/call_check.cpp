@@ -7,9 +7,6 @@
 #include <cstring>
 #include <utility>
 
-#include "core/communicator/communicator.h"
-#include "core/context.h"
-
 namespace fab::core {
 
 namespace {
@@ -128,17 +125,16 @@ std::string told(const Call& call) {
 
 }  // namespace
 
-CallCheck::CallCheck(Communicator& communicator)
-    : plan_(std::make_unique<Plan>(communicator, dissemination("comparison of calls", communicator.rank(),
-                                                               communicator.size(), sizeof(Seen), 0))),
-      closing_plan_(std::make_unique<Plan>(
-          communicator, dissemination("comparison of how calls ended", communicator.rank(), communicator.size(),
-                                      sizeof(Ended), kFirstSlotOfClosing))) {}
+CallCheck::CallCheck(Membership& communicator)
+    : checks_(communicator,
+              dissemination("comparison of calls", communicator.rank(), communicator.size(), sizeof(Seen), 0)),
+      closings_(communicator, dissemination("comparison of how calls ended", communicator.rank(), communicator.size(),
+                                            sizeof(Ended), kFirstSlotOfClosing)) {}
 
 Run& CallCheck::prepare(const CalledAs& call) {
-  Run& run = plan_->acquire();
+  Run& run = checks_.acquire();
   Seen seen;
-  seen.call = {.hash = hash_of(call.words), .rank = plan_->communicator().rank(), .refused = call.refused};
+  seen.call = {.hash = hash_of(call.words), .rank = checks_.plan().membership().rank(), .refused = call.refused};
   store(call.words, seen.call.words);
   store(call.place, seen.call.place);
   std::memcpy(run.scratch() + kOwn, &seen, sizeof(seen));
@@ -147,7 +143,7 @@ Run& CallCheck::prepare(const CalledAs& call) {
   return run;
 }
 
-std::optional<std::string> CallCheck::difference(const Run& check) {
+std::optional<std::string> CallCheck::difference(const Run& check) const {
   Seen seen;
   std::memcpy(&seen, check.scratch() + kOwn, sizeof(seen));
   if (!seen.differ) return std::nullopt;
@@ -157,7 +153,7 @@ std::optional<std::string> CallCheck::difference(const Run& check) {
 }
 
 Run& CallCheck::prepare_closing(std::uint64_t sequence_tag) {
-  Run& run = closing_plan_->acquire();
+  Run& run = closings_.acquire();
   run.prepare({}, sequence_tag, {merge_ends, nullptr});
   run.reduce_at_once();
   return run;
@@ -165,8 +161,8 @@ Run& CallCheck::prepare_closing(std::uint64_t sequence_tag) {
 
 // Of all failures only disagreements are told: a rank that depends on a broken one learns of it anyway, and what does
 // not depend on it has ended well.
-void CallCheck::tell(Run& closing, std::string_view name, const Status& failure) {
-  Ended ended{.rank = closing.communicator().rank()};
+void CallCheck::tell(Run& closing, std::string_view name, const Status& failure) const {
+  Ended ended{.rank = closing.membership().rank()};
   if (failure.errc() == Errc::mismatch || failure.errc() == Errc::truncated) {
     ended.failed = true;
     ended.code = failure.errc();
@@ -177,67 +173,12 @@ void CallCheck::tell(Run& closing, std::string_view name, const Status& failure)
   std::memcpy(closing.scratch() + kOwn, &ended, sizeof(ended));
 }
 
-Status CallCheck::found(const Run& closing, std::string_view name) {
+Status CallCheck::found(const Run& closing, std::string_view name) const {
   Ended ended;
   std::memcpy(&ended, closing.scratch() + kOwn, sizeof(ended));
   if (!ended.failed) return {};
   return {make_error_code(ended.code),
           fmt::format("{}: rank {} has found: {} (FAB_CHECK)", name, ended.rank, text_of(ended.words))};
-}
-
-Run::~Run() = default;
-
-void Run::call_as(CalledAs call) { called_as_ = std::make_unique<CalledAs>(std::move(call)); }
-
-void Run::compare_no_starts() noexcept { called_as_.reset(); }
-
-bool Run::passes_check() {
-  Run& check = *std::exchange(check_, nullptr);
-  if (!check.status_.ok()) {
-    const Status* own = plan_.failure();
-    const Status& failure = own != nullptr ? *own : check.status_;
-    status_ = {failure.code, fmt::format("{}: {}", plan_.schedule().name(), failure.message)};
-    culprit_ = check.culprit_;
-  } else if (const auto difference = CallCheck::difference(check)) {
-    status_ = {make_error_code(Errc::mismatch), fmt::format("{}: {}", plan_.schedule().name(), *difference)};
-    all_know_ = true;
-  } else {
-    agreed_ = true;
-  }
-  count_settled();
-  check.let_go();
-  return status_.ok();
-}
-
-// True: the run need not wait for the others. Where the comparison before the call did not come to an end, nobody knows
-// whether others get to the one after it, which is given up.
-bool Run::tell_how_it_ended() noexcept {
-  engine_.mutex.assert_held();
-  Run& closing = *closing_;
-  if (all_know_) {
-    plan_.communicator().run_finished();
-  } else {
-    CallCheck::tell(closing, name(), status_);
-    closing.start();
-    closes_ = status_.ok();
-    if (closes_) {
-      engine_.begin_later(*this);
-      return false;
-    }
-    if (!agreed_) closing.abandon(status_);
-  }
-  closing_ = nullptr;
-  closing.let_go();
-  return true;
-}
-
-void Run::take_how_others_ended() {
-  closes_ = false;
-  Run& closing = *std::exchange(closing_, nullptr);
-  if (closing.status_.ok()) status_ = CallCheck::found(closing, name());
-  closing.let_go();
-  count_settled();
-  end();
 }
 
 }  // namespace fab::core

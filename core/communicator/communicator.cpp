@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "core/context.h"
+#include "core/one_sided/one_sided.h"
 
 namespace fab::core {
 
@@ -32,56 +32,37 @@ std::optional<std::string> reason_of_refusal() {
 }  // namespace
 
 Communicator::Communicator(std::shared_ptr<Context> context, Group group, Rank rank, std::optional<ContextId> id)
-    : context_(std::move(context)),
-      group_(std::move(group)),
-      rank_(rank),
+    : Membership(*context, std::move(group), rank, id),
+      context_(std::move(context)),
       next_sequence_(context_->config().sequence_start),
-      compares_calls_(context_->config().check && group_.size() > 1),
-      plans_(context_->config().plan_cache) {
-  if (!id) return;
-  id_ = id;
-  context_tag_ = context_->tags().context(*id);
-}
+      compares_calls_(context_->config().check && size() > 1),
+      plans_(context_->config().plan_cache) {}
 
 Communicator::~Communicator() = default;
 
-Engine& Communicator::engine() const noexcept { return context_->engine(); }
+std::shared_ptr<Communicator> Communicator::world(std::shared_ptr<Context> context) {
+  const JobInfo& job = context->job();
+  return std::make_shared<Communicator>(std::move(context), Group::range(0, job.size), job.rank, ContextId{0, 0});
+}
 
 void Communicator::set_topology(Topology topology) {
-  neighborhood_ = fab::neighborhood(topology, rank_);
+  neighborhood_ = fab::neighborhood(topology, rank());
   topology_ = std::move(topology);
 }
 
 void Communicator::set_context_id(ContextId id) {
-  engine().enqueue([self = shared_from_this(), id] {
-    self->id_ = id;
-    self->context_tag_ = self->context().tags().context(id);
-    for (const auto& [place, reason] : self->take_refused()) self->refuse(place, reason);
+  engine().enqueue([self = shared_from_this(), this, id] {
+    name(id);
+    for (const auto& [place, reason] : take_refused()) refuse_call(place, reason);
   });
 }
 
 // Peers need not be told of refused calls: theirs fail as well.
 void Communicator::refuse_context_id(Status reason) {
-  engine().enqueue([self = shared_from_this(), reason = std::move(reason)] {
-    self->refusal_ = reason;
-    static_cast<void>(self->take_refused());
+  engine().enqueue([self = shared_from_this(), this, reason = std::move(reason)] {
+    refuse(reason);
+    static_cast<void>(take_refused());
   });
-}
-
-bool Communicator::has_member(Rank world_rank) const {
-  for (Rank rank = 0; rank < size(); ++rank)
-    if (this->world_rank(rank) == world_rank) return true;
-  return false;
-}
-
-bool Communicator::is_on_one_node() const {
-  for (Rank rank = 0; rank < size(); ++rank)
-    if (!context_->peers().is_near(world_rank(rank))) return false;
-  return true;
-}
-
-CallWord Communicator::call_word(const Schedule& schedule) const noexcept {
-  return core::call_word(schedule.name(), context_->config().check);
 }
 
 CommitOptions Communicator::commit_options() const {
@@ -99,7 +80,7 @@ void Communicator::check_open(const Plan& plan) const {
 Run& Communicator::compare(const CalledAs& call) {
   if (call_check_ == nullptr) call_check_ = std::make_unique<CallCheck>(*this);
   Run& run = call_check_->prepare(call);
-  ++in_flight_;
+  run_started();
   run.start();
   return run;
 }
@@ -107,8 +88,8 @@ Run& Communicator::compare(const CalledAs& call) {
 void Communicator::compare(const CalledAs& call, Run& run) {
   Run& check = compare(call);
   Run& closing = call_check_->prepare_closing(call.sequence_tag);
-  ++in_flight_;  // until it has ended
-  run.begin_after(check, closing);
+  run_started();  // until it has ended
+  run.begin_after(check, closing, *call_check_);
 }
 
 void Communicator::call_refused(Order order) noexcept try {
@@ -118,7 +99,8 @@ void Communicator::call_refused(Order order) noexcept try {
     const Lock lock(engine().mutex);
     if (context_->closed() || std::exchange(call_again_, false)) return;
     if (order == Order::lasting) {
-      refuse(lasting_place(std::exchange(next_lasting_, next_lasting_ + tags_of_lasting(compares_calls_))), *reason);
+      refuse_call(lasting_place(std::exchange(next_lasting_, next_lasting_ + tags_of_lasting(compares_calls_))),
+                  *reason);
     } else if (compares_calls_) {
       compare({.words = *reason,
                .place = fmt::format("call {}", ++calls_),
@@ -127,7 +109,7 @@ void Communicator::call_refused(Order order) noexcept try {
           .let_go();
       ++next_sequence_;
     } else {
-      refuse(next_sequence_++, *reason);
+      refuse_call(next_sequence_++, *reason);
     }
   }
   engine().leave();
@@ -135,9 +117,9 @@ void Communicator::call_refused(Order order) noexcept try {
   context_->log().write(LogLevel::warn, "a call was refused, and its peers cannot be told: {}", error.what());
 }
 
-void Communicator::refuse(std::uint64_t place, const std::string& reason) {
+void Communicator::refuse_call(std::uint64_t place, const std::string& reason) {
   if (size() == 1) return;
-  if (id_) return context_->refusals().add({*id_, place}, reason);
+  if (has_context_id()) return context_->refusals().add({context_id(), place}, reason);
   if (refused_.empty()) {
     engine().mutex.assert_held();
     engine().activated();
@@ -173,7 +155,14 @@ Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> b
       run.call_as({.words = std::move(name),
                    .place = fmt::format("persistent exchange {}", number / tags_of_lasting(compares_calls_) + 1),
                    .sequence_tag = tags.lasting(number + 2)});
-    if (run.plan().channel_count() > 0) run.make_one_sided(tags.lasting(number + 1));
+    if (run.plan().channel_count() > 0)
+      run.set_written_messages(std::make_unique<OneSided>(
+          run, tags.lasting(number + 1),
+          [this](Schedule letters, std::uint64_t tag, const std::function<void(Run&)>& fill) {
+            Run& telling = make_retired(std::move(letters), Plan::Use::runs, {}, tag);
+            fill(telling);
+            start_lasting(telling);
+          }));
     make_contact(run.plan(), number);
   } catch (...) {
     run.let_go();
@@ -209,10 +198,10 @@ void Communicator::make_contact(const Plan& plan, std::uint64_t number) {
 
 Run& Communicator::make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
                                 std::uint64_t sequence_tag, const UserReduction& user) {
-  auto plan = std::make_unique<Plan>(*this, std::move(schedule), use);
-  Run& run = plan->acquire();
+  auto pool = std::make_unique<RunPool>(*this, std::move(schedule), use);
+  Run& run = pool->acquire();
   run.prepare(bases, sequence_tag, user);
-  plans_.retire(std::move(plan));
+  plans_.retire(std::move(pool));
   return run;
 }
 
@@ -224,38 +213,38 @@ void Communicator::give_back_lasting(Run& run) noexcept {
 void Communicator::start_lasting(Run& run) {
   check_open(run.plan());
   if (const CalledAs* call = run.called_as()) compare(*call, run);
-  ++in_flight_;
+  run_started();
   run.start();
 }
 
-Run& Communicator::start(Plan& plan, std::span<std::byte* const> bases, const UserReduction& user,
+Run& Communicator::start(RunPool& pool, std::span<std::byte* const> bases, const UserReduction& user,
                          const std::string& words) {
-  check_open(plan);
+  check_open(pool.plan());
   const TagFormat& tags = context_->tags();
   const std::uint64_t limit = tags.max_in_flight();
-  call_again_ = in_flight_ >= limit;
+  call_again_ = in_flight() >= limit;
   if (call_again_)
     throw Error(Errc::no_resources,
                 fmt::format("{}: {} calls are in flight on this communicator; at most {} can be told "
                             "apart: complete some first",
-                            plan.schedule().name(), in_flight_, limit));
-  Run& run = plan.acquire();
+                            pool.plan().schedule().name(), in_flight(), limit));
+  Run& run = pool.acquire();
   if (compares_calls_)
-    compare({.words = std::string(words.empty() ? plan.schedule().name() : words),
+    compare({.words = std::string(words.empty() ? pool.plan().schedule().name() : words),
              .place = fmt::format("call {}", ++calls_),
              .sequence_tag = tags.sequence(next_sequence_++)},
             run);
-  ++in_flight_;
+  run_started();
   run.place_at(next_sequence_);
   run.prepare(bases, tags.sequence(next_sequence_++), user);
   run.start();
   return run;
 }
 
-Run& Communicator::start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases, const UserReduction& user,
+Run& Communicator::start(std::unique_ptr<RunPool> pool, std::span<std::byte* const> bases, const UserReduction& user,
                          const std::string& words) {
-  Run& run = start(*plan, bases, user, words);
-  plans_.retire(std::move(plan));
+  Run& run = start(*pool, bases, user, words);
+  plans_.retire(std::move(pool));
   return run;
 }
 

@@ -7,31 +7,24 @@
 
 #include "core/communicator/call_check.h"
 #include "core/communicator/plan_cache.h"
-#include "core/job/group.h"
-#include "core/run/run.h"
-#include "core/wire/frame.h"
-#include "core/wire/match_tag.h"
+#include "core/context.h"
+#include "core/job/membership.h"
+#include "core/run/run_pool.h"
 #include "fab/topology.h"
 
 namespace fab::core {
 
-class Context;
-class Engine;
-
 /// What changes after construction is guarded by the engine's lock.
-class Communicator : public std::enable_shared_from_this<Communicator> {
+class Communicator final : public Membership {
  public:
   /// Without an id calls can be started but wait for set_context_id.
   Communicator(std::shared_ptr<Context> context, Group group, Rank rank, std::optional<ContextId> id);
-  ~Communicator();
+  ~Communicator() override;
+  /// Of all ranks of the job; each call gives one with the same id, so bindings keep the first.
+  [[nodiscard]] static std::shared_ptr<Communicator> world(std::shared_ptr<Context> context);
 
   [[nodiscard]] Context& context() const noexcept { return *context_; }
-  [[nodiscard]] Engine& engine() const noexcept;
-  [[nodiscard]] Rank rank() const noexcept { return rank_; }
-  [[nodiscard]] int size() const noexcept { return group_.size(); }
-  [[nodiscard]] Rank world_rank(Rank rank) const { return group_.world_rank(rank); }
-  /// Looks at all ranks.
-  [[nodiscard]] bool has_member(Rank world_rank) const;
+  [[nodiscard]] const std::shared_ptr<Context>& shared_context() const noexcept { return context_; }
 
   /// At most once, before any call.
   void set_topology(Topology topology);
@@ -39,19 +32,10 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// The edges of this rank; empty without a topology.
   [[nodiscard]] const Neighborhood& neighborhood() const noexcept { return neighborhood_; }
 
-  [[nodiscard]] bool has_context_id() const noexcept { return id_.has_value(); }
-  /// Precondition: has_context_id().
-  [[nodiscard]] ContextId context_id() const noexcept { return *id_; }
   /// From any thread, without the engine's lock.
   void set_context_id(ContextId id);
   /// No id can be had: calls that wait for one, and later ones, fail for this reason. As set_context_id.
   void refuse_context_id(Status reason);
-  /// Null unless refused.
-  [[nodiscard]] const Status* refusal() const noexcept { return refusal_.ok() ? nullptr : &refusal_; }
-  [[nodiscard]] std::uint64_t context_tag() const noexcept { return context_tag_; }
-  /// All ranks reach each other through shared memory; all think the same.
-  [[nodiscard]] bool is_on_one_node() const;
-  [[nodiscard]] CallWord call_word(const Schedule& schedule) const noexcept;
 
   /// Of the schedules that run on this communicator. Within a node a message costs less than copying blocks
   /// together: none are combined.
@@ -68,17 +52,17 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   template <class Build>
   Run& start(std::span<std::byte* const> bases, Build&& build, const UserReduction& user = {},
              const std::string& words = {}) {
-    if (Plan* plan = plans_.find_expected(shape_)) return start(*plan, bases, user, words);
+    if (RunPool* known = plans_.find_expected(shape_)) return start(*known, bases, user, words);
     const std::uint64_t hash = shape_.hash();
-    if (Plan* plan = plans_.find(shape_, hash)) return start(*plan, bases, user, words);
-    auto plan = std::make_unique<Plan>(*this, build());
-    if (!plans_.keeps_plans()) return start(std::move(plan), bases, user, words);
-    return start(plans_.store(shape_, hash, std::move(plan)), bases, user, words);
+    if (RunPool* known = plans_.find(shape_, hash)) return start(*known, bases, user, words);
+    auto made = std::make_unique<RunPool>(*this, build());
+    if (!plans_.keeps_plans()) return start(std::move(made), bases, user, words);
+    return start(plans_.store(shape_, hash, std::move(made)), bases, user, words);
   }
-  Run& start(Plan& plan, std::span<std::byte* const> bases, const UserReduction& user = {},
+  Run& start(RunPool& pool, std::span<std::byte* const> bases, const UserReduction& user = {},
              const std::string& words = {});
   /// Of a plan that ends with this run.
-  Run& start(std::unique_ptr<Plan> plan, std::span<std::byte* const> bases, const UserReduction& user = {},
+  Run& start(std::unique_ptr<RunPool> pool, std::span<std::byte* const> bases, const UserReduction& user = {},
              const std::string& words = {});
   /// Called while an exception is handled: the call that it ends was refused, and uses up its place (refused_call.h).
   enum class Order : std::uint8_t { calls, lasting };
@@ -91,7 +75,6 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] bool compares_calls() const noexcept { return compares_calls_; }
   /// Before the first call: not all of them make each call.
   void compare_no_calls() noexcept { compares_calls_ = false; }
-  void drop(const Plan& plan) noexcept { plans_.drop(plan); }
 
   /// The one run of a persistent exchange, to be given back. All ranks of the communicator make theirs in the same
   /// order. Throws Error(no_resources) when as many last as tags can tell apart.
@@ -100,46 +83,35 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void give_back_lasting(Run& run) noexcept;
   /// Throws Error(cancelled) when the context is closed.
   void start_lasting(Run& run);
-  void run_finished() noexcept { --in_flight_; }
-  /// By whose fault this rank has given up a call here, and started none since that ended well (Losses).
-  [[nodiscard]] Rank given_up_for() const noexcept { return given_up_for_; }
-  void give_up_for(Rank culprit) noexcept { given_up_for_ = culprit; }
   [[nodiscard]] std::size_t cached_plans() const noexcept { return plans_.size(); }
   [[nodiscard]] std::size_t retired_plans() const noexcept { return plans_.retired(); }
 
  private:
-  std::shared_ptr<Context> context_;
-  Group group_;
-  Rank rank_;
-  std::optional<Topology> topology_;
-  Neighborhood neighborhood_;
-  std::optional<ContextId> id_;
-  std::uint64_t context_tag_ = 0;
-  Status refusal_;
-  std::uint64_t next_sequence_ = 0;
-  std::uint64_t in_flight_ = 0;
-  Rank given_up_for_ = kNoRank;
-  std::uint64_t next_lasting_ = 0;
-  std::uint64_t lasting_ = 0;
-  bool call_again_ = false;  ///< the exception on its way says that the same call may be made later
-  std::uint64_t calls_ = 0;  ///< counted where they are compared
   /// By their places.
   using RefusedCalls = std::vector<std::pair<std::uint64_t, std::string>>;
-  RefusedCalls refused_;  ///< until there is an id; somebody has to drive meanwhile
-  bool compares_calls_;
-  std::unique_ptr<CallCheck> call_check_;  ///< from the first call on that is compared
+
   void check_open(const Plan& plan) const;
   [[nodiscard]] Run& compare(const CalledAs& call);
   /// Starts the comparison, after which, and with whose end, the run goes on.
   void compare(const CalledAs& call, Run& run);
-  void refuse(std::uint64_t place, const std::string& reason);
+  void refuse_call(std::uint64_t place, const std::string& reason);
   [[nodiscard]] RefusedCalls take_refused();
-  friend class OneSided;
   /// For the persistent exchange of that number.
   void make_contact(const Plan& plan, std::uint64_t number);
   [[nodiscard]] Run& make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
                                   std::uint64_t sequence_tag, const UserReduction& user = {});
 
+  const std::shared_ptr<Context> context_;  ///< outlives all that follows
+  std::optional<Topology> topology_;
+  Neighborhood neighborhood_;
+  std::uint64_t next_sequence_ = 0;
+  std::uint64_t next_lasting_ = 0;
+  std::uint64_t lasting_ = 0;
+  bool call_again_ = false;  ///< the exception on its way says that the same call may be made later
+  std::uint64_t calls_ = 0;  ///< counted where they are compared
+  RefusedCalls refused_;     ///< until there is an id; somebody has to drive meanwhile
+  bool compares_calls_;
+  std::unique_ptr<CallCheck> call_check_;  ///< from the first call on that is compared
   CallShape shape_;
   PlanCache plans_;
 };

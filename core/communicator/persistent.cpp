@@ -4,9 +4,6 @@
 
 #include <utility>
 
-#include "core/communicator/communicator.h"
-#include "core/progress/engine.h"
-
 namespace fab::core {
 
 Persistent::Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases,

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "core/run/run.h"
+#include "core/communicator/communicator.h"
 
 namespace fab::core {
 

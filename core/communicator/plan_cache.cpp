@@ -4,7 +4,7 @@
 
 namespace fab::core {
 
-Plan* PlanCache::find(const CallShape& shape, std::uint64_t hash) noexcept {
+RunPool* PlanCache::find(const CallShape& shape, std::uint64_t hash) noexcept {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].hash != hash || !(entries_[i].shape == shape)) continue;
     expect(i);
@@ -13,10 +13,10 @@ Plan* PlanCache::find(const CallShape& shape, std::uint64_t hash) noexcept {
   return nullptr;
 }
 
-Plan& PlanCache::store(const CallShape& shape, std::uint64_t hash, std::unique_ptr<Plan> plan) {
+RunPool& PlanCache::store(const CallShape& shape, std::uint64_t hash, std::unique_ptr<RunPool> pool) {
   if (entries_.size() == capacity_) displace_one();
   const std::size_t index = entries_.size();
-  entries_.push_back({hash, 0, StoredShape(shape), std::move(plan), index});
+  entries_.push_back({hash, 0, StoredShape(shape), std::move(pool), index});
   expect(index);
   return use(index);
 }
@@ -24,17 +24,17 @@ Plan& PlanCache::store(const CallShape& shape, std::uint64_t hash, std::unique_p
 void PlanCache::displace_one() {
   const auto oldest = std::min_element(entries_.begin(), entries_.end(),
                                        [](const Entry& a, const Entry& b) { return a.last_use < b.last_use; });
-  if (oldest->plan->in_use()) retire(std::move(oldest->plan));
+  if (oldest->pool->in_use()) retire(std::move(oldest->pool));
   entries_.erase(oldest);
 }
 
-void PlanCache::retire(std::unique_ptr<Plan> plan) {
-  plan->retire();
-  retired_.push_back(std::move(plan));
+void PlanCache::retire(std::unique_ptr<RunPool> pool) {
+  pool->retire(*this);
+  retired_.push_back(std::move(pool));
 }
 
-void PlanCache::drop(const Plan& plan) noexcept {
-  std::erase_if(retired_, [&plan](const auto& retired) { return retired.get() == &plan; });
+void PlanCache::drop(const RunPool& pool) noexcept {
+  std::erase_if(retired_, [&pool](const auto& retired) { return retired.get() == &pool; });
 }
 
 }  // namespace fab::core

@@ -6,29 +6,29 @@
 #include <vector>
 
 #include "core/plan/call_shape.h"
-#include "core/plan/plan.h"
+#include "core/run/run_pool.h"
 
 namespace fab::core {
 
-class PlanCache {
+class PlanCache final : RunPool::Keeper {
  public:
   explicit PlanCache(std::size_t capacity) : capacity_(capacity) {}
 
   /// The plan that came after the latest one the last time, if it has this shape: programs mostly repeat themselves.
-  [[nodiscard]] Plan* find_expected(const CallShape& shape) noexcept {
+  [[nodiscard]] RunPool* find_expected(const CallShape& shape) noexcept {
     if (latest_ >= entries_.size()) return nullptr;
     const std::size_t expected = entries_[latest_].next;
     if (expected >= entries_.size() || !(entries_[expected].shape == shape)) return nullptr;
     return &use(expected);
   }
   /// Null when there is none.
-  [[nodiscard]] Plan* find(const CallShape& shape, std::uint64_t hash) noexcept;
+  [[nodiscard]] RunPool* find(const CallShape& shape, std::uint64_t hash) noexcept;
   [[nodiscard]] bool keeps_plans() const noexcept { return capacity_ > 0; }
   /// Precondition: keeps_plans().
-  Plan& store(const CallShape& shape, std::uint64_t hash, std::unique_ptr<Plan> plan);
-  /// Keeps a plan that is in use, and cannot be found any more, until drop().
-  void retire(std::unique_ptr<Plan> plan);
-  void drop(const Plan& plan) noexcept;
+  RunPool& store(const CallShape& shape, std::uint64_t hash, std::unique_ptr<RunPool> pool);
+  /// Keeps one that is in use, and cannot be found any more, until none of its runs is.
+  void retire(std::unique_ptr<RunPool> pool);
+  void drop(const RunPool& pool) noexcept override;
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   [[nodiscard]] std::size_t retired() const noexcept { return retired_.size(); }
 
@@ -37,14 +37,14 @@ class PlanCache {
     std::uint64_t hash;
     std::uint64_t last_use;
     StoredShape shape;
-    std::unique_ptr<Plan> plan;
+    std::unique_ptr<RunPool> pool;
     std::size_t next;  ///< entry that was used after this one the last time; a guess, once entries have gone
   };
 
-  Plan& use(std::size_t index) noexcept {
+  RunPool& use(std::size_t index) noexcept {
     entries_[index].last_use = ++uses_;
     latest_ = index;
-    return *entries_[index].plan;
+    return *entries_[index].pool;
   }
   /// Now this one comes after the latest one.
   void expect(std::size_t index) noexcept {
@@ -56,7 +56,7 @@ class PlanCache {
   std::uint64_t uses_ = 0;
   std::size_t latest_ = 0;
   std::vector<Entry> entries_;
-  std::vector<std::unique_ptr<Plan>> retired_;  ///< in use still
+  std::vector<std::unique_ptr<RunPool>> retired_;  ///< in use still
 };
 
 }  // namespace fab::core

@@ -5,10 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/communicator/communicator.h"
-#include "core/context.h"
-#include "core/point/point_to_point.h"
-
 namespace fab::core {
 
 namespace {
@@ -44,18 +40,25 @@ Status not_taken_back(const Status& status) {
   return {make_error_code(Errc::unreachable), status.message};
 }
 
-Losses::Losses(Context& context) : context_(context), scale_(context.config().exit_timeout_s) {
-  const Provider* const network = context.transports().network.get();
-  if (network == nullptr || context.job().size == 1) return;
-  lifelines_ = std::make_unique<Lifelines>(network->host_address(), context.config().peer_timeout_s, context.log());
+Losses::Losses(const Config& config, const Log& log, const JobInfo& job, const Transports& transports, Engine& engine,
+               PeerTable& peers, Notices& notices)
+    : log_(log),
+      job_(job),
+      transports_(transports),
+      engine_(engine),
+      peers_(peers),
+      notices_(notices),
+      vanished_s_(config.peer_timeout_s),
+      scale_(config.exit_timeout_s) {
+  const Provider* const network = transports_.network.get();
+  if (network == nullptr || job_.size == 1) return;
+  lifelines_ = std::make_unique<Lifelines>(network->host_address(), vanished_s_, log_);
 }
 
-bool Losses::can_look() const noexcept {
-  return context_.job().size > 1 && (context_.transports().node != nullptr || !address().empty());
-}
+bool Losses::can_look() const noexcept { return job_.size > 1 && (transports_.node != nullptr || !address().empty()); }
 
 void Losses::met(Peer& peer, std::string_view lifeline_address) {
-  if (lifelines_ == nullptr || peer.provider != context_.transports().network.get()) return;
+  if (lifelines_ == nullptr || peer.provider != transports_.network.get()) return;
   peer.lifeline = lifelines_->meet(peer.world_rank, lifeline_address, Clock::now());
   if (peer.lifeline == nullptr) return;
   peer.provider->ask_before_receiving(peer.handle, [this, line = peer.lifeline] {
@@ -93,10 +96,10 @@ void Losses::look_at(const Peer& peer, Time now) {
 void Losses::look_at_active(Time now) {
   quiet_.clear();
   const bool any_ended = lifelines_ != nullptr && lifelines_->any_ended();
-  context_.engine().mutex.assert_held();
-  context_.engine().for_each_active([&](Pending& pending) {
+  engine_.mutex.assert_held();
+  engine_.for_each_active([&](Pending& pending) {
     if (given_up_ > 0 && !pending.older_than_loss)
-      if (Communicator* const used = pending.held_communicator()) go_on(*used);
+      if (CallScope* const used = pending.held_scope()) go_on(*used);
     if (any_ended)
       pending.visit_peers([](const Peer& peer) {
         if (peer.lifeline != nullptr && peer.lifeline->state == Lifeline::State::ended) ++peer.lifeline->awaited_now;
@@ -124,7 +127,7 @@ void Losses::find_lost(Time now) {
     }
     const auto grace = line.end == Lifeline::End::closed ? kGraceOfClosed : kGrace;
     if (++line.looks > kLooksOfGrace && now - line.nothing_since >= scaled(grace))
-      lost_.push_back({&context_.peers().known(line.rank), line.end});
+      lost_.push_back({&peers_.known(line.rank), line.end});
   });
 }
 
@@ -137,8 +140,7 @@ std::size_t Losses::look(Time now) {
   for (const Pending* pending : quiet_) pending->visit_peers([&](const Peer& peer) { look_at(peer, now); });
   find_lost(now);
   drop_connections(now);
-  for (const Lost& lost : lost_)
-    lose(*lost.peer, describe(lost.end, context_.config().peer_timeout_s), lost.end == Lifeline::End::vanished);
+  for (const Lost& lost : lost_) lose(*lost.peer, describe(lost.end, vanished_s_), lost.end == Lifeline::End::vanished);
   return lost_.size() + end_concerned(now);
 }
 
@@ -159,9 +161,9 @@ void Losses::drop_connections(Time now) {
 void Losses::lose(Peer& peer, const std::string& reason, bool vanished) {
   declare(peer.world_rank, reason);
   const Status status{make_error_code(Errc::unreachable), reason};
-  context_.engine().mutex.assert_held();
-  context_.engine().for_each_active([&](Pending& pending) { pending.peer_lost(peer, status); });
-  if (PointToPoint* const messages = context_.messages()) messages->peer_lost(peer.world_rank, status);
+  engine_.mutex.assert_held();
+  engine_.for_each_active([&](Pending& pending) { pending.peer_lost(peer, status); });
+  if (listener_ != nullptr) listener_->peer_lost(peer.world_rank, status);
   if (vanished) peer.provider->drop(peer.handle, true);
 }
 
@@ -171,22 +173,22 @@ const Losses::Loss* Losses::find(Rank rank) const noexcept {
 }
 
 void Losses::declare(Rank rank, const std::string& reason) {
-  if (rank < 0 || rank >= context_.job().size || rank == context_.job().rank || find(rank) != nullptr) return;
+  if (rank < 0 || rank >= job_.size || rank == job_.rank || find(rank) != nullptr) return;
   losses_.push_back({rank, reason});
-  context_.log().write(LogLevel::info, "rank {} of the job is lost: {}", rank, reason);
-  context_.notices().rank_lost(rank);
-  if (PointToPoint* const messages = context_.messages()) messages->give_up_envelopes(rank);
-  if (context_.transports().node) context_.transports().node->tell_lost(rank);
+  log_.write(LogLevel::info, "rank {} of the job is lost: {}", rank, reason);
+  notices_.rank_lost(rank);
+  if (listener_ != nullptr) listener_->give_up_envelopes(rank);
+  if (transports_.node) transports_.node->tell_lost(rank);
   if (lifelines_ == nullptr) return;
   lifelines_->tell(rank);
-  context_.engine().lookout_changed();
+  engine_.lookout_changed();
 }
 
 std::size_t Losses::end_concerned(Time now) {
   if (losses_.empty()) return 0;
   std::size_t ended = 0;
-  context_.engine().mutex.assert_held();
-  context_.engine().for_each_active([&](Pending& pending) {
+  engine_.mutex.assert_held();
+  engine_.for_each_active([&](Pending& pending) {
     if (pending.quiet_since == Time{} || now - pending.quiet_since < scaled(kGrace)) return;
     const Rank culprit = culprit_of(pending);
     const Loss* const loss = culprit == kNoRank ? nullptr : find(culprit);
@@ -200,8 +202,8 @@ std::size_t Losses::end_concerned(Time now) {
 }
 
 Rank Losses::culprit_of(const Pending& pending) {
-  const Communicator* const used = pending.held_communicator();
-  const std::uint32_t word = used != nullptr && used->has_context_id() ? word_of(used->context_id()) : 0;
+  const CallScope* const used = pending.held_scope();
+  const std::uint32_t word = used != nullptr && used->id ? word_of(*used->id) : 0;
   Rank culprit = kNoRank;
   bool all = true;
   pending.visit_peers([&](const Peer& peer) {
@@ -215,44 +217,43 @@ Rank Losses::culprit_of(const Pending& pending) {
 // Whether a rank lives its own line, or its node, knows better than others.
 Rank Losses::culprit_of(const Peer& peer, std::uint32_t communicator) const {
   const Lifeline* const line = peer.lifeline;
-  const bool known_here =
-      line == nullptr ? context_.peers().is_near(peer.world_rank) : line->state != Lifeline::State::useless;
+  const bool known_here = line == nullptr ? peers_.is_near(peer.world_rank) : line->state != Lifeline::State::useless;
   if (!known_here && has_lost(peer.world_rank)) return peer.world_rank;
   if (communicator == 0) return kNoRank;
   return line != nullptr ? line->culprit_of(communicator) : peer.provider->given_up_by(peer.handle, communicator);
 }
 
-void Losses::ended(const Pending& call, Communicator& communicator, Rank culprit) {
-  if (!communicator.has_context_id()) return;
+void Losses::ended(const Pending& call, CallScope& scope, Rank culprit) {
+  if (!scope.id) return;
   const bool by_loss = !call.status().ok() && culprit != kNoRank && has_lost(culprit);
   if (by_loss)
-    give_up(communicator, culprit);
+    give_up(scope, culprit);
   else if (!call.older_than_loss)
-    go_on(communicator);
+    go_on(scope);
 }
 
 // Who waits for this rank on the same communicator, in this call or a later one, would wait for as long as this rank's
 // program does something else.
-void Losses::give_up(Communicator& communicator, Rank culprit) {
-  context_.engine().mutex.assert_held();
-  context_.engine().for_each_active([&communicator](Pending& pending) {
-    if (pending.held_communicator() == &communicator) pending.older_than_loss = true;
+void Losses::give_up(CallScope& scope, Rank culprit) {
+  engine_.mutex.assert_held();
+  engine_.for_each_active([&scope](Pending& pending) {
+    if (pending.held_scope() == &scope) pending.older_than_loss = true;
   });
-  if (communicator.given_up_for() != kNoRank) return;
-  communicator.give_up_for(culprit);
+  if (scope.given_up_for != kNoRank) return;
+  scope.given_up_for = culprit;
   ++given_up_;
-  tell({word_of(communicator.context_id()), culprit});
+  tell({word_of(*scope.id), culprit});
 }
 
-void Losses::go_on(Communicator& communicator) {
-  if (communicator.given_up_for() == kNoRank) return;
-  communicator.give_up_for(kNoRank);
+void Losses::go_on(CallScope& scope) {
+  if (scope.given_up_for == kNoRank) return;
+  scope.given_up_for = kNoRank;
   --given_up_;
-  tell({word_of(communicator.context_id()), kNoRank});
+  tell({word_of(*scope.id), kNoRank});
 }
 
 void Losses::tell(const GivenUp& what) {
-  for (Provider* provider : {context_.transports().node.get(), context_.transports().network.get()})
+  for (Provider* provider : {transports_.node.get(), transports_.network.get()})
     if (provider != nullptr) provider->tell_given_up(what);
   if (lifelines_ != nullptr) lifelines_->tell(what);
 }
@@ -266,7 +267,7 @@ Rank Losses::note(const Peer& peer, const Status& status) {
   } else {
     culprit = peer.provider->lost_by(peer.handle);
   }
-  if (culprit == kNoRank || culprit == context_.job().rank) culprit = peer.world_rank;
+  if (culprit == kNoRank || culprit == job_.rank) culprit = peer.world_rank;
   declare(culprit, culprit == peer.world_rank ? status.message : fmt::format("as rank {} told", peer.world_rank));
   return culprit;
 }

@@ -9,29 +9,43 @@
 #include <string>
 #include <vector>
 
+#include "core/failure/call_scope.h"
 #include "core/failure/lifelines.h"
+#include "core/failure/notices.h"
 #include "core/peers/peers.h"
 #include "core/progress/engine.h"
 #include "core/wire/frame.h"
 
 namespace fab::core {
 
-class Context;
-
 /// Of an operation that nobody has taken back: a provider that says so has lost the connection.
 [[nodiscard]] Status not_taken_back(const Status& status);
 
-/// Guarded by the engine's lock.
-class Losses final : public Lookout {
+/// Learns of losses beyond what is in flight (point to point). Guarded by the engine's lock.
+class LossListener {
  public:
-  explicit Losses(Context& context);
+  /// Nothing more will come from, or go to, this rank of the job.
+  virtual void peer_lost(Rank world_rank, const Status& reason) = 0;
+  /// What is on its way there may never leave: nobody waits for it any more.
+  virtual void give_up_envelopes(Rank world_rank) = 0;
+
+ protected:
+  ~LossListener() = default;
+};
+
+/// Guarded by the engine's lock.
+class Losses final : public Lookout, public PeerWatcher {
+ public:
+  Losses(const Config& config, const Log& log, const JobInfo& job, const Transports& transports, Engine& engine,
+         PeerTable& peers, Notices& notices);
+  /// Null: there is none.
+  void set_listener(LossListener* listener) noexcept { listener_ = listener; }
 
   /// Of this rank's lifelines, for its peers; empty: it has none.
   [[nodiscard]] std::string address() const { return lifelines_ == nullptr ? std::string() : lifelines_->address(); }
   /// There is something to look at.
   [[nodiscard]] bool can_look() const noexcept;
-  /// A peer's address is known.
-  void met(Peer& peer, std::string_view lifeline_address);
+  void met(Peer& peer, std::string_view lifeline_address) override;
 
   std::size_t look(Time now) override;
   [[nodiscard]] int idle_fd() const noexcept override { return lifelines_ == nullptr ? -1 : lifelines_->port(); }
@@ -49,7 +63,7 @@ class Losses final : public Lookout {
 
   /// The user is told how a call has ended, on a communicator where this rank has given up one, or that it has failed,
   /// by the fault of `culprit` (kNoRank: nobody's). Its peers learn what they may still expect of this rank there.
-  void ended(const Pending& call, Communicator& communicator, Rank culprit);
+  void ended(const Pending& call, CallScope& scope, Rank culprit);
 
   /// In a child of fork(), which must not keep its parent's lines alive.
   void leave_to_parent() noexcept {
@@ -81,8 +95,8 @@ class Losses final : public Lookout {
   /// By whose fault it waits in vain; kNoRank: it may yet end well.
   [[nodiscard]] Rank culprit_of(const Pending& pending);
   [[nodiscard]] Rank culprit_of(const Peer& peer, std::uint32_t communicator) const;
-  void give_up(Communicator& communicator, Rank culprit);
-  void go_on(Communicator& communicator);
+  void give_up(CallScope& scope, Rank culprit);
+  void go_on(CallScope& scope);
   void tell(const GivenUp& what);
   [[nodiscard]] static std::string describe(Lifeline::End end, double vanished_s);
 
@@ -90,8 +104,15 @@ class Losses final : public Lookout {
     return std::chrono::duration_cast<Clock::duration>(time * scale_);
   }
 
-  Context& context_;
-  const double scale_;  ///< of all times
+  const Log& log_;
+  const JobInfo& job_;
+  const Transports& transports_;
+  Engine& engine_;
+  PeerTable& peers_;
+  Notices& notices_;
+  LossListener* listener_ = nullptr;
+  const double vanished_s_;  ///< FAB_PEER_TIMEOUT
+  const double scale_;       ///< of all other times
   std::unique_ptr<Lifelines> lifelines_;
   Time next_look_{};
   std::vector<Loss> losses_;

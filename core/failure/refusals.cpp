@@ -2,25 +2,22 @@
 
 #include <utility>
 
-#include "core/context.h"
-#include "core/point/point_to_point.h"
-
 namespace fab::core {
 
 void Refusals::add(const CallPlace& place, const std::string& reason) {
   own_.push_back({place, reason});
   if (own_.size() > kMost) own_.pop_front();
   if (!std::exchange(listening_, true)) {
-    context_.engine().mutex.assert_held();
-    context_.engine().activated();
-    context_.point_to_point().listen_to_node();
+    engine_.mutex.assert_held();
+    engine_.activated();
+    courier_().listen_to_node();
   }
   for (const Rank asker : askers_) tell(asker, own_.back());
 }
 
 void Refusals::ask(Rank world_rank) {
-  if (world_rank == context_.job().rank || !asked_.insert(world_rank).second) return;
-  context_.point_to_point().send_note(world_rank, {.kind = EnvelopeKind::ask_refusals}, {});
+  if (world_rank == self_ || !asked_.insert(world_rank).second) return;
+  courier_().ask_refusals(world_rank);
 }
 
 const Refusals::Refusal* Refusals::find(const CallPlace& place) const {
@@ -30,8 +27,8 @@ const Refusals::Refusal* Refusals::find(const CallPlace& place) const {
 }
 
 void Refusals::stop_listening() {
-  context_.engine().mutex.assert_held();
-  if (std::exchange(listening_, false)) context_.engine().deactivated();
+  engine_.mutex.assert_held();
+  if (std::exchange(listening_, false)) engine_.deactivated();
 }
 
 void Refusals::asked_by(Rank world_rank) {
@@ -39,13 +36,7 @@ void Refusals::asked_by(Rank world_rank) {
   for (const Own& own : own_) tell(world_rank, own);
 }
 
-void Refusals::tell(Rank world_rank, const Own& own) {
-  const Envelope envelope{.kind = EnvelopeKind::refusal,
-                          .context_owner = own.place.communicator.owner,
-                          .context_number = own.place.communicator.number,
-                          .bytes = own.place.number};
-  context_.point_to_point().send_note(world_rank, envelope, own.reason);
-}
+void Refusals::tell(Rank world_rank, const Own& own) { courier_().tell_refusal(world_rank, own.place, own.reason); }
 
 void Refusals::told_by(Rank world_rank, const CallPlace& place, std::span<const char> reason) {
   if (told_.size() >= kMost) told_.erase(told_.begin());

@@ -3,17 +3,19 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
+#include "core/progress/engine.h"
 #include "core/wire/match_tag.h"
 
 namespace fab::core {
-
-class Context;
 
 /// A call's place in the order of its communicator; unequal in a job for all calls there ever are.
 struct CallPlace {
@@ -29,12 +31,27 @@ struct CallPlace {
 /// costs nothing either. Questions and answers travel as point-to-point envelopes do. Guarded by the engine's lock.
 class Refusals {
  public:
+  /// Brings questions and answers to other ranks (point to point).
+  class Courier {
+   public:
+    /// This rank waits for that one, and wants to know which calls it refuses.
+    virtual void ask_refusals(Rank world_rank) = 0;
+    virtual void tell_refusal(Rank world_rank, const CallPlace& place, std::string_view reason) = 0;
+    /// From now on questions are heard, also those of ranks of the node that nothing was sent to yet.
+    virtual void listen_to_node() = 0;
+
+   protected:
+    ~Courier() = default;
+  };
+
   struct Refusal {
     Rank rank = 0;  ///< of the job
     std::string reason;
   };
 
-  explicit Refusals(Context& context) : context_(context) {}
+  /// `self`: this rank of the job. `courier` is called when something has to be said.
+  Refusals(Engine& engine, Rank self, std::function<Courier&()> courier)
+      : engine_(engine), self_(self), courier_(std::move(courier)) {}
 
   /// This rank has refused a call. From now on it listens, in the progress thread while no caller is in fab.
   void add(const CallPlace& place, const std::string& reason);
@@ -62,7 +79,9 @@ class Refusals {
 
   void tell(Rank world_rank, const Own& own);
 
-  Context& context_;
+  Engine& engine_;
+  const Rank self_;
+  const std::function<Courier&()> courier_;
   bool listening_ = false;
   std::deque<Own> own_;
   std::set<Rank> asked_;

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "core/layout/tree.h"
 #include "fab/error.h"
+#include "fab/layout.h"
 
 namespace fab {
 

@@ -5,25 +5,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/communicator/communicator.h"
-#include "core/context.h"
-#include "core/plan/plan.h"
-#include "core/run/run.h"
-
 namespace fab::core {
 
 namespace {
 
-// What a write carries is 32 bits: the channel's number and the lane. A number is the place of its channel, and how
-// often the place was used.
-constexpr unsigned kLaneBits = 2;
-constexpr std::uint32_t kLanes = 1u << kLaneBits;
-constexpr unsigned kPlaceBits = 20;
-constexpr std::uint32_t kPlaces = 1u << kPlaceBits;
-constexpr std::uint32_t kUses = 1u << (32 - kLaneBits - kPlaceBits);
-static_assert(kMostWrites <= kLanes);
-
-std::uint32_t data_of(std::uint32_t number, unsigned lane) noexcept { return number << kLaneBits | lane; }
+static_assert(kMostWrites <= Arrivals::kLanes);
 
 /// Tells lists of blocks apart whose sums are equal.
 std::uint64_t fingerprint(std::span<const BlockRecord> blocks) noexcept {
@@ -35,42 +21,6 @@ std::uint64_t fingerprint(std::span<const BlockRecord> blocks) noexcept {
 }  // namespace
 
 const PlannedOperation& Channel::operation() const noexcept { return writes.front(); }
-
-Arrivals::Arrivals(Provider& provider)
-    : provider_(provider), source_(provider.prepare_source(credit())), mailbox_(provider.expose(memory_)) {
-  provider.set_listener(this);
-}
-
-Arrivals::~Arrivals() { provider_.set_listener(nullptr); }
-
-void Arrivals::add(Channel& channel) {
-  if (free_.empty()) {
-    if (places_.size() == kPlaces)
-      throw Error(Errc::no_resources,
-                  fmt::format("this rank has {} messages of persistent exchanges, the most there can be", kPlaces));
-    free_.push_back(static_cast<std::uint32_t>(places_.size()));
-    places_.emplace_back();
-  }
-  const std::uint32_t place = free_.back();
-  free_.pop_back();
-  places_[place].channel = &channel;
-  channel.number = places_[place].uses << kPlaceBits | place;
-}
-
-void Arrivals::remove(const Channel& channel) noexcept {
-  Place& place = places_[channel.number % kPlaces];
-  place.channel = nullptr;
-  place.uses = (place.uses + 1) % kUses;
-  free_.push_back(channel.number % kPlaces);
-}
-
-void Arrivals::written(std::uint32_t data) noexcept {
-  const std::uint32_t number = data >> kLaneBits;
-  if (number % kPlaces >= places_.size()) return;
-  const Place& place = places_[number % kPlaces];
-  if (place.channel != nullptr && place.uses == number >> kPlaceBits)
-    place.channel->owner->written(*place.channel, data % kLanes);
-}
 
 /// What one rank tells another about a message between them.
 struct OneSided::LetterEnd {
@@ -92,10 +42,13 @@ struct OneSided::Letter {
   std::array<LetterEnd, kMostChannels> incoming;
 };
 
-OneSided::OneSided(Run& run, std::uint64_t tag) : run_(run), arrivals_(run.plan().communicator().context().arrivals()) {
+void Channel::written(unsigned lane) noexcept { owner.written(*this, lane); }
+
+OneSided::OneSided(Run& run, std::uint64_t tag, const StartRun& start)
+    : run_(run), arrivals_(run.membership().runtime().arrivals()) {
   try {
     add_channels();
-    exchange_letters(tag);
+    exchange_letters(tag, start);
   } catch (...) {
     withdraw();
     throw;
@@ -129,8 +82,7 @@ void OneSided::add_channels() {
 }
 
 Channel& OneSided::add_channel(const PlannedOperation& head) {
-  auto channel = std::make_unique<Channel>();
-  channel->owner = this;
+  auto channel = std::make_unique<Channel>(*this);
   channel->writes = {&head, 1};
   arrivals_.add(*channel);
   channels_.push_back(std::move(channel));
@@ -187,32 +139,32 @@ OneSided::Letter OneSided::letter_to(const Partner& partner) const {
 
 // As an exchange of its own, which has its progress, time-outs and failures from the engine. Its scratch memory holds
 // for each partner the letter to it, and the one from it.
-void OneSided::exchange_letters(std::uint64_t tag) {
-  Communicator& communicator = run_.plan().communicator();
+void OneSided::exchange_letters(std::uint64_t tag, const StartRun& start) {
   const Schedule& schedule = run_.plan().schedule();
-  ScheduleBuilder builder(fmt::format("{}, memory of peers", schedule.name()), communicator.size());
+  ScheduleBuilder builder(fmt::format("{}, memory of peers", schedule.name()), run_.membership().size());
   for (const Partner& partner : partners_) {
     const auto rank = schedule.peers()[partner_operation(partner).record->peer];
     const Layout letter = Layout::contiguous(sizeof(Letter));
     builder.send(rank, 0, {BufferId::scratch, builder.scratch(sizeof(Letter)), letter});
     builder.recv(rank, 0, {BufferId::scratch, builder.scratch(sizeof(Letter)), letter});
   }
-  letters_ = &communicator.make_retired(builder.commit(), Plan::Use::runs, {}, tag);
-  letters_->place_at(run_.place());
-  for (std::size_t i = 0; i < partners_.size(); ++i) {
-    const Letter letter = letter_to(partners_[i]);
-    std::memcpy(letter_memory(2 * i), &letter, sizeof(letter));
-  }
-  communicator.start_lasting(*letters_);
+  start(builder.commit(), tag, [this](Run& letters) {
+    letters_ = &letters;
+    letters.place_at(run_.place());
+    for (std::size_t i = 0; i < partners_.size(); ++i) {
+      const Letter letter = letter_to(partners_[i]);
+      std::memcpy(letter_memory(letters, 2 * i), &letter, sizeof(letter));
+    }
+  });
 }
 
 const PlannedOperation& OneSided::partner_operation(const Partner& partner) noexcept {
   return (partner.outgoing.empty() ? partner.incoming : partner.outgoing).front()->operation();
 }
 
-std::byte* OneSided::letter_memory(std::size_t number) const noexcept {
+std::byte* OneSided::letter_memory(const Run& letters, std::size_t number) noexcept {
   constexpr std::size_t kAlignment = 64;  // of scratch
-  return letters_->scratch() + number * ((sizeof(Letter) + kAlignment - 1) / kAlignment * kAlignment);
+  return letters.scratch() + number * ((sizeof(Letter) + kAlignment - 1) / kAlignment * kAlignment);
 }
 
 bool OneSided::ready() {
@@ -227,7 +179,7 @@ bool OneSided::ready() {
 void OneSided::read_letters() {
   for (std::size_t i = 0; i < partners_.size(); ++i) {
     Letter letter;
-    std::memcpy(&letter, letter_memory(2 * i + 1), sizeof(letter));
+    std::memcpy(&letter, letter_memory(*letters_, 2 * i + 1), sizeof(letter));
     read(letter, partners_[i]);
   }
 }
@@ -327,7 +279,7 @@ PostResult OneSided::write(const Channel& channel, Transfer& transfer, std::span
   const PlannedOperation& operation = *transfer.operation;
   const Peer& peer = *operation.peer;
   const bool credit = operation.part == PlannedOperation::Part::credit;
-  const std::uint32_t data = data_of(channel.peer_number, credit ? 0 : lane(operation));
+  const std::uint32_t data = Arrivals::data_of(channel.peer_number, credit ? 0 : lane(operation));
   if (credit || operation.bytes == 0)
     return peer.provider->post_write(peer.handle, arrivals_.credit(), arrivals_.credit_source(), channel.target, data,
                                      transfer);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "core/progress/task.h"
 #include "core/provider.h"
 #include "core/wire/frame.h"
 #include "core/wire/match_tag.h"
@@ -18,7 +19,7 @@ class Engine;
 /// For a provider with Capabilities::early_messages_block. A receive of any message is posted and taken back at once:
 /// it catches only what no posted receive was waiting for. Receives that come later look here first. Guarded by the
 /// engine's lock.
-class Inbox {
+class Inbox final : public Intake {
  public:
   Inbox(Engine& engine, Provider& provider, const TagFormat& tags);
   /// Nothing may be in flight: the provider is closed, or will call no handler any more.
@@ -32,10 +33,8 @@ class Inbox {
   /// Messages that were dropped because they are longer than any that a rank of the job sends without a receive.
   [[nodiscard]] std::uint64_t too_long() const noexcept { return too_long_; }
 
-  /// Before a sleep. `quiet`: nothing came during the last one. Returns whether something happened.
-  bool look_before_sleep(bool quiet);
-  /// After every poll of the provider.
-  void polled(bool nothing_happened);
+  bool look_before_sleep(bool quiet) override;
+  void polled(bool nothing_happened) override;
   /// Point-to-point envelopes go there from now on, those that are here at once.
   using Forward = std::function<void(std::span<const std::byte>)>;
   void forward(Forward envelope);

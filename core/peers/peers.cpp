@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/failure/losses.h"
 #include "core/peers/settings.h"
 
 namespace fab::core {
@@ -23,9 +22,10 @@ constexpr char kEndOfLifeline = '\x1f';  // in no such address
 
 }  // namespace
 
-void PeerTable::publish() {
+void PeerTable::publish(std::string_view lifeline_address) {
   if (network_ != nullptr)
-    store_.publish(kNetworkKey, with_settings(settings_, losses_.address() + kEndOfLifeline + network_->address()));
+    store_.publish(kNetworkKey, with_settings(settings_, fmt::format("{}{}{}", lifeline_address, kEndOfLifeline,
+                                                                     network_->address())));
   if (node_ != nullptr) store_.publish(kNodeKey, with_settings(settings_, node_->address()));
   // Whoever looks for it there must learn that it never comes.
   if (node_ == nullptr && store_.job().node_ranks.size() > 1)
@@ -109,7 +109,7 @@ void PeerTable::arrived(Peer& peer, const std::optional<std::string>& published,
     }
     peer.handle = peer.provider->connect(address);
     peer.state = Peer::State::ready;
-    if (peer.world_rank != store_.job().rank) losses_.met(peer, lifeline);
+    if (peer.world_rank != store_.job().rank) watcher_->met(peer, lifeline);
     engine_.log().write(LogLevel::debug, "rank {} is reached through {}", peer.world_rank, peer.provider->name());
   } catch (const Error& error) {
     peer.failure = {error.code(), fmt::format("rank {}: {}", peer.world_rank, error.what())};

@@ -16,7 +16,6 @@
 
 namespace fab::core {
 
-class Losses;
 struct Lifeline;
 
 /// Another process of the job (or this one), and the way to it.
@@ -48,16 +47,24 @@ struct Peer {
   }
 };
 
+/// Learns which peers there are.
+class PeerWatcher {
+ public:
+  /// A peer's address is known. `lifeline_address`: what its own publish() was given.
+  virtual void met(Peer& peer, std::string_view lifeline_address) = 0;
+
+ protected:
+  ~PeerWatcher() = default;
+};
+
 /// Guarded by the engine's lock.
 class PeerTable {
  public:
   /// `inbox` is the network's; null where it needs none.
   /// `settings` are what all ranks must have alike (core/peers/settings.h).
-  PeerTable(Engine& engine, Store& store, Losses& losses, const Transports& transports, Inbox* inbox,
-            std::string settings)
+  PeerTable(Engine& engine, Store& store, const Transports& transports, Inbox* inbox, std::string settings)
       : engine_(engine),
         store_(store),
-        losses_(losses),
         settings_(std::move(settings)),
         node_(transports.node.get()),
         network_(transports.network.get()),
@@ -66,8 +73,10 @@ class PeerTable {
   /// Tells Clang's analysis that the engine's lock is held, which it does not know by this table's name for it.
   void assert_locked() const FAB_ASSERT_CAPABILITY(engine_.mutex) {}
 
-  /// Publishes this rank's own addresses.
-  void publish();
+  /// Publishes this rank's own addresses, with that of its lifelines.
+  void publish(std::string_view lifeline_address);
+  /// Before publish().
+  void set_watcher(PeerWatcher& watcher) noexcept { watcher_ = &watcher; }
   /// The peer with that rank of the job. The first call starts the look-up of its address, which ends some time later
   /// in a progress of the engine. The reference stays valid.
   Peer& find(Rank world_rank) FAB_REQUIRES(engine_.mutex);
@@ -87,7 +96,7 @@ class PeerTable {
 
   Engine& engine_;
   Store& store_;
-  Losses& losses_;
+  PeerWatcher* watcher_ = nullptr;
   const std::string settings_;
   Provider* node_;
   Provider* network_;

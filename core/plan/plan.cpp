@@ -5,11 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/communicator/communicator.h"
-#include "core/context.h"
 #include "core/layout/tree.h"
-#include "core/one_sided/one_sided.h"
-#include "core/run/run.h"
 #include "core/wire/frame.h"
 
 namespace fab::core {
@@ -57,20 +53,18 @@ bool takes_surplus(const PlannedOperation& operation) {
 
 std::uint64_t PlannedOperation::slot_distance() const noexcept { return aligned(message_bytes); }
 
-Plan::Plan(Communicator& communicator, Schedule schedule, Use use)
-    : communicator_(communicator), schedule_(std::move(schedule)) {
-  Engine& engine = communicator.engine();
-  engine.mutex.assert_held();
+Plan::Plan(Membership& membership, Schedule schedule, Use use)
+    : membership_(membership), schedule_(std::move(schedule)) {
+  PeerTable& peers = membership.runtime().peers();
+  peers.assert_locked();
   for (const Rank rank : schedule_.peers()) {
-    peers_.push_back(&communicator.context().peers().find(communicator.world_rank(rank)));
+    peers_.push_back(&peers.find(membership.world_rank(rank)));
     peers_.back()->in_schedules = true;
   }
   one_sided_peers_.resize(peers_.size());
   if (use == Use::lasting_run) choose_one_sided_peers();
   for (const RoundRecord& round : schedule_.rounds()) plan_round(schedule_.operations(round));
 }
-
-Plan::~Plan() = default;
 
 std::uint64_t Plan::stage(std::uint64_t bytes) noexcept {
   const std::uint64_t offset = staging_bytes_;
@@ -110,12 +104,12 @@ void Plan::plan_copy(PlannedOperation operation) {
 
 void Plan::check_limits(const PlannedOperation& operation) const {
   const OperationRecord& record = *operation.record;
-  const Context& context = communicator_.context();
+  const Runtime& runtime = membership_.runtime();
   const Rank rank = schedule_.peers()[record.peer];
-  if (record.slot >= context.tags().slots())
+  if (record.slot >= runtime.tags().slots())
     throw Error(Errc::no_resources,
                 fmt::format("{}: {} messages between this rank and rank {}; at most {} are possible", schedule_.name(),
-                            record.slot + 1, rank, context.tags().slots()));
+                            record.slot + 1, rank, runtime.tags().slots()));
   if (operation.peer->provider == nullptr) return;
   const std::uint64_t most = operation.peer->provider->capabilities().max_message_bytes;
   if (operation.message_bytes > most)
@@ -127,16 +121,16 @@ void Plan::check_limits(const PlannedOperation& operation) const {
 // A message of several parts has a frame, so that its head tells the length of the whole.
 void Plan::plan_message(PlannedOperation operation) {
   const OperationRecord& record = *operation.record;
-  const Context& context = communicator_.context();
+  const Runtime& runtime = membership_.runtime();
   operation.peer = peers_[record.peer];
   if (one_sided_peers_[record.peer]) return plan_channel(operation);
   const bool long_message = operation.peer->in_parts() && record.bytes > kHeadBytes;
-  const bool framed = record.block_count > 1 || long_message || context.config().check;
+  const bool framed = record.block_count > 1 || long_message || runtime.config().check;
   operation.frame_bytes = framed ? frame_bytes(record.block_count) : 0;
   operation.message_bytes = record.bytes + operation.frame_bytes;
   check_limits(operation);
-  const Rank source = record.kind == OperationKind::send ? context.job().rank : operation.peer->world_rank;
-  operation.message_tag = context.tags().message(source, record.slot);
+  const Rank source = record.kind == OperationKind::send ? runtime.job().rank : operation.peer->world_rank;
+  operation.message_tag = runtime.tags().message(source, record.slot);
 
   const Pieces in_place = pieces_in_place(operation);
   operation.staged = !fits_in_place(operation, in_place);
@@ -159,7 +153,7 @@ void Plan::choose_one_sided_peers() {
     };
     const Provider* provider = peers_[i]->provider;
     const auto most = static_cast<std::size_t>(std::max(messages(OperationKind::send), messages(OperationKind::recv)));
-    one_sided_peers_[i] = provider != nullptr && provider->capabilities().writes && most <= OneSided::kMostChannels;
+    one_sided_peers_[i] = provider != nullptr && provider->capabilities().writes && most <= kMostChannels;
   }
 }
 
@@ -237,7 +231,7 @@ bool Plan::fits_in_place(const PlannedOperation& operation, const Pieces& pieces
 }
 
 void Plan::add_parts(const PlannedOperation& operation, const Pieces& pieces) {
-  const TagFormat& tags = communicator_.context().tags();
+  const TagFormat& tags = membership_.runtime().tags();
   std::vector<MessagePart> parts{{.offset = 0, .bytes = operation.message_bytes}};
   if (operation.peer->in_parts()) parts = parts_of(operation.message_bytes, tags);
   PlannedOperation first = operation;
@@ -319,7 +313,7 @@ std::vector<Arrival> Plan::arrivals(std::span<const Edge> sources) const {
 }
 
 bool Plan::find_ready() const noexcept {
-  all_ready_ = communicator_.has_context_id() &&
+  all_ready_ = membership_.has_context_id() &&
                std::ranges::all_of(peers_, [](const Peer* peer) { return peer->state == Peer::State::ready; });
   return all_ready_;
 }
@@ -331,7 +325,7 @@ const Peer* Plan::failed_peer() const noexcept {
 }
 
 const Status* Plan::find_failure() const noexcept {
-  if (const Status* refusal = communicator_.refusal()) return refusal;
+  if (const Status* refusal = membership_.refusal()) return refusal;
   const Peer* peer = failed_peer();
   return peer == nullptr ? nullptr : &peer->failure;
 }
@@ -342,28 +336,10 @@ std::string Plan::missing_peers() const {
     if (peers_[i]->state == Peer::State::looking_up)
       text += fmt::format("{}rank {} (number {} of the job) has not published its address", text.empty() ? "" : "; ",
                           schedule_.peers()[i], peers_[i]->world_rank);
-  if (!communicator_.has_context_id())
+  if (!membership_.has_context_id())
     text += fmt::format("{}the communicator has no context id yet: not all of its ranks have used it",
                         text.empty() ? "" : "; ");
   return text;
-}
-
-Run& Plan::acquire() {
-  if (idle_runs_ == nullptr) {
-    runs_.push_back(std::make_unique<Run>(*this));
-    ++runs_in_use_;
-    return *runs_.back();
-  }
-  ++runs_in_use_;
-  Run& run = *idle_runs_;
-  idle_runs_ = run.next_idle;
-  return run;
-}
-
-void Plan::release(Run& run) noexcept {
-  run.next_idle = idle_runs_;
-  idle_runs_ = &run;
-  if (--runs_in_use_ == 0 && retired_) communicator_.drop(*this);
 }
 
 }  // namespace fab::core

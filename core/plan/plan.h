@@ -1,12 +1,11 @@
 // A plan: a schedule bound to a communicator, its peers resolved, its messages given their form on the wire.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "core/job/membership.h"
 #include "core/peers/peers.h"
 #include "core/wire/message_parts.h"
 #include "fab/layout.h"
@@ -14,11 +13,11 @@
 
 namespace fab::core {
 
-class Communicator;
-class Run;
-
 /// Pieces of memory in one post, whatever the provider could take.
 constexpr std::size_t kMaxPieces = 16;
+/// Messages in each direction between two ranks that are written into the receiver's memory; exchanges with more of
+/// them send messages.
+constexpr std::size_t kMostChannels = 32;
 
 /// Something to post, or to copy: an operation of the schedule, or one of the parts of a long message.
 struct PlannedOperation {
@@ -79,7 +78,7 @@ struct Arrival {
   std::uint32_t count = 0;
 };
 
-/// Immutable but for its peers' states and its pool of runs, which the engine's lock guards.
+/// Immutable but for its peers' states, which the engine's lock guards.
 class Plan {
  public:
   /// What it serves: many runs, or the one run of a persistent exchange, which may write into its peers' memory.
@@ -87,11 +86,12 @@ class Plan {
 
   /// Resolves peers and reserves memory. Call under the engine's lock. Throws Error(no_resources) for a slot or
   /// message beyond what tag and provider hold.
-  Plan(Communicator& communicator, Schedule schedule, Use use = Use::runs);
-  ~Plan();
+  Plan(Membership& membership, Schedule schedule, Use use = Use::runs);
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
 
   [[nodiscard]] const Schedule& schedule() const noexcept { return schedule_; }
-  [[nodiscard]] Communicator& communicator() const noexcept { return communicator_; }
+  [[nodiscard]] Membership& membership() const noexcept { return membership_; }
   [[nodiscard]] std::span<Peer* const> peers() const noexcept { return peers_; }
   [[nodiscard]] std::size_t round_count() const noexcept { return rounds_.size(); }
   /// What to post in a round, in order. The parts of a message stand side by side, head first.
@@ -134,16 +134,6 @@ class Plan {
   /// The peers whose addresses have not come yet, for messages.
   [[nodiscard]] std::string missing_peers() const;
 
-  /// A run of this plan that nobody uses; made when there is none.
-  Run& acquire();
-  /// Ends a retired plan's life, and the run's, with the last run that is in use.
-  void release(Run& run) noexcept;
-  [[nodiscard]] bool in_use() const noexcept { return runs_in_use_ > 0; }
-  /// Nobody will start it again: its last run's release tells the communicator.
-  void retire() noexcept { retired_ = true; }
-
-  std::atomic<bool> needs_thread{true};  ///< its last run was left alone, or so long that a call of the thread is cheap
-
  private:
   using Pieces = std::vector<PlannedPiece>;
   struct Round {
@@ -172,7 +162,7 @@ class Plan {
   void add_writes(PlannedOperation operation, const Pieces& pieces);
   std::uint64_t stage(std::uint64_t bytes) noexcept;
 
-  Communicator& communicator_;
+  Membership& membership_;
   Schedule schedule_;
   std::vector<Peer*> peers_;  ///< the peer array: index as in the schedule's peer table
   std::vector<PlannedOperation> operations_;
@@ -185,10 +175,6 @@ class Plan {
   std::vector<bool> one_sided_peers_;  ///< as peers_
   std::uint32_t channel_count_ = 0;
   mutable bool all_ready_ = false;
-  std::vector<std::unique_ptr<Run>> runs_;
-  Run* idle_runs_ = nullptr;
-  std::size_t runs_in_use_ = 0;
-  bool retired_ = false;
 };
 
 }  // namespace fab::core

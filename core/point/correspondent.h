@@ -7,12 +7,21 @@
 #include <vector>
 
 #include "core/peers/peers.h"
-#include "core/point/mailbox.h"
+#include "core/point/envelope.h"
 #include "core/progress/engine.h"
 
 namespace fab::core {
 
 class PointToPoint;
+class SendOperation;
+struct Correspondent;
+
+/// A message that no receive has taken yet.
+struct Unexpected {
+  Correspondent* correspondent = nullptr;
+  Envelope envelope;
+  std::unique_ptr<std::byte[]> bytes;  ///< of an eager one
+};
 
 /// An envelope on its way to a peer.
 struct OutgoingEnvelope : Post {

@@ -3,8 +3,6 @@
 #include <array>
 #include <cstring>
 
-#include "core/communicator/communicator.h"
-#include "core/context.h"
 #include "core/point/point_to_point.h"
 
 namespace fab::core {
@@ -33,13 +31,13 @@ IncomingEnvelope::IncomingEnvelope(PointToPoint& its_owner, Provider& its_provid
 void PointToPoint::listen_to_node() {
   if (listens_to_node_) return;
   listens_to_node_ = true;
-  for (const Rank rank : context_.job().node_ranks)
-    if (context_.peers().is_near(rank)) static_cast<void>(correspondent(rank));
+  for (const Rank rank : runtime_.job().node_ranks)
+    if (runtime_.peers().is_near(rank)) static_cast<void>(correspondent(rank));
 }
 
 // A provider may complete a receive inside its post: such envelopes are handled here, one after the other.
 bool PointToPoint::post(IncomingEnvelope& incoming) {
-  const std::uint64_t tag = context_.tags().point_to_point();
+  const std::uint64_t tag = runtime_.tags().point_to_point();
   const PeerHandle from = incoming.correspondent == nullptr ? kAnyPeer : incoming.correspondent->peer->handle;
   const std::array<iovec, 1> pieces{{{incoming.memory.get(), kEnvelopeBytes}}};
   for (;;) {
@@ -72,7 +70,7 @@ void PointToPoint::listener_failed(IncomingEnvelope& incoming, const Status& sta
   if (incoming.correspondent != nullptr) return lose(*incoming.correspondent, status);
   // A connection that ends takes with it the receive of what was coming there.
   if (status.errc() != Errc::cancelled)
-    context_.log().write(LogLevel::warn, "a receive of point-to-point messages failed: {}", status.message);
+    runtime_.log().write(LogLevel::warn, "a receive of point-to-point messages failed: {}", status.message);
   engine().mutex.assert_held();
   if (++incoming.failures < kMostFailures) engine().retry_later(incoming);
 }
@@ -86,13 +84,13 @@ void PointToPoint::handle(std::span<const std::byte> wire) {
     if (makes_sense(envelope, behind.size())) return handle(envelope, behind);
   }
   if (++misfits_ == 1)
-    context_.log().write(LogLevel::warn,
+    runtime_.log().write(LogLevel::warn,
                          "an envelope of {} bytes that makes no sense was dropped; others will only be counted",
                          wire.size());
 }
 
 bool PointToPoint::makes_sense(const Envelope& envelope, std::size_t bytes_behind) const noexcept {
-  const auto is_rank = [size = context_.job().size](Rank rank) { return rank >= 0 && rank < size; };
+  const auto is_rank = [size = runtime_.job().size](Rank rank) { return rank >= 0 && rank < size; };
   const bool has_text = envelope.kind == EnvelopeKind::refusal;
   return envelope.kind <= EnvelopeKind::refusal && envelope.mode <= SendMode::ready && envelope.credits <= kWindow &&
          is_rank(envelope.sender) && is_rank(envelope.source) && is_rank(envelope.context_owner) &&
@@ -103,7 +101,7 @@ void PointToPoint::handle(const Envelope& envelope, std::span<const std::byte> b
   Correspondent& from = correspondent(envelope.sender);
   from.credits = std::min(from.credits + envelope.credits, kWindow);
   if (envelope.kind == EnvelopeKind::refusal)
-    return context_.refusals().told_by(envelope.sender,
+    return runtime_.refusals().told_by(envelope.sender,
                                        {{envelope.context_owner, envelope.context_number}, envelope.bytes},
                                        {reinterpret_cast<const char*>(behind.data()), behind.size()});
   handle(from, envelope, behind.data());
@@ -130,7 +128,7 @@ void PointToPoint::handle(Correspondent& from, const Envelope& envelope, const s
         receives_.all[envelope.receive].sender_gave_up();
       return;
     case EnvelopeKind::ask_refusals:
-      return context_.refusals().asked_by(envelope.sender);
+      return runtime_.refusals().asked_by(envelope.sender);
     case EnvelopeKind::credit:
     case EnvelopeKind::refusal:
       return;
@@ -155,7 +153,7 @@ void PointToPoint::message_came(Correspondent& from, const Envelope& envelope, c
 
 void PointToPoint::deliver(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
   Mailbox& box = mailboxes_[{envelope.context_owner, envelope.context_number}];
-  if (ReceiveOperation* receive = box.match(envelope)) return receive->take(from, envelope, bytes);
+  if (PostedReceive* receive = box.match(envelope)) return receive->take(from, envelope, bytes);
   if (envelope.mode == SendMode::ready) {
     if (envelope.kind == EnvelopeKind::eager) ++from.owed;
     return answer(from, EnvelopeKind::refused, envelope.send);

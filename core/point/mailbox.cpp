@@ -4,12 +4,12 @@
 
 namespace fab::core {
 
-ReceiveOperation* Mailbox::match(const Envelope& envelope) {
-  const auto found = std::find_if(posted_.begin(), posted_.end(), [&](const ReceiveOperation* receive) {
+PostedReceive* Mailbox::match(const Envelope& envelope) {
+  const auto found = std::find_if(posted_.begin(), posted_.end(), [&](const PostedReceive* receive) {
     return !receive->is_probe() && receive->matches(envelope);
   });
   if (found == posted_.end()) return nullptr;
-  ReceiveOperation* const receive = *found;
+  PostedReceive* const receive = *found;
   posted_.erase(found);
   return receive;
 }
@@ -18,7 +18,7 @@ void Mailbox::keep(Unexpected message) {
   const Envelope envelope = message.envelope;
   unexpected_.push_back(std::move(message));
   for (std::size_t i = 0; i < posted_.size();) {
-    ReceiveOperation* const probe = posted_[i];
+    PostedReceive* const probe = posted_[i];
     if (!probe->is_probe() || !probe->matches(envelope)) {
       ++i;
       continue;
@@ -28,7 +28,7 @@ void Mailbox::keep(Unexpected message) {
   }
 }
 
-std::optional<Unexpected> Mailbox::take(const ReceiveOperation& receive) {
+std::optional<Unexpected> Mailbox::take(const PostedReceive& receive) {
   const auto found = std::find_if(unexpected_.begin(), unexpected_.end(),
                                   [&](const Unexpected& message) { return receive.matches(message.envelope); });
   if (found == unexpected_.end()) return std::nullopt;

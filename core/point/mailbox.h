@@ -6,15 +6,29 @@
 #include <optional>
 #include <vector>
 
-#include "core/point/operations.h"
+#include "core/point/correspondent.h"
 
 namespace fab::core {
 
-/// A message that no receive has taken yet.
-struct Unexpected {
-  Correspondent* correspondent = nullptr;
-  Envelope envelope;
-  std::unique_ptr<std::byte[]> bytes;  ///< of an eager one
+/// A receive, or a probe, that waits for a message.
+class PostedReceive {
+ public:
+  [[nodiscard]] bool matches(const Envelope& envelope) const noexcept {
+    return (from_.rank == kAnySource || from_.rank == envelope.source) &&
+           (from_.tag == kAnyTag || from_.tag == envelope.tag);
+  }
+  /// It takes nothing.
+  [[nodiscard]] bool is_probe() const noexcept { return probe_; }
+  /// A probe is over.
+  virtual void found(const Envelope& envelope) = 0;
+  /// Takes a message; `bytes` of an eager one. The mailbox has forgotten this receive.
+  virtual void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes) = 0;
+
+ protected:
+  ~PostedReceive() = default;
+
+  Source from_;
+  bool probe_ = false;
 };
 
 /// MPI's rules (MPI-4.1, 3.5): of the receives that match a message, the one that was posted first takes it; of the
@@ -23,19 +37,19 @@ struct Unexpected {
 class Mailbox {
  public:
   /// A receive for a message that has come: forgotten here from now on. Null: there is none.
-  [[nodiscard]] ReceiveOperation* match(const Envelope& envelope);
+  [[nodiscard]] PostedReceive* match(const Envelope& envelope);
   /// Keeps a message that no receive has matched; tells the probes.
   void keep(Unexpected message);
   /// A message for a receive.
-  [[nodiscard]] std::optional<Unexpected> take(const ReceiveOperation& receive);
+  [[nodiscard]] std::optional<Unexpected> take(const PostedReceive& receive);
   /// Null: there is none.
   [[nodiscard]] const Envelope* find(Source from) const;
-  void post(ReceiveOperation& receive) { posted_.push_back(&receive); }
-  void forget(const ReceiveOperation& receive) { std::erase(posted_, &receive); }
+  void post(PostedReceive& receive) { posted_.push_back(&receive); }
+  void forget(const PostedReceive& receive) { std::erase(posted_, &receive); }
 
  private:
-  std::vector<ReceiveOperation*> posted_;  ///< in the order of their posts
-  std::list<Unexpected> unexpected_;       ///< in the order in which they came
+  std::vector<PostedReceive*> posted_;  ///< in the order of their posts
+  std::list<Unexpected> unexpected_;    ///< in the order in which they came
 };
 
 }  // namespace fab::core

@@ -5,10 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "core/communicator/communicator.h"
-#include "core/context.h"
-#include "core/point/point_to_point.h"
-
 namespace fab::core {
 
 namespace {
@@ -25,31 +21,31 @@ ReceiveOperation& receive_of(Completion& completion) {
 
 }  // namespace
 
-void PointOperation::begin(Communicator& communicator) {
-  owner_.engine().mutex.assert_held();
+void PointOperation::begin(Membership& communicator) {
+  engine().mutex.assert_held();
   communicator_ = &communicator;
   held_ = in_flight_ = active_ = true;
   if (!status_.ok()) status_ = {};
   message_ = {};
   culprit_ = kNoRank;
   done_.store(false, std::memory_order_relaxed);
-  owner_.engine().activated(*this);
+  engine().activated(*this);
 }
 
 void PointOperation::complete(Status status) {
   if (done()) return;
   status_ = std::move(status);
   count_settled();
-  if (held_ && (!status_.ok() || communicator_->given_up_for() != kNoRank))
-    owner_.context_.losses().ended(*this, *communicator_, culprit_);
+  if (held_ && (!status_.ok() || communicator_->scope().given_up_for != kNoRank))
+    owner_.runtime().losses().ended(*this, communicator_->scope(), culprit_);
   done_.store(true, std::memory_order_release);
-  owner_.engine().mutex.assert_held();
-  owner_.engine().ended();
+  engine().mutex.assert_held();
+  engine().ended();
 }
 
 void PointOperation::no_longer_active() {
-  owner_.engine().mutex.assert_held();
-  if (std::exchange(active_, false)) owner_.engine().deactivated(*this);
+  engine().mutex.assert_held();
+  if (std::exchange(active_, false)) engine().deactivated(*this);
 }
 
 void PointOperation::abandon_for(Rank culprit, const Status& reason) {
@@ -66,7 +62,7 @@ void PointOperation::settle() {
 
 // Sends.
 
-SendOperation::SendOperation(PointToPoint& owner, std::uint32_t number) noexcept
+SendOperation::SendOperation(PointHost& owner, std::uint32_t number) noexcept
     : PointOperation(owner, number),
       payload_(
           *this, [](Completion& self, std::uint64_t, std::uint64_t) noexcept { send_of(self).end({}); },
@@ -74,14 +70,14 @@ SendOperation::SendOperation(PointToPoint& owner, std::uint32_t number) noexcept
             const Status status = not_taken_back(its_status);
             SendOperation& send = send_of(self);
             Correspondent& correspondent = *send.correspondent_;
-            PointToPoint& all = send.owner_;
+            PointHost& all = send.owner_;
             send.culprit_ = all.blame(correspondent, status);
             send.end(send.failure(status));
             all.lose(correspondent, status);
           },
           [](Post& self) { return send_of(self).post_payload(); }) {}
 
-void SendOperation::start(Communicator& communicator, MessageMemory memory, Destination to, SendMode mode,
+void SendOperation::start(Membership& communicator, MessageMemory memory, Destination to, SendMode mode,
                           Correspondent& correspondent) {
   begin(communicator);
   memory_ = std::move(memory);
@@ -113,7 +109,7 @@ void SendOperation::end(const Status& status) {
   complete(status);
   state_ = State::idle;
   payload_.memory.reset();
-  if (own_ != nullptr) owner_.buffered_bytes_ -= memory_.bytes();
+  if (own_ != nullptr) owner_.count_buffered(-static_cast<std::int64_t>(memory_.bytes()));
   own_.reset();
   settle();
   if (!held_) owner_.release(*this);
@@ -129,7 +125,7 @@ void SendOperation::buffer() {
   own_.reset(new std::byte[memory_.bytes()]);
   memory_.pack(own_.get());
   memory_ = MessageMemory(own_.get(), memory_.bytes());
-  owner_.buffered_bytes_ += memory_.bytes();
+  owner_.count_buffered(static_cast<std::int64_t>(memory_.bytes()));
 }
 
 void SendOperation::has_left() {
@@ -171,7 +167,7 @@ bool SendOperation::post_payload() {
   std::byte* const memory = payload_.memory != nullptr ? payload_.memory.get() : memory_.contiguous();
   const std::array<iovec, 1> pieces{{{memory, memory_.bytes()}}};
   const Peer& peer = *correspondent_->peer;
-  const std::uint64_t tag = owner_.payload_tag(owner_.context_.job().rank, receive_);
+  const std::uint64_t tag = owner_.payload_tag(owner_.runtime().job().rank, receive_);
   switch (peer.provider->post_send(peer.handle, pieces, tag, payload_)) {
     case PostResult::done:
       end({});
@@ -181,8 +177,8 @@ bool SendOperation::post_payload() {
     case PostResult::again:
       break;
   }
-  owner_.engine().mutex.assert_held();
-  owner_.engine().retry_later(payload_, peer.refused_sends);
+  engine().mutex.assert_held();
+  engine().retry_later(payload_, peer.refused_sends);
   return false;
 }
 
@@ -218,15 +214,15 @@ void SendOperation::correspondent_lost() {
 
 // Receives.
 
-ReceiveOperation::ReceiveOperation(PointToPoint& owner, std::uint32_t number) noexcept
+ReceiveOperation::ReceiveOperation(PointHost& owner, std::uint32_t number) noexcept
     : PointOperation(owner, number),
       payload_(
           *this, [](Completion& self, std::uint64_t, std::uint64_t) noexcept { receive_of(self).received(); },
           [](Completion& self, const Status& status) noexcept { receive_of(self).payload_failed(status); },
           [](Post& self) { return receive_of(self).post_payload(); }) {}
 
-void ReceiveOperation::start(Communicator& communicator, Mailbox& mailbox, MessageMemory memory, Source from,
-                             bool probe, Correspondent* correspondent) {
+void ReceiveOperation::start(Membership& communicator, Mailbox& mailbox, MessageMemory memory, Source from, bool probe,
+                             Correspondent* correspondent) {
   begin(communicator);
   mailbox_ = &mailbox;
   memory_ = std::move(memory);
@@ -309,7 +305,7 @@ void ReceiveOperation::take(Correspondent& correspondent, const Envelope& envelo
 }
 
 void ReceiveOperation::copy_from_self(const Envelope& envelope) {
-  SendOperation& send = owner_.sends_.all[envelope.send];
+  SendOperation& send = owner_.send_to_self(envelope.send);
   const bool given_up = send.given_up();
   if (!given_up) copy(send.memory(), memory_);
   send.was_taken();
@@ -339,8 +335,8 @@ bool ReceiveOperation::post_payload() {
   const std::uint64_t tag = owner_.payload_tag(peer.world_rank, number());
   if (peer.provider->post_recv(peer.handle, pieces, tag, 0, payload_) == PostResult::again) {
     state_ = before;
-    owner_.engine().mutex.assert_held();
-    owner_.engine().retry_later(payload_);
+    engine().mutex.assert_held();
+    engine().retry_later(payload_);
     return false;
   }
   if (before == State::matched && state_ == State::receiving)
@@ -365,7 +361,7 @@ void ReceiveOperation::payload_failed(const Status& status) {
     return;
   }
   Correspondent& correspondent = *correspondent_;
-  PointToPoint& all = owner_;
+  PointHost& all = owner_;
   const Status reason = not_taken_back(status);
   culprit_ = all.blame(correspondent, reason);
   end(failure(reason));

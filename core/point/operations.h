@@ -5,37 +5,69 @@
 #include <memory>
 #include <string>
 
+#include "core/job/membership.h"
 #include "core/point/envelope.h"
+#include "core/point/mailbox.h"
 #include "core/point/message_memory.h"
-#include "core/progress/engine.h"
 #include "core/progress/pending.h"
 
 namespace fab::core {
 
-class Mailbox;
-class PointToPoint;
-struct Correspondent;
-struct OutgoingEnvelope;
+class ReceiveOperation;
+class SendOperation;
 
-/// Guarded by the engine's lock, as all of this folder. Belongs to the pool of its PointToPoint; in use until the user
-/// let go of it and nothing of it is in flight.
+/// What operations need of their owner. Guarded by the engine's lock, as all of this folder.
+class PointHost {
+ public:
+  [[nodiscard]] virtual Runtime& runtime() const noexcept = 0;
+  /// The operation is over: its place in the pool may be used again.
+  virtual void release(const SendOperation& send) = 0;
+  virtual void release(const ReceiveOperation& receive) = 0;
+  /// One of this rank's own sends, by its number.
+  [[nodiscard]] virtual SendOperation& send_to_self(std::uint32_t number) = 0;
+  /// Memory of buffered sends was taken, or given back.
+  virtual void count_buffered(std::int64_t bytes) noexcept = 0;
+
+  virtual void answer(Correspondent& correspondent, EnvelopeKind kind, std::uint32_t send,
+                      std::uint32_t receive = 0) = 0;
+  /// A receive has taken a message that came with its envelope.
+  virtual void return_credits(Correspondent& correspondent) = 0;
+  /// Posts it, unless the peer's address is still being looked up.
+  virtual void post_when_ready(Correspondent& correspondent, Post& post) = 0;
+  virtual void forget(Correspondent& correspondent, Post& post) = 0;
+  /// The tag under which the bytes of a message travel.
+  [[nodiscard]] virtual std::uint64_t payload_tag(Rank sender, std::uint32_t receive) const noexcept = 0;
+
+  /// Nothing gets through to that rank any more.
+  virtual void lose(Correspondent& correspondent, const Status& reason) = 0;
+  /// Whose fault that is; kNoRank: nobody's.
+  [[nodiscard]] virtual Rank blame(const Correspondent& correspondent, const Status& reason) = 0;
+  /// The peers of a communicator that are known; all where it is not too large.
+  virtual void visit_members(const Membership& communicator, const Pending::PeerVisitor& visit) = 0;
+
+ protected:
+  ~PointHost() = default;
+};
+
+/// Belongs to the pool of its owner; in use until the user let go of it and nothing of it is in flight.
 class PointOperation : public Pending {
  public:
-  PointOperation(PointToPoint& owner, std::uint32_t number) noexcept : owner_(owner), number_(number) {}
+  PointOperation(PointHost& owner, std::uint32_t number) noexcept : owner_(owner), number_(number) {}
 
-  [[nodiscard]] Communicator& communicator() const noexcept override { return *communicator_; }
+  [[nodiscard]] Membership& membership() const noexcept override { return *communicator_; }
   /// Its place in the pool, by which the other end names it.
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   /// Tells the user how it ended, and nobody a second time.
   void complete(Status status = {});
   [[nodiscard]] std::string describe_pending() const override { return describe() + ": " + describe_state(); }
-  [[nodiscard]] Communicator* held_communicator() const noexcept override { return held_ ? communicator_ : nullptr; }
+  [[nodiscard]] CallScope* held_scope() const noexcept override { return held_ ? &communicator_->scope() : nullptr; }
   void abandon_for(Rank culprit, const Status& reason) override;
 
  protected:
   ~PointOperation() = default;
 
-  void begin(Communicator& communicator);
+  void begin(Membership& communicator);
+  [[nodiscard]] Engine& engine() const noexcept { return owner_.runtime().engine(); }
   /// Nothing of it is in flight any more.
   void settle();
   /// The user was told, so nobody has to drive for it.
@@ -45,9 +77,9 @@ class PointOperation : public Pending {
   /// What it waits for.
   [[nodiscard]] virtual const char* describe_state() const noexcept = 0;
 
-  PointToPoint& owner_;
+  PointHost& owner_;
   const std::uint32_t number_;
-  Communicator* communicator_ = nullptr;  ///< while held
+  Membership* communicator_ = nullptr;  ///< while held
   [[nodiscard]] bool has_member(Rank world_rank) const;
 
   Rank culprit_ = kNoRank;  ///< of the job, by whose end it failed
@@ -74,9 +106,9 @@ class SendOperation final : public PointOperation {
     sending    ///< complete when its bytes have left
   };
 
-  SendOperation(PointToPoint& owner, std::uint32_t number) noexcept;
+  SendOperation(PointHost& owner, std::uint32_t number) noexcept;
 
-  void start(Communicator& communicator, MessageMemory memory, Destination to, SendMode mode,
+  void start(Membership& communicator, MessageMemory memory, Destination to, SendMode mode,
              Correspondent& correspondent);
   [[nodiscard]] std::string_view name() const noexcept override { return "send"; }
   void abandon(const Status& reason) override;
@@ -116,7 +148,7 @@ class SendOperation final : public PointOperation {
 };
 
 /// A receive, or a probe, which takes nothing.
-class ReceiveOperation final : public PointOperation {
+class ReceiveOperation final : public PointOperation, public PostedReceive {
  public:
   enum class State : std::uint8_t {
     idle,
@@ -126,9 +158,9 @@ class ReceiveOperation final : public PointOperation {
     discarding  ///< the bytes, which nobody wants any more
   };
 
-  ReceiveOperation(PointToPoint& owner, std::uint32_t number) noexcept;
+  ReceiveOperation(PointHost& owner, std::uint32_t number) noexcept;
 
-  void start(Communicator& communicator, Mailbox& mailbox, MessageMemory memory, Source from, bool probe,
+  void start(Membership& communicator, Mailbox& mailbox, MessageMemory memory, Source from, bool probe,
              Correspondent* correspondent);
   [[nodiscard]] std::string_view name() const noexcept override { return probe_ ? "probe" : "recv"; }
   void abandon(const Status& reason) override;
@@ -136,16 +168,10 @@ class ReceiveOperation final : public PointOperation {
   void let_go() noexcept override;
   void visit_peers(const PeerVisitor& visit) const override;
 
-  [[nodiscard]] bool matches(const Envelope& envelope) const noexcept {
-    return (from_.rank == kAnySource || from_.rank == envelope.source) &&
-           (from_.tag == kAnyTag || from_.tag == envelope.tag);
-  }
   [[nodiscard]] bool given_up() const noexcept override { return !end_.ok(); }
   [[nodiscard]] bool waits_for_any() const noexcept override { return correspondent_ == nullptr; }
-  [[nodiscard]] bool is_probe() const noexcept { return probe_; }
-  void found(const Envelope& envelope);
-  /// Takes a message; `bytes` of an eager one. The mailbox has forgotten this receive.
-  void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes);
+  void found(const Envelope& envelope) override;
+  void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes) override;
   void sender_gave_up();
   void correspondent_lost(const Correspondent& correspondent);
 
@@ -165,8 +191,6 @@ class ReceiveOperation final : public PointOperation {
   Payload payload_;
   MessageMemory memory_;
   Mailbox* mailbox_ = nullptr;
-  Source from_;
-  bool probe_ = false;
   Correspondent* correspondent_ = nullptr;  ///< to the sender, as soon as it is known
   std::uint64_t payload_bytes_ = 0;
   std::uint32_t send_ = 0;

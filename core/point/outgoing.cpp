@@ -3,8 +3,6 @@
 #include <cstring>
 #include <utility>
 
-#include "core/communicator/communicator.h"
-#include "core/context.h"
 #include "core/point/point_to_point.h"
 
 namespace fab::core {
@@ -31,11 +29,11 @@ OutgoingEnvelope::OutgoingEnvelope(PointToPoint& its_owner, bool with_bytes)
 void PointToPoint::send_message(SendOperation& send) {
   Correspondent& to = *send.correspondent_;
   const bool eager = send.memory_.bytes() <= kEagerBytes && to.credits > 0;
-  const ContextId id = send.communicator().context_id();
+  const ContextId id = send.membership().context_id();
   const Envelope envelope{.kind = eager ? EnvelopeKind::eager : EnvelopeKind::announce,
                           .mode = send.mode_,
                           .sequence = to.next_sent++,
-                          .source = send.communicator().rank(),
+                          .source = send.membership().rank(),
                           .tag = send.to_.tag,
                           .context_owner = id.owner,
                           .context_number = id.number,
@@ -60,6 +58,17 @@ void PointToPoint::send_message(SendOperation& send) {
 
 void PointToPoint::answer(Correspondent& to, EnvelopeKind kind, std::uint32_t send, std::uint32_t receive) {
   send_out(outgoing(to, false), {.kind = kind, .send = send, .receive = receive}, 0);
+}
+
+void PointToPoint::ask_refusals(Rank world_rank) { send_note(world_rank, {.kind = EnvelopeKind::ask_refusals}, {}); }
+
+void PointToPoint::tell_refusal(Rank world_rank, const CallPlace& place, std::string_view reason) {
+  send_note(world_rank,
+            {.kind = EnvelopeKind::refusal,
+             .context_owner = place.communicator.owner,
+             .context_number = place.communicator.number,
+             .bytes = place.number},
+            reason);
 }
 
 void PointToPoint::send_note(Rank world_rank, const Envelope& envelope, std::string_view text) {
@@ -91,7 +100,7 @@ OutgoingEnvelope& PointToPoint::outgoing(Correspondent& to, bool with_bytes) {
 // An envelope on its way is driven like a run: nobody else may know that there is something to do.
 void PointToPoint::send_out(OutgoingEnvelope& out, Envelope envelope, std::size_t payload_bytes) {
   Correspondent& to = *out.correspondent;
-  envelope.sender = context_.job().rank;
+  envelope.sender = runtime_.job().rank;
   envelope.credits = static_cast<std::uint16_t>(std::exchange(to.owed, 0));
   std::memcpy(out.memory.get(), &envelope, sizeof(envelope));
   out.bytes = sizeof(envelope) + payload_bytes;
@@ -113,7 +122,7 @@ bool PointToPoint::post(OutgoingEnvelope& out) {
     return true;
   }
   const std::array<iovec, 1> pieces{{{out.memory.get(), out.bytes}}};
-  const std::uint64_t tag = context_.tags().point_to_point();
+  const std::uint64_t tag = runtime_.tags().point_to_point();
   switch (to.peer->provider->post_send(to.peer->handle, pieces, tag, out)) {
     case PostResult::done:
       has_left(out);

@@ -4,9 +4,6 @@
 
 #include <utility>
 
-#include "core/communicator/communicator.h"
-#include "core/context.h"
-
 namespace fab::core {
 
 namespace {
@@ -18,18 +15,16 @@ constexpr int kMostLookedUp = 64;
 
 }  // namespace
 
-PointToPoint::PointToPoint(Context& context) : context_(context) {}
+PointToPoint::PointToPoint(Runtime& runtime) : runtime_(runtime) {}
 
 void PointToPoint::listen() {
-  Provider* const network = context_.transports().network.get();
-  if (network == nullptr || context_.job().size == 1) return;
+  Provider* const network = runtime_.transports().network.get();
+  if (network == nullptr || runtime_.job().size == 1) return;
   for (int i = 0; i < kNetworkListeners; ++i) post(network_listeners_.emplace_back(*this, *network, nullptr));
-  if (context_.inbox() != nullptr) context_.inbox()->forward([this](std::span<const std::byte> wire) { handle(wire); });
+  if (runtime_.inbox() != nullptr) runtime_.inbox()->forward([this](std::span<const std::byte> wire) { handle(wire); });
 }
 
 PointToPoint::~PointToPoint() = default;
-
-Engine& PointToPoint::engine() const noexcept { return context_.engine(); }
 
 template <class Operation>
 Operation& PointToPoint::acquire(Pool<Operation>& pool) {
@@ -38,24 +33,24 @@ Operation& PointToPoint::acquire(Pool<Operation>& pool) {
     pool.idle.pop_back();
     return pool.all[number];
   }
-  const std::uint64_t limit = context_.tags().point_to_point_payloads();
+  const std::uint64_t limit = runtime_.tags().point_to_point_payloads();
   if (pool.all.size() >= limit)
     throw Error(Errc::no_resources,
                 fmt::format("{} messages are in flight; more cannot be told apart: complete some first", limit));
   pool.idle.reserve(pool.all.size() + 1);  // so that giving back never throws
-  return pool.all.emplace_back(*this, static_cast<std::uint32_t>(pool.all.size()));
+  return pool.all.emplace_back(static_cast<PointHost&>(*this), static_cast<std::uint32_t>(pool.all.size()));
 }
 
 void PointToPoint::check_open(const char* call) const {
-  if (context_.closed()) throw Error(Errc::cancelled, fmt::format("{}: the context is closed", call));
+  if (runtime_.closed()) throw Error(Errc::cancelled, fmt::format("{}: the context is closed", call));
 }
 
-Mailbox& PointToPoint::mailbox(const Communicator& communicator) {
+Mailbox& PointToPoint::mailbox(const Membership& communicator) {
   const ContextId id = communicator.context_id();
   return mailboxes_[{id.owner, id.number}];
 }
 
-Pending& PointToPoint::send(Communicator& communicator, MessageMemory memory, Destination to, SendMode mode) {
+Pending& PointToPoint::send(Membership& communicator, MessageMemory memory, Destination to, SendMode mode) {
   check_open("send");
   Correspondent& correspondent = this->correspondent(communicator.world_rank(to.rank));
   if (correspondent.peer != nullptr && correspondent.peer->provider != nullptr) {
@@ -80,17 +75,17 @@ Pending& PointToPoint::send(Communicator& communicator, MessageMemory memory, De
   return send;
 }
 
-Pending& PointToPoint::receive(Communicator& communicator, MessageMemory memory, Source from) {
+Pending& PointToPoint::receive(Membership& communicator, MessageMemory memory, Source from) {
   check_open("recv");
   return start_receive(communicator, std::move(memory), from, false);
 }
 
-Pending& PointToPoint::probe(Communicator& communicator, Source from) {
+Pending& PointToPoint::probe(Membership& communicator, Source from) {
   check_open("probe");
   return start_receive(communicator, {}, from, true);
 }
 
-Pending& PointToPoint::start_receive(Communicator& communicator, MessageMemory memory, Source from, bool probe) {
+Pending& PointToPoint::start_receive(Membership& communicator, MessageMemory memory, Source from, bool probe) {
   Correspondent* known = nullptr;
   if (from.rank == kAnySource)
     listen_to_node();
@@ -117,7 +112,7 @@ Pending& PointToPoint::start_receive(Communicator& communicator, MessageMemory m
   return receive;
 }
 
-std::optional<MessageInfo> PointToPoint::find(Communicator& communicator, Source from) {
+std::optional<MessageInfo> PointToPoint::find(Membership& communicator, Source from) {
   check_open("iprobe");
   Correspondent* known = nullptr;
   if (from.rank == kAnySource)
@@ -132,19 +127,19 @@ std::optional<MessageInfo> PointToPoint::find(Communicator& communicator, Source
 }
 
 // Whoever waits for anybody waits for the dead, too: an error is better than to wait for ever.
-const Correspondent* PointToPoint::failed(const Communicator& communicator, const Correspondent* from) const {
+const Correspondent* PointToPoint::failed(const Membership& communicator, const Correspondent* from) const {
   if (from != nullptr) return from->failure.ok() ? nullptr : from;
   for (const auto& [rank, each] : correspondents_)
     if (!each->failure.ok() && communicator.has_member(rank)) return each.get();
   return nullptr;
 }
 
-void PointToPoint::visit_members(const Communicator& communicator, const Pending::PeerVisitor& visit) {
+void PointToPoint::visit_members(const Membership& communicator, const Pending::PeerVisitor& visit) {
   if (communicator.size() <= kMostLookedUp) {
-    context_.peers().assert_locked();
+    runtime_.peers().assert_locked();
     for (Rank rank = 0; rank < communicator.size(); ++rank)
-      if (const Rank world_rank = communicator.world_rank(rank); world_rank != context_.job().rank)
-        visit(context_.peers().find(world_rank));
+      if (const Rank world_rank = communicator.world_rank(rank); world_rank != runtime_.job().rank)
+        visit(runtime_.peers().find(world_rank));
     return;
   }
   for (const auto& [rank, each] : correspondents_)
@@ -159,9 +154,9 @@ Correspondent& PointToPoint::correspondent(Rank world_rank) {
   place = std::make_unique<Correspondent>();
   Correspondent& correspondent = *place;
   correspondent.world_rank = world_rank;
-  if (world_rank == context_.job().rank) return correspondent;
-  context_.peers().assert_locked();
-  correspondent.peer = &context_.peers().find(world_rank);
+  if (world_rank == runtime_.job().rank) return correspondent;
+  runtime_.peers().assert_locked();
+  correspondent.peer = &runtime_.peers().find(world_rank);
   if (correspondent.peer->state == Peer::State::looking_up)
     correspondent.peer->look_up_ended = [this, &correspondent] { look_up_ended(correspondent); };
   else
@@ -172,7 +167,7 @@ Correspondent& PointToPoint::correspondent(Rank world_rank) {
 void PointToPoint::look_up_ended(Correspondent& correspondent) {
   const Peer& peer = *correspondent.peer;
   if (peer.state == Peer::State::failed) return lose(correspondent, peer.failure);
-  if (context_.peers().is_near(correspondent.world_rank)) {
+  if (runtime_.peers().is_near(correspondent.world_rank)) {
     correspondent.listener = std::make_unique<IncomingEnvelope>(*this, *peer.provider, &correspondent);
     post(*correspondent.listener);
   }
@@ -185,7 +180,7 @@ void PointToPoint::lose(Correspondent& correspondent, const Status& reason) {
   correspondent.culprit = blame(correspondent, reason);
   correspondent.failure = reason;
   if (correspondent.culprit != kNoRank)
-    correspondent.failure.message = context_.losses().explain(correspondent.culprit, *correspondent.peer, reason);
+    correspondent.failure.message = runtime_.losses().explain(correspondent.culprit, *correspondent.peer, reason);
   give_up_envelopes(correspondent.world_rank);
   for (Post* waiting : std::exchange(correspondent.waiting, {})) waiting->attempt(*waiting);
   for (SendOperation& send : sends_.all)
@@ -194,7 +189,7 @@ void PointToPoint::lose(Correspondent& correspondent, const Status& reason) {
 }
 
 Rank PointToPoint::blame(const Correspondent& correspondent, const Status& reason) {
-  return correspondent.peer == nullptr ? kNoRank : context_.losses().note(*correspondent.peer, reason);
+  return correspondent.peer == nullptr ? kNoRank : runtime_.losses().note(*correspondent.peer, reason);
 }
 
 void PointToPoint::give_up_envelopes(Rank world_rank) {
@@ -216,7 +211,7 @@ void PointToPoint::forget(Correspondent& correspondent, Post& post) {
 }
 
 std::uint64_t PointToPoint::payload_tag(Rank sender, std::uint32_t receive) const noexcept {
-  return context_.tags().point_to_point_payload(sender, receive);
+  return runtime_.tags().point_to_point_payload(sender, receive);
 }
 
 }  // namespace fab::core

@@ -10,19 +10,22 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/failure/losses.h"
+#include "core/failure/refusals.h"
+#include "core/job/membership.h"
 #include "core/point/correspondent.h"
+#include "core/point/mailbox.h"
+#include "core/point/operations.h"
 #include "core/wire/match_tag.h"
 
 namespace fab::core {
 
-class Context;
-
-/// One per context, from the first call on. Guarded by the engine's lock.
-class PointToPoint {
+/// One per runtime, from the first call on. Guarded by the engine's lock.
+class PointToPoint final : PointHost, public LossListener, public Refusals::Courier {
  public:
-  explicit PointToPoint(Context& context);
-  /// Begins to listen, and takes what has come. Some of it is answered at once, by a message: the context must know
-  /// this object.
+  explicit PointToPoint(Runtime& runtime);
+  /// Begins to listen, and takes what has come. Some of it is answered at once, by a message: the runtime must
+  /// know this object.
   void listen();
   /// Nothing may be in flight but receives of envelopes, which no provider will complete any more.
   ~PointToPoint();
@@ -31,16 +34,16 @@ class PointToPoint {
 
   /// Held by the caller until let_go(). Throws Error(no_resources) for a message that no provider or buffer takes,
   /// Error(cancelled) when the context is closed.
-  [[nodiscard]] Pending& send(Communicator& communicator, MessageMemory memory, Destination to, SendMode mode);
-  [[nodiscard]] Pending& receive(Communicator& communicator, MessageMemory memory, Source from);
-  [[nodiscard]] Pending& probe(Communicator& communicator, Source from);
+  [[nodiscard]] Pending& send(Membership& communicator, MessageMemory memory, Destination to, SendMode mode);
+  [[nodiscard]] Pending& receive(Membership& communicator, MessageMemory memory, Source from);
+  [[nodiscard]] Pending& probe(Membership& communicator, Source from);
   /// A message that has come and was not received. Makes no progress.
-  [[nodiscard]] std::optional<MessageInfo> find(Communicator& communicator, Source from);
+  [[nodiscard]] std::optional<MessageInfo> find(Membership& communicator, Source from);
 
-  /// No message: of Refusals. What is too long for an envelope is cut.
-  void send_note(Rank world_rank, const Envelope& envelope, std::string_view text);
-  /// Also to ranks of the node that nothing was sent to yet.
-  void listen_to_node();
+  // For Refusals. A reason that is too long for an envelope is cut.
+  void ask_refusals(Rank world_rank) override;
+  void tell_refusal(Rank world_rank, const CallPlace& place, std::string_view reason) override;
+  void listen_to_node() override;
 
   /// Envelopes that were dropped as they make no sense.
   [[nodiscard]] std::uint64_t misfits() const noexcept { return misfits_; }
@@ -48,15 +51,10 @@ class PointToPoint {
   /// What buffered sends may hold at a time.
   static constexpr std::uint64_t kMostBufferedBytes = 64 * 1024 * 1024;
 
-  /// Nothing more will come from, or go to, this rank of the job.
-  void peer_lost(Rank world_rank, const Status& reason);
-  /// What is on its way there may never leave: nobody waits for it any more.
-  void give_up_envelopes(Rank world_rank);
+  void peer_lost(Rank world_rank, const Status& reason) override;
+  void give_up_envelopes(Rank world_rank) override;
 
  private:
-  friend class PointOperation;
-  friend class SendOperation;
-  friend class ReceiveOperation;
   friend struct OutgoingEnvelope;
   friend struct IncomingEnvelope;
   using Key = std::pair<Rank, std::uint32_t>;
@@ -68,14 +66,27 @@ class PointToPoint {
   };
   template <class Operation>
   [[nodiscard]] Operation& acquire(Pool<Operation>& pool);
-  void release(const SendOperation& send) { sends_.idle.push_back(send.number()); }
-  void release(const ReceiveOperation& receive) { receives_.idle.push_back(receive.number()); }
 
-  [[nodiscard]] Engine& engine() const noexcept;
+  // For operations.
+  [[nodiscard]] Runtime& runtime() const noexcept override { return runtime_; }
+  void release(const SendOperation& send) override { sends_.idle.push_back(send.number()); }
+  void release(const ReceiveOperation& receive) override { receives_.idle.push_back(receive.number()); }
+  [[nodiscard]] SendOperation& send_to_self(std::uint32_t number) override { return sends_.all[number]; }
+  void count_buffered(std::int64_t bytes) noexcept override { buffered_bytes_ += static_cast<std::uint64_t>(bytes); }
+  void answer(Correspondent& correspondent, EnvelopeKind kind, std::uint32_t send, std::uint32_t receive = 0) override;
+  void return_credits(Correspondent& correspondent) override;
+  void post_when_ready(Correspondent& correspondent, Post& post) override;
+  void forget(Correspondent& correspondent, Post& post) override;
+  [[nodiscard]] std::uint64_t payload_tag(Rank sender, std::uint32_t receive) const noexcept override;
+  void lose(Correspondent& correspondent, const Status& reason) override;
+  [[nodiscard]] Rank blame(const Correspondent& correspondent, const Status& reason) override;
+  void visit_members(const Membership& communicator, const Pending::PeerVisitor& visit) override;
+
+  [[nodiscard]] Engine& engine() const noexcept { return runtime_.engine(); }
   void check_open(const char* call) const;
-  [[nodiscard]] Mailbox& mailbox(const Communicator& communicator);
+  [[nodiscard]] Mailbox& mailbox(const Membership& communicator);
   [[nodiscard]] Correspondent& correspondent(Rank world_rank);
-  [[nodiscard]] Pending& start_receive(Communicator& communicator, MessageMemory memory, Source from, bool probe);
+  [[nodiscard]] Pending& start_receive(Membership& communicator, MessageMemory memory, Source from, bool probe);
 
   // Listening.
   bool post(IncomingEnvelope& incoming);
@@ -94,33 +105,21 @@ class PointToPoint {
 
   // What goes.
   void send_message(SendOperation& send);
-  void answer(Correspondent& correspondent, EnvelopeKind kind, std::uint32_t send, std::uint32_t receive = 0);
-  /// A receive has taken a message that came with its envelope.
-  void return_credits(Correspondent& correspondent);
+  void send_note(Rank world_rank, const Envelope& envelope, std::string_view text);
   [[nodiscard]] OutgoingEnvelope& outgoing(Correspondent& correspondent, bool with_bytes);
   void send_out(OutgoingEnvelope& out, Envelope envelope, std::size_t payload_bytes);
-  /// Posts it, unless the peer's address is still being looked up.
-  void post_when_ready(Correspondent& correspondent, Post& post);
-  void forget(Correspondent& correspondent, Post& post);
   bool post(OutgoingEnvelope& out);
   void has_left(OutgoingEnvelope& out);
   void could_not_leave(OutgoingEnvelope& out, const Status& status);
   /// It may never leave: nobody waits for it any more.
   void give_up(OutgoingEnvelope& out);
   void recycle(OutgoingEnvelope& out);
-  /// The tag under which the bytes of a message travel.
-  [[nodiscard]] std::uint64_t payload_tag(Rank sender, std::uint32_t receive) const noexcept;
 
   void look_up_ended(Correspondent& correspondent);
-  void lose(Correspondent& correspondent, const Status& reason);
-  /// Whose fault it is that nothing gets through; kNoRank: nobody's.
-  Rank blame(const Correspondent& correspondent, const Status& reason);
   /// Why a receive will never get a message; null if it may.
-  [[nodiscard]] const Correspondent* failed(const Communicator& communicator, const Correspondent* from) const;
-  /// The peers of a communicator that are known; all where it is not too large.
-  void visit_members(const Communicator& communicator, const Pending::PeerVisitor& visit);
+  [[nodiscard]] const Correspondent* failed(const Membership& communicator, const Correspondent* from) const;
 
-  Context& context_;
+  Runtime& runtime_;
   std::unordered_map<Rank, std::unique_ptr<Correspondent>> correspondents_;
   std::map<Key, Mailbox> mailboxes_;
   Pool<SendOperation> sends_;

@@ -11,8 +11,6 @@
 #include <cstring>
 
 #include "core/base/events.h"
-#include "core/peers/inbox.h"
-#include "core/run/run.h"
 
 namespace fab::core {
 
@@ -42,9 +40,9 @@ void Engine::lookout_changed() noexcept {
   if (thread_.joinable()) raise(thread_fd_);
 }
 
-void Engine::add(Provider& provider, Inbox* inbox) {
+void Engine::add(Provider& provider, Intake* intake) {
   providers_.push_back(&provider);
-  if (inbox != nullptr) inboxes_.push_back(inbox);
+  if (intake != nullptr) intakes_.push_back(intake);
   if (descriptors_.size() == kMaxDescriptors)
     throw Error(Errc::no_resources, "more providers than the engine has places for descriptors");
   if (provider.capabilities().wait_fd)
@@ -65,7 +63,7 @@ std::size_t Engine::progress() {
   if (!refused_.empty() || !refused_sends_.empty()) events += retry_refused();
   if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks();
   if (!deferred_.empty()) events += begin_deferred();
-  for (Inbox* inbox : inboxes_) inbox->polled(events == 0);
+  for (Intake* intake : intakes_) intake->polled(events == 0);
   if (turns_ % kTurnsPerLook == 0) events += look_out();
   if (events > 0) {
     ++news_;
@@ -142,26 +140,26 @@ void Engine::forget(Post& post) noexcept {
   if (post.refused_in != nullptr) post.refused_in->erase(post);
 }
 
-void Engine::forget(Run& run) noexcept {
-  std::erase(deferred_, &run);
-  std::erase(parked_, &run);
+void Engine::forget(Task& task) noexcept {
+  std::erase(deferred_, &task);
+  std::erase(parked_, &task);
 }
 
-void Engine::park(Run& run) { parked_.push_back(&run); }
+void Engine::park(Task& task) { parked_.push_back(&task); }
 
 bool Engine::run_parked() {
-  Run* run = nullptr;
+  Task* task = nullptr;
   bool has_work = false;
   {
     const Lock lock(mutex);
     if (parked_.empty()) return false;
-    run = parked_.front();
+    task = parked_.front();
     parked_.erase(parked_.begin());
-    has_work = run->unpark();
+    has_work = task->unpark();
   }
-  if (has_work) run->do_parked_operations();
+  if (has_work) task->do_parked_operations();
   const Lock lock(mutex);
-  run->local_operations_done();
+  task->local_operations_done();
   return true;
 }
 
@@ -219,11 +217,11 @@ std::size_t Engine::run_tasks() {
 }
 
 std::size_t Engine::begin_deferred() {
-  std::vector<Run*> ready;
-  const auto is_ready = [](Run* run) { return run->may_begin(); };
+  std::vector<Task*> ready;
+  const auto is_ready = [](Task* task) { return task->may_begin(); };
   std::copy_if(deferred_.begin(), deferred_.end(), std::back_inserter(ready), is_ready);
   std::erase_if(deferred_, is_ready);
-  for (Run* run : ready) run->begin();
+  for (Task* task : ready) task->begin();
   return ready.size();
 }
 

@@ -25,12 +25,10 @@
 #include "core/progress/pending.h"
 #include "core/progress/post.h"
 #include "core/progress/progress_policy.h"
+#include "core/progress/task.h"
 #include "core/provider.h"
 
 namespace fab::core {
-
-class Inbox;
-class Run;
 
 /// Looks after the peers of what is in flight. Guarded by the engine's lock.
 class Lookout {
@@ -75,8 +73,8 @@ class Engine : private BeforeRelease {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Adds a provider, and its inbox if it needs one, which must outlive the engine's use. Before start_thread.
-  void add(Provider& provider, Inbox* inbox = nullptr);
+  /// Adds a provider, and its intake if it needs one, which must outlive the engine's use. Before start_thread.
+  void add(Provider& provider, Intake* intake = nullptr);
   /// Starts the progress thread unless the options forbid one.
   void start_thread();
   /// Without effect where there is none. What is in flight goes on only while somebody waits.
@@ -164,11 +162,11 @@ class Engine : private BeforeRelease {
   void retry_later(Post& send, RefusedPosts& to_peer) FAB_REQUIRES(mutex);
   /// Forgets a refused post.
   void forget(Post& post) noexcept FAB_REQUIRES(mutex);
-  /// A run waits for its peers' addresses: begin it when its plan is ready.
-  void begin_later(Run& run) FAB_REQUIRES(mutex) { deferred_.push_back(&run); }
-  void forget(Run& run) noexcept FAB_REQUIRES(mutex);
-  /// A run goes on with a function of the user's, which needs a thread of the application: one that waits or tests.
-  void park(Run& run) FAB_REQUIRES(mutex);
+  /// Begins it as soon as it may: a run that waits for its peers' addresses.
+  void begin_later(Task& task) FAB_REQUIRES(mutex) { deferred_.push_back(&task); }
+  void forget(Task& task) noexcept FAB_REQUIRES(mutex);
+  /// It goes on with a function of the user's, which needs a thread of the application: one that waits or tests.
+  void park(Task& task) FAB_REQUIRES(mutex);
 
   /// Has `task` executed under the lock by whoever drives next. From any thread, without the lock.
   void enqueue(std::function<void()> task);
@@ -187,7 +185,7 @@ class Engine : private BeforeRelease {
   static constexpr int kThreadSafetyTimeoutMs = static_cast<int>(Policy::kSafetyTimeout / Policy::kMillisecond);
   static constexpr Policy::Time kLookPeriod = 200 * Policy::kMillisecond;  ///< of the thread, where there is a lookout
   static constexpr std::uint64_t kAbsenceTicks = 250'000;  ///< some 100 us: what short messages do by themselves
-  // Of sleeps, where there are inboxes.
+  // Of sleeps, where there are intakes.
   static constexpr int kFirstNapMs = 1;
   static constexpr int kNapGrowth = 10;
   static constexpr int kLongestNapMs = 1000;
@@ -200,7 +198,7 @@ class Engine : private BeforeRelease {
   std::size_t retry_sends(RefusedPosts& to_peer) FAB_REQUIRES(mutex);
   std::size_t run_tasks() FAB_REQUIRES(mutex);
   std::size_t begin_deferred() FAB_REQUIRES(mutex);
-  /// Takes one parked run on; returns whether there was one.
+  /// Takes one parked task on; returns whether there was one.
   bool run_parked() FAB_EXCLUDES(mutex);
 
   // Sleeping (core/progress/sleep.cpp).
@@ -261,7 +259,7 @@ class Engine : private BeforeRelease {
   Statistics& statistics_;
   Lookout* lookout_ = nullptr;
   std::vector<Provider*> providers_;
-  std::vector<Inbox*> inboxes_;
+  std::vector<Intake*> intakes_;
   unsigned turns_ FAB_GUARDED_BY(mutex) = 0;
   std::atomic<bool> quiet_{false};  ///< the last sleep ended without anything coming
   std::atomic<int> nap_ms_{kFirstNapMs};
@@ -278,8 +276,8 @@ class Engine : private BeforeRelease {
   RefusedPosts refused_ FAB_GUARDED_BY(mutex);
   std::vector<RefusedPosts*> refused_sends_ FAB_GUARDED_BY(mutex);  ///< of each peer that has some
   const Post* repeated_ FAB_GUARDED_BY(mutex) = nullptr;            ///< the send that is being repeated
-  std::vector<Run*> deferred_ FAB_GUARDED_BY(mutex);
-  std::vector<Run*> parked_ FAB_GUARDED_BY(mutex);
+  std::vector<Task*> deferred_ FAB_GUARDED_BY(mutex);
+  std::vector<Task*> parked_ FAB_GUARDED_BY(mutex);
   std::uint32_t news_ FAB_GUARDED_BY(mutex) = 0;       ///< grows with whatever happens
   bool armed_ FAB_GUARDED_BY(mutex) = false;           ///< providers may have been asked to tell
   bool driver_sleeps_ FAB_GUARDED_BY(mutex) = false;   ///< the one that leads

@@ -13,7 +13,8 @@
 
 namespace fab::core {
 
-class Communicator;
+class Membership;
+struct CallScope;
 struct Peer;
 
 /// A place in the list of what is active. A circle: whoever leaves it need not know whose it is.
@@ -55,7 +56,8 @@ class Pending : public ActivePlace {
   /// How often something of it has happened: tells a slow one from a stuck one.
   [[nodiscard]] std::uint64_t settled_count() const noexcept { return settled_count_.load(std::memory_order_relaxed); }
 
-  [[nodiscard]] virtual Communicator& communicator() const noexcept = 0;
+  /// Of the communicator that it belongs to.
+  [[nodiscard]] virtual Membership& membership() const noexcept = 0;
   /// The call that started it.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   /// What it waits for, for people.
@@ -74,8 +76,8 @@ class Pending : public ActivePlace {
   virtual void peer_lost(const Peer& /*peer*/, const Status& /*reason*/) {}
   /// Any one of those peers ends it, and not all of them.
   [[nodiscard]] virtual bool waits_for_any() const noexcept { return false; }
-  /// Null once the user's handle is gone.
-  [[nodiscard]] virtual Communicator* held_communicator() const noexcept { return &communicator(); }
+  /// Of its communicator; null once the user's handle is gone.
+  [[nodiscard]] virtual CallScope* held_scope() const noexcept = 0;
   /// Ends it early, by this rank's fault.
   virtual void abandon_for(Rank /*culprit*/, const Status& reason) { abandon(reason); }
   /// It has failed, or was abandoned, and ends as soon as providers have given back what they were given.

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "core/base/events.h"
-#include "core/peers/inbox.h"
 #include "core/progress/engine.h"
 
 namespace fab::core {
@@ -33,9 +32,10 @@ bool Engine::may_sleep() {
     if (!open_event(descriptors_.front())) return false;
   }
   if (has_tasks_.load(std::memory_order_acquire)) return false;
-  if (!inboxes_.empty()) {
+  if (!intakes_.empty()) {
     const bool quiet = quiet_.exchange(false);
-    if (std::ranges::any_of(inboxes_, [quiet](Inbox* inbox) { return inbox->look_before_sleep(quiet); })) return false;
+    if (std::ranges::any_of(intakes_, [quiet](Intake* intake) { return intake->look_before_sleep(quiet); }))
+      return false;
     nap_ms_.store(quiet ? std::min(nap_ms_.load() * kNapGrowth, kLongestNapMs) : kFirstNapMs);
   }
   armed_ = true;
@@ -47,14 +47,14 @@ bool Engine::providers_tell() {
 }
 
 // Several threads may sleep here at once, so each has its own copy. A wake-up is only a hint: the caller polls
-// everything again whatever poll() said. A message that blocks its connection wakes nobody, so where there are inboxes
+// everything again whatever poll() said. A message that blocks its connection wakes nobody, so where there are intakes
 // sleeps grow from short ones, and all but the first come after a look.
 Engine::SleepEnd Engine::sleep(int timeout_ms, int safety_timeout_ms, pollfd* also) {
   Descriptors descriptors;
   auto end = std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin());
   if (also != nullptr) *end++ = *also;
   const auto count = static_cast<nfds_t>(end - descriptors.begin());
-  const int timeout = inboxes_.empty() ? timeout_ms : std::min(timeout_ms, nap_ms_.load());
+  const int timeout = intakes_.empty() ? timeout_ms : std::min(timeout_ms, nap_ms_.load());
   const bool timed_out = ::poll(descriptors.data(), count, timeout) == 0;
   quiet_.store(timed_out);
   if (also != nullptr) also->revents = descriptors[count - 1].revents;

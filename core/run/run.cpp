@@ -10,9 +10,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/communicator/communicator.h"
-#include "core/context.h"
-
 namespace fab::core {
 
 namespace {
@@ -46,20 +43,23 @@ Transfer::Transfer(Run& its_run) noexcept
           }),
       run(&its_run) {}
 
-Run::Run(Plan& plan)
+Run::Run(const Plan& plan, RunOwner& owner)
     : plan_(plan),
-      engine_(plan.communicator().engine()),
-      tags_(plan.communicator().context().tags()),
+      owner_(owner),
+      engine_(plan.membership().engine()),
+      tags_(plan.membership().runtime().tags()),
       bases_(plan.buffer_count(), nullptr),
       scratch_(plan.schedule().scratch_bytes() > 0 ? new std::byte[plan.schedule().scratch_bytes()] : nullptr),
       staging_(plan.staging_bytes() > 0 ? allocate_shared(plan.staging_bytes()).release() : nullptr) {
   bases_[static_cast<std::size_t>(BufferId::scratch)] = scratch_.get();
   bases_[static_cast<std::size_t>(plan.staging())] = staging_.get();
-  bases_[static_cast<std::size_t>(plan.surplus())] = plan.communicator().context().surplus();
+  bases_[static_cast<std::size_t>(plan.surplus())] = plan.membership().runtime().surplus();
   memory_.reserve(plan.pieces().size());
   transfers_.reserve(plan.widest_round());
   for (std::size_t i = 0; i < plan.widest_round(); ++i) transfers_.emplace_back(*this);
 }
+
+Run::~Run() = default;
 
 void Run::prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag, const UserReduction& user) noexcept {
   bool moved = memory_.empty();
@@ -96,7 +96,7 @@ void Run::start() {
   done_.store(false, std::memory_order_relaxed);
   engine_.mutex.assert_held();
   engine_.activated(*this);
-  if (plan_.needs_thread.load(std::memory_order_relaxed)) engine_.need_thread();
+  if (owner_.needs_thread.load(std::memory_order_relaxed)) engine_.need_thread();
   absences_at_start_ = engine_.absences();
   if (one_sided_) one_sided_->next_start();
   if (may_begin())
@@ -121,7 +121,7 @@ void Run::refuse_start() {
 
 void Run::over(bool took_long) noexcept {
   const bool left_alone = engine_.absences() != absences_at_start_;
-  plan_.needs_thread.store(left_alone || took_long, std::memory_order_relaxed);
+  owner_.needs_thread.store(left_alone || took_long, std::memory_order_relaxed);
 }
 
 bool Run::may_begin() const noexcept {
@@ -134,7 +134,7 @@ bool Run::may_begin() const noexcept {
 void Run::begin() {
   if (closes_) return take_how_others_ended();
   if (check_ != nullptr && !passes_check()) return finish();
-  run_tag_ = plan_.communicator().context_tag() | sequence_tag_;
+  run_tag_ = plan_.membership().context_tag() | sequence_tag_;
   const Status* failure = plan_.failure();
   if (failure == nullptr && one_sided_) failure = one_sided_->failure();
   if (failure != nullptr) {
@@ -348,11 +348,11 @@ void Run::finish() noexcept {
 
 void Run::end() noexcept {
   engine_.mutex.assert_held();
-  Communicator& communicator = plan_.communicator();
-  communicator.run_finished();
-  if (!status_.ok() || communicator.given_up_for() != kNoRank) {
-    if (held_) communicator.context().losses().ended(*this, communicator, culprit_);
-  }
+  Membership& membership = plan_.membership();
+  membership.run_finished();
+  CallScope& scope = membership.scope();
+  if (held_ && (!status_.ok() || scope.given_up_for != kNoRank))
+    membership.runtime().losses().ended(*this, scope, culprit_);
   done_.store(true, std::memory_order_release);
   engine_.deactivated(*this);
   if (!held_ && pending_ == 0) recycle();
@@ -373,13 +373,13 @@ void Run::let_go() noexcept {
   if (done() && pending_ == 0)
     recycle();
   else
-    keep_communicator_ = plan_.communicator().shared_from_this();
+    keep_communicator_ = plan_.membership().shared_from_this();
 }
 
 // Last: a plan that the cache has dropped ends with its last run.
 void Run::recycle() noexcept {
-  const std::shared_ptr<Communicator> communicator = std::move(keep_communicator_);
-  plan_.release(*this);
+  const std::shared_ptr<Membership> communicator = std::move(keep_communicator_);
+  owner_.release(*this);
 }
 
 }  // namespace fab::core

@@ -1,6 +1,7 @@
 // A run: one execution of a plan. What a request of the bindings stands for.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,15 +10,15 @@
 #include <vector>
 
 #include "core/base/shared_heap.h"
-#include "core/one_sided/one_sided.h"
 #include "core/plan/plan.h"
 #include "core/progress/pending.h"
+#include "core/progress/task.h"
+#include "core/run/called_as.h"
+#include "core/run/written_messages.h"
 #include "core/wire/frame.h"
 #include "core/wire/match_tag.h"
 
 namespace fab::core {
-
-struct CalledAs;
 
 /// One operation of the current round in flight: the completion record that the provider hands back.
 struct Transfer : Post {
@@ -31,32 +32,46 @@ struct Transfer : Post {
   bool taken = false;  ///< its message is unpacked already
 };
 
-/// Guarded by the engine's lock, except done() and, once done, status(). Belongs to its plan's pool; in use from
-/// Plan::acquire until the user let go of it and nothing of it is in flight. Whoever holds it holds the communicator.
-class Run final : public Pending {
+/// Has a run while nobody uses it.
+class RunOwner {
  public:
-  explicit Run(Plan& plan);
+  /// Nothing of it is in flight and nobody has a handle. May end its life.
+  virtual void release(Run& run) noexcept = 0;
+
+  std::atomic<bool> needs_thread{true};  ///< its last run was left alone, or so long that a call of the thread is cheap
+
+ protected:
+  ~RunOwner() = default;
+};
+
+/// Guarded by the engine's lock, except done() and, once done, status(). Belongs to its owner's pool; in use from
+/// RunPool::acquire until the user let go of it and nothing of it is in flight. Whoever holds it holds the
+/// communicator.
+class Run final : public Pending, public Task {
+ public:
+  Run(const Plan& plan, RunOwner& owner);
   ~Run();
 
   /// For the next starts: bases[i] is the address of BufferId i (scratch is the run's own), `sequence_tag` is
   /// TagFormat::sequence or lasting, `user` what ReduceOp::user calls. Now somebody holds the run.
   void prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag, const UserReduction& user) noexcept;
-  /// After prepare(), if the plan has channels. Throws as OneSided does.
-  void make_one_sided(std::uint64_t tag) { one_sided_ = std::make_unique<OneSided>(*this, tag); }
+  /// After prepare(), if the plan has channels.
+  void set_written_messages(std::unique_ptr<WrittenMessages> messages) noexcept { one_sided_ = std::move(messages); }
   /// After prepare(), for the life of the run: memory of its messages is kept ready.
   void hold_memory();
   /// Before start(): the run begins once `check`, which compares calls, is done, and ends after `closing`, which tells
-  /// how they ended (CallCheck). It starts the latter, and lets both go.
-  void begin_after(Run& check, Run& closing) noexcept {
+  /// how they ended. It starts the latter, and lets both go.
+  void begin_after(Run& check, Run& closing, const Comparison& comparison) noexcept {
     check_ = &check;
     closing_ = &closing;
+    comparison_ = &comparison;
   }
   /// Where its call is in the order of the communicator: CallPlace::number.
   void place_at(std::uint64_t place) noexcept { place_ = place; }
   [[nodiscard]] std::uint64_t place() const noexcept { return place_; }
   /// Of a persistent exchange whose calls are compared: what its starts are called.
-  void call_as(CalledAs call);
-  void compare_no_starts() noexcept;
+  void call_as(CalledAs call) { called_as_ = std::make_unique<CalledAs>(std::move(call)); }
+  void compare_no_starts() noexcept { called_as_.reset(); }
   [[nodiscard]] const CalledAs* called_as() const noexcept { return called_as_.get(); }
   /// Its user reductions are fab's own: they need no thread of the application.
   void reduce_at_once() noexcept { parks_ = false; }
@@ -81,26 +96,25 @@ class Run final : public Pending {
   [[nodiscard]] bool is_collective() const noexcept override { return true; }
   /// What the run waits for: the operations in flight with their peers, or the peers whose addresses are missing.
   [[nodiscard]] std::string describe_pending() const override;
-  [[nodiscard]] Communicator& communicator() const noexcept override { return plan_.communicator(); }
+  [[nodiscard]] Membership& membership() const noexcept override { return plan_.membership(); }
+  [[nodiscard]] CallScope* held_scope() const noexcept override { return &membership().scope(); }
   [[nodiscard]] std::string_view name() const noexcept override { return plan_.schedule().name(); }
-  [[nodiscard]] Plan& plan() const noexcept { return plan_; }
+  [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
 
   // For the engine.
-  [[nodiscard]] bool may_begin() const noexcept;
-  void begin();
+  [[nodiscard]] bool may_begin() const noexcept override;
+  void begin() override;
   /// Repeats a refused post; returns whether it was accepted.
   bool repost(Transfer& transfer);
   /// Posts those that waited for a peer, and forgets them. Null ones are none.
   void repost(std::span<Transfer*> waiting);
-  /// Somebody takes the run out of the engine's list; returns whether there is something to do.
-  [[nodiscard]] bool unpark() noexcept {
+  [[nodiscard]] bool unpark() noexcept override {
     parked_ = false;
     return status_.ok();
   }
-  /// Does what the round does in this rank's memory, functions of the user's among it. Without the engine's lock.
-  void do_parked_operations();
-  /// Goes on from there.
-  void local_operations_done();
+  /// What the round does in this rank's memory, functions of the user's among it.
+  void do_parked_operations() override;
+  void local_operations_done() override;
 
   // For one-sided messages.
   [[nodiscard]] std::byte* scratch() const noexcept { return scratch_.get(); }
@@ -177,17 +191,18 @@ class Run final : public Pending {
   [[nodiscard]] std::uint32_t sends_given_up() const noexcept;
   void finish_if_given_up();
 
-  Plan& plan_;
+  const Plan& plan_;
+  RunOwner& owner_;
   Engine& engine_;
   const TagFormat& tags_;
-  std::shared_ptr<Communicator> keep_communicator_;  ///< while in use and nobody has a handle
+  std::shared_ptr<Membership> keep_communicator_;  ///< while in use and nobody has a handle
   std::vector<std::byte*> bases_;
   std::vector<iovec> memory_;  ///< of the plan's pieces, with these bases
   std::unique_ptr<std::byte[]> scratch_;
   SharedBytes staging_;  ///< so that ranks of the node may copy out of it
   std::vector<std::unique_ptr<Registration>> held_memory_;
-  std::unique_ptr<OneSided> one_sided_;  ///< null if the plan has no channels
-  std::vector<Transfer> transfers_;      ///< as many as the widest round has operations
+  std::unique_ptr<WrittenMessages> one_sided_;  ///< null if the plan has no channels
+  std::vector<Transfer> transfers_;             ///< as many as the widest round has operations
   std::uint64_t sequence_tag_ = 0;
   std::uint64_t run_tag_ = 0;  ///< what the tags of all messages share, once the run has begun
   std::uint32_t round_ = 0;
@@ -205,8 +220,9 @@ class Run final : public Pending {
   std::uint64_t place_ = 0;
   Run* check_ = nullptr;    ///< until it has begun, where calls are compared
   Run* closing_ = nullptr;  ///< until it has ended, there
-  bool closes_ = false;     ///< closing_ was started, and is waited for
-  bool agreed_ = false;     ///< all ranks called the same
+  const Comparison* comparison_ = nullptr;
+  bool closes_ = false;  ///< closing_ was started, and is waited for
+  bool agreed_ = false;  ///< all ranks called the same
   std::unique_ptr<CalledAs> called_as_;
   bool parks_ = true;      ///< at user reductions
   bool all_know_ = false;  ///< why it failed: nobody is to be told

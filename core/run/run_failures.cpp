@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "core/communicator/communicator.h"
-#include "core/context.h"
 #include "core/run/run.h"
 
 namespace fab::core {
@@ -56,7 +54,7 @@ void Run::take_back(Choose&& choose) {
 void Run::compare_frame(const PlannedOperation& operation) {
   const auto blocks = plan_.schedule().blocks(*operation.record);
   const FrameCheck check =
-      check_frame(blocks, plan_.communicator().call_word(plan_.schedule()), staging_.get() + operation.staging_offset);
+      check_frame(blocks, plan_.membership().call_word(plan_.schedule()), staging_.get() + operation.staging_offset);
   switch (check.fault) {
     case FrameFault::none:
       return;
@@ -78,7 +76,7 @@ void Run::compare_frame(const PlannedOperation& operation) {
 // After a disagreement about sizes: throws away what the sender sends and this rank does not expect, which would hold
 // up later messages, and takes back what this rank expects and the sender does not send.
 void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
-  Discards& discards = plan_.communicator().context().discards();
+  Discards& discards = plan_.membership().runtime().discards();
   if (operation.peer->in_parts()) {
     const auto expected = parts_of(operation.message_bytes, tags_);
     const auto coming = parts_of(sent.message_bytes, tags_);
@@ -100,7 +98,7 @@ void Run::broken(const PlannedOperation& operation, const Status& status) {
     if (abandoned_) tell(operation);
     return;
   }
-  Losses& losses = plan_.communicator().context().losses();
+  Losses& losses = plan_.membership().runtime().losses();
   const Status reason = not_taken_back(status);
   const Rank culprit = losses.note(*operation.peer, reason);
   if (status_.ok()) culprit_ = culprit;
@@ -135,7 +133,7 @@ void Run::finish_if_given_up() {
 
 void Run::heard_of(const FailureNotice& notice, const PlannedOperation& operation) {
   if (status_.ok()) culprit_ = notice.culprit;
-  plan_.communicator().context().losses().heard_of(notice);
+  plan_.membership().runtime().losses().heard_of(notice);
   const std::string whose = notice.culprit == kNoRank ? "" : fmt::format("with rank {} of the job, ", notice.culprit);
   fail(operation, notice.code, fmt::format("that rank failed {}{}", whose, make_error_code(notice.code).message()));
   take_back_later_parts(operation, {});
@@ -144,9 +142,9 @@ void Run::heard_of(const FailureNotice& notice, const PlannedOperation& operatio
 // Once a second, so that it costs nothing worth mentioning. A peer that has refused the call will send nothing, take
 // nothing and be told nothing; all others are.
 void Run::stalled() {
-  Communicator& communicator = plan_.communicator();
+  Membership& communicator = plan_.membership();
   if (done() || closes_ || !communicator.has_context_id()) return;
-  Refusals& refusals = communicator.context().refusals();
+  Refusals& refusals = communicator.runtime().refusals();
   if (const auto* refusal = refusals.find({communicator.context_id(), place_})) {
     blame(refusal->rank);
     if (check_ != nullptr) check_->blame(refusal->rank);
@@ -164,7 +162,7 @@ void Run::blame(Rank culprit) {
 }
 
 void Run::ask_peers() {
-  Refusals& refusals = plan_.communicator().context().refusals();
+  Refusals& refusals = plan_.membership().runtime().refusals();
   if (!begun_)
     for (const Peer* peer : plan_.peers()) refusals.ask(peer->world_rank);
   for (std::uint32_t i = 0; i < used_transfers_; ++i)
@@ -192,19 +190,19 @@ void Run::tell(const PlannedOperation& operation) {
   const bool whole_or_head = operation.part == Part::whole || operation.part == Part::head;
   if (!whole_or_head || operation.channel != PlannedOperation::kNoChannel) return;
   if (operation.peer->state != Peer::State::ready || is_broken(operation.peer)) return;
-  Context& context = plan_.communicator().context();
-  if (context.losses().has_lost(operation.peer->world_rank)) return;
+  Runtime& runtime = plan_.membership().runtime();
+  if (runtime.losses().has_lost(operation.peer->world_rank)) return;
   if (operation.receives())
-    context.discards().message(*operation.peer, tag_of(operation) & ~tags_.framed());
+    runtime.discards().message(*operation.peer, tag_of(operation) & ~tags_.framed());
   else
-    context.notices().send(*operation.peer, tag_of(operation) | tags_.framed(), {culprit_, status_.errc()});
+    runtime.notices().send(*operation.peer, tag_of(operation) | tags_.framed(), {culprit_, status_.errc()});
 }
 
 // All ranks end their rounds in this way, so each message of the schedule is sent, or a notice in its place, and each
 // one that was sent is received, or thrown away.
 void Run::tell_others() {
-  if (!plan_.communicator().has_context_id()) return;
-  if (!begun_) run_tag_ = plan_.communicator().context_tag() | sequence_tag_;
+  if (!plan_.membership().has_context_id()) return;
+  if (!begun_) run_tag_ = plan_.membership().context_tag() | sequence_tag_;
   for (std::size_t round = round_ + (begun_ ? 1 : 0); round < plan_.round_count(); ++round)
     for (const PlannedOperation& operation : plan_.messages(round)) tell(operation);
 }

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/communicator/communicator.h"
 #include "core/run/run.h"
 
 namespace fab::core {
@@ -33,7 +32,7 @@ void Run::hold_memory() {
 
 void Run::stage_send(const PlannedOperation& operation) {
   if (operation.frame_bytes > 0 && operation.part != PlannedOperation::Part::later)
-    write_frame(plan_.schedule().blocks(*operation.record), plan_.communicator().call_word(plan_.schedule()),
+    write_frame(plan_.schedule().blocks(*operation.record), plan_.membership().call_word(plan_.schedule()),
                 staging_.get() + operation.staging_offset);
   for (const PlannedShare& share : plan_.shares(operation)) {
     std::byte* out = staging_.get() + share.staging_offset;

@@ -3,17 +3,16 @@
 #include <algorithm>
 
 #include "core/base/ticks.h"
-#include "core/communicator/communicator.h"
-#include "core/context.h"
+#include "core/job/membership.h"
 #include "core/run/watch.h"
 
 namespace fab::core {
 
 namespace {
 
-Engine& engine_of(const Pending& pending) { return pending.communicator().engine(); }
+Engine& engine_of(const Pending& pending) { return pending.membership().engine(); }
 
-Context& context_of(const Pending& pending) { return pending.communicator().context(); }
+Runtime& runtime_of(const Pending& pending) { return pending.membership().runtime(); }
 
 }  // namespace
 
@@ -68,7 +67,7 @@ void wait(Pending& pending, IdleHook idle) {
   const auto is_done = [&pending] { return pending.done(); };
   Driver driver(engine_of(pending), idle, Driver::Attention::to_runs, Condition(is_done));
   Pending* const all[] = {&pending};
-  Watch watch(all, context_of(pending));
+  Watch watch(all, runtime_of(pending));
   while (!pending.done()) {
     if (driver.step()) continue;
     watch.check();
@@ -115,7 +114,7 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
   const auto has_arrived = [&] { return find_arrived(run, arrivals, wanted).has_value(); };
   Driver driver(engine, nullptr, Driver::Attention::to_everything, Condition(has_arrived));
   Pending* const all[] = {&run};
-  Watch watch(all, context_of(run));
+  Watch watch(all, runtime_of(run));
   while (!look_again()) {
     if (driver.step()) continue;
     watch.check();
@@ -134,7 +133,7 @@ std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
     engine_of(*some).come_back();
     if (engine_of(*some).halted()) throw Error(Errc::cancelled, ended_by_fork().message);
     Driver driver(engine_of(*some), idle, Driver::Attention::to_runs, Condition(one_is_done));
-    Watch watch(all, context_of(*some));
+    Watch watch(all, runtime_of(*some));
     while ((found = first_done()) == all.end()) {
       if (driver.step()) continue;
       watch.check();

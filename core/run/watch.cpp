@@ -5,22 +5,21 @@
 #include <numeric>
 #include <utility>
 
-#include "core/communicator/communicator.h"
-#include "core/context.h"
+#include "core/job/membership.h"
 
 namespace fab::core {
 
-Watch::Watch(std::span<Pending* const> all, Context& context) : Watch(all, context, context.config().wait_timeout_s) {}
+Watch::Watch(std::span<Pending* const> all, Runtime& runtime) : Watch(all, runtime, runtime.config().wait_timeout_s) {}
 
-Watch::Watch(std::span<Pending* const> all, Context& context, double timeout_s)
-    : all_(all), context_(context), timeout_s_(timeout_s), looked_at_(ticks()), seen_(settled()) {}
+Watch::Watch(std::span<Pending* const> all, Runtime& runtime, double timeout_s)
+    : all_(all), runtime_(runtime), timeout_s_(timeout_s), looked_at_(ticks()), seen_(settled()) {}
 
 // A wait that ends at once never reads the clock.
 void Watch::look() {
   looked_at_ = ticks();
   const bool moved = settled() != seen_;
   if (moved || !started_) restart();
-  const auto now = context_.now();
+  const auto now = runtime_.now();
   if (timeout_s_ > 0 && std::chrono::duration<double>(now - since_).count() >= timeout_s_) {
     for (Pending* each : all_)
       if (each != nullptr) expire(*each);
@@ -33,7 +32,7 @@ void Watch::look() {
 void Watch::restart() {
   started_ = true;
   seen_ = settled();
-  since_ = context_.now();
+  since_ = runtime_.now();
 }
 
 std::uint64_t Watch::settled() const {
@@ -43,14 +42,14 @@ std::uint64_t Watch::settled() const {
 }
 
 void Watch::expire(Pending& pending) const {
-  const Lock lock(context_.engine().mutex);
+  const Lock lock(runtime_.engine().mutex);
   pending.abandon({make_error_code(Errc::timed_out),
                    fmt::format("{}: nothing happened for {} s (FAB_WAIT_TIMEOUT); still pending: {}", pending.name(),
                                timeout_s_, pending.describe_pending())});
 }
 
 void Watch::ask() {
-  const Lock lock(context_.engine().mutex);
+  const Lock lock(runtime_.engine().mutex);
   for (Pending* each : all_)
     if (each != nullptr && !each->done()) each->stalled();
 }
@@ -65,21 +64,21 @@ void look_at_tested(Pending& pending) {
   Tested& tested = pending.tested;
   const bool first = std::exchange(tested.looked_at, ticks()) == 0;
   const bool moved = std::exchange(tested.seen, pending.settled_count()) != tested.seen;
-  Context& context = pending.communicator().context();
-  const auto now = context.now();
+  Runtime& runtime = pending.membership().runtime();
+  const auto now = runtime.now();
   if (first || moved) tested.since = now;
   if (now - tested.since < Watch::kAskAfter) return;
-  const Lock lock(context.engine().mutex);
+  const Lock lock(runtime.engine().mutex);
   if (!pending.done()) pending.stalled();
 }
 
 void Watch::say() {
   said_ = true;
-  const Lock lock(context_.engine().mutex);
+  const Lock lock(runtime_.engine().mutex);
   for (Pending* each : all_) {
     if (each == nullptr || each->done()) continue;
-    const bool hint = each->is_collective() && !context_.config().check;
-    context_.log().write(LogLevel::warn, "{}: nothing has happened for {} s; pending: {}{}", each->name(),
+    const bool hint = each->is_collective() && !runtime_.config().check;
+    runtime_.log().write(LogLevel::warn, "{}: nothing has happened for {} s; pending: {}{}", each->name(),
                          kSayAfter.count(), each->describe_pending(),
                          hint ? "; FAB_CHECK=1 finds ranks that call different things" : "");
     return;

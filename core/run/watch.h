@@ -10,7 +10,7 @@
 
 namespace fab::core {
 
-class Context;
+class Runtime;
 
 /// Notices when what somebody waits for stops moving. After a second it has the peers asked whether they have refused
 /// their call; after a minute it says in the log what is pending, once; after FAB_WAIT_TIMEOUT it ends them with
@@ -18,8 +18,6 @@ class Context;
 class Watch {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Tests have one of their own.
-  using Now = Clock::time_point (*)();
 
   static constexpr std::chrono::seconds kAskAfter{1};
   static constexpr std::chrono::seconds kSayAfter{60};
@@ -27,9 +25,9 @@ class Watch {
   static constexpr std::uint64_t kLookTicks = 2'500'000;
 
   /// Null entries are passed over; entries may become null while the watch lives.
-  Watch(std::span<Pending* const> all, Context& context);
+  Watch(std::span<Pending* const> all, Runtime& runtime);
   /// With another time-out; 0: none.
-  Watch(std::span<Pending* const> all, Context& context, double timeout_s);
+  Watch(std::span<Pending* const> all, Runtime& runtime, double timeout_s);
 
   /// Call while nothing happens, without the engine's lock. Looks at most once in about a millisecond.
   void check() {
@@ -45,7 +43,7 @@ class Watch {
   void say();
 
   std::span<Pending* const> all_;
-  Context& context_;
+  Runtime& runtime_;
   double timeout_s_;
   std::uint64_t looked_at_;
   std::uint64_t seen_ = 0;

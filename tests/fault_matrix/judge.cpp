@@ -93,7 +93,7 @@ class Member {
  public:
   Member(const Case& which, const Times& times, std::unique_ptr<Store> store)
       : which_(which), times_(times), context_(open_context(config_of(which, times), std::move(store))) {
-    const auto core = context_->world();
+    const auto core = core::Communicator::world(context_);
     const Rank before = (core->rank() + kRanks - 1) % kRanks;
     const Rank after = (core->rank() + 1) % kRanks;
     core->set_topology(DistributedGraph({before, after}, {before, after}));

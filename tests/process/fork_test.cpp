@@ -147,7 +147,7 @@ void open_pair(std::unique_ptr<Store> store, const std::string& provider) {
   if (!config.local) config.provider = provider;
   config.wait_timeout_s = kPatienceS / 2;
   globals.context = open_context(config, std::move(store));
-  const auto core = globals.context->world();
+  const auto core = core::Communicator::world(globals.context);
   core->set_topology(DistributedGraph({1 - core->rank()}, {1 - core->rank()}));
   globals.communicator.emplace(core);
   globals.sent.assign(kElements, 0);
@@ -254,7 +254,7 @@ TEST_P(ForkBesideExchange, ChildThatCallsFabGetsErrors) {
 TEST_P(ForkBesideExchange, ChildThatOpensItsOwnFab) {
   const auto child = [] {
     const auto context = open_context(globals.context->config(), open_singleton_store());
-    const auto core = context->world();
+    const auto core = core::Communicator::world(context);
     core->set_topology(Cartesian({1}, {true}));
     const SharedVector out{1, 2};
     SharedVector in(2);

@@ -38,7 +38,7 @@ class Pair {
     if (!config.local) config.provider = provider;
     config.wait_timeout_s = provider == extra_provider() ? kExtraTimeoutS : kTimeoutS;
     context_ = open_context(config, std::move(store));
-    const auto core = context_->world();
+    const auto core = core::Communicator::world(context_);
     const int other = 1 - core->rank();
     core->set_topology(DistributedGraph({other}, {other}));
     communicator_ = std::make_unique<Communicator>(core);

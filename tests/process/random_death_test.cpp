@@ -32,7 +32,7 @@ std::string exchange_on(std::unique_ptr<Store> store, int times, double wait_tim
   Config config = read_config([](const std::string&) { return std::nullopt; });
   config.wait_timeout_s = wait_timeout_s;
   const auto context = open_context(config, std::move(store));
-  const auto core = context->world();
+  const auto core = core::Communicator::world(context);
   const Rank self = core->rank();
   std::vector<Rank> others;
   for (Rank rank = 0; rank < kRanks; ++rank)

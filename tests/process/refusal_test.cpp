@@ -63,7 +63,7 @@ std::string exchange(std::unique_ptr<Store> store, const std::function<void()>& 
     Config config = read_config([](const std::string&) { return std::nullopt; });
     config.wait_timeout_s = kPatienceS / 2;
     const auto context = open_context(config, std::move(store));
-    const auto core = context->world();
+    const auto core = core::Communicator::world(context);
     const int rank = core->rank();
     core->set_topology(DistributedGraph({1 - rank}, {1 - rank}));
     const Communicator communicator(core);

@@ -37,7 +37,7 @@ void leave_a_segment() {
 int exchange_beside_stale_segment() {
   leave_a_segment();
   const auto context = open_over_shm();
-  const auto core = context->world();
+  const auto core = core::Communicator::world(context);
   core->set_topology(Cartesian({1}, {true}));
   const std::array<int, 2> out{1, 2};
   std::array<int, 2> in{};

@@ -86,7 +86,7 @@ struct NetworkRank {
     config.one_sided = one_sided;
     config.wait_timeout_s = kPatienceS;
     context = open_context(config, std::move(store));
-    world = std::make_unique<Communicator>(context->world());
+    world = std::make_unique<Communicator>(core::Communicator::world(context));
   }
 
   [[nodiscard]] std::uint64_t strangers() const {
@@ -329,7 +329,7 @@ TEST_P(StrangerTest, TellsOfNoWrite) {
     const bool is_victim = rank.world->rank() == kVictim;
     std::vector<std::uint64_t> out(10'000, 1);
     std::vector<std::uint64_t> in(10'000);
-    const auto neighbors = rank.context->world();
+    const auto neighbors = core::Communicator::world(rank.context);
     neighbors->set_topology(DistributedGraph({1 - neighbors->rank()}, {1 - neighbors->rank()}));
     const Communicator communicator(neighbors);
     auto exchange =

@@ -20,9 +20,9 @@ class Arrival : public testing::Test {
  protected:
   void start(const Schedule& schedule, const std::vector<Edge>& sources, const RecordingRig::Options& options = {}) {
     rig_ = std::make_unique<RecordingRig>(options);
-    plan_ = rig_->plan(schedule);
-    arrivals_ = plan_->arrivals(sources);
-    run_ = &rig_->start(*plan_, buffers_);
+    pool_ = rig_->pool(schedule);
+    arrivals_ = pool_->plan().arrivals(sources);
+    run_ = &rig_->start(*pool_, buffers_);
   }
   void TearDown() override {
     rig_->provider().settle_all(8);
@@ -44,7 +44,7 @@ class Arrival : public testing::Test {
 
   Buffers buffers_{200'000};
   std::unique_ptr<RecordingRig> rig_;
-  std::shared_ptr<core::Plan> plan_;
+  std::shared_ptr<core::RunPool> pool_;
   std::vector<core::Arrival> arrivals_;
   core::Run* run_ = nullptr;
 };

@@ -17,7 +17,7 @@ class TrustedThread : public testing::Test {
     for (int i = 0; i < 3; ++i) let_thread_finish(start());
   }
   core::Run& start() {
-    core::Run& run = rig_.start(*plan_, buffers_);
+    core::Run& run = rig_.start(*pool_, buffers_);
     rig_.engine().leave();
     return run;
   }
@@ -35,7 +35,7 @@ class TrustedThread : public testing::Test {
   }
 
   RecordingRig rig_{options()};
-  const std::shared_ptr<core::Plan> plan_ = rig_.plan(exchange_with({1}, 8));
+  const std::shared_ptr<core::RunPool> pool_ = rig_.pool(exchange_with({1}, 8));
   Buffers buffers_{8};
 };
 

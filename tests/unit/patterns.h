@@ -53,7 +53,7 @@ class Tree {
   core::Run& start(core::Communicator& communicator) {
     const std::vector<std::byte*> bases{nullptr, data_[index(communicator.rank())].data()};
     const Schedule schedule = tree_schedule(communicator.rank(), communicator.size(), root_, bytes_);
-    return communicator.start(std::make_unique<core::Plan>(communicator, schedule), bases);
+    return communicator.start(std::make_unique<core::RunPool>(communicator, schedule), bases);
   }
   /// The first rank that has not got what the root has; -1 if all have.
   [[nodiscard]] Rank wrong() const {
@@ -82,7 +82,7 @@ class Ring {
   }
   core::Run& start(core::Communicator& communicator) {
     const Schedule its = schedule(communicator.rank());
-    return communicator.start(std::make_unique<core::Plan>(communicator, its), bases(communicator.rank()));
+    return communicator.start(std::make_unique<core::RunPool>(communicator, its), bases(communicator.rank()));
   }
   [[nodiscard]] Schedule schedule(Rank rank) const {
     return ring_schedule(rank, static_cast<int>(send_.size()), bytes_);

@@ -37,9 +37,9 @@ TEST(PeerLookUp, ARunWaitsForAllAddressesOfItsPlan) {
 TEST(PeerLookUp, RunsThatWaitKeepTheirOrder) {
   RecordingRig rig(strangers());
   Buffers buffers(8);
-  const auto plan = rig.plan(exchange_with({1}, 8));
-  core::Run& first = rig.start(*plan, buffers);
-  core::Run& second = rig.start(*plan, buffers);
+  const auto pool = rig.pool(exchange_with({1}, 8));
+  core::Run& first = rig.start(*pool, buffers);
+  core::Run& second = rig.start(*pool, buffers);
   rig.publish(1);
   rig.poll();
   ASSERT_EQ(rig.provider().posts().size(), 4u);

@@ -69,7 +69,7 @@ class PlannedMessage : public testing::Test {
 
   std::unique_ptr<RecordingRig> rig_;
   Buffers buffers_{1};
-  std::shared_ptr<core::Plan> plan_;  ///< of the run, unless the run keeps its plan
+  std::shared_ptr<core::RunPool> pool_;  ///< of the run, unless the run keeps its plan
   core::Run* run_ = nullptr;
 };
 
@@ -177,18 +177,18 @@ TEST_F(PlannedMessage, APartIsPackedOnlyOnceTheOneBeforeItIsPosted) {
     std::ranges::copy(mark, buffers_.send.begin() + static_cast<std::ptrdiff_t>(at));
   ScheduleBuilder builder("test", 2);
   builder.send(1, 0, {BufferId::send, 0, layout});
-  plan_ = rig_->plan(builder.commit());
+  pool_ = rig_->pool(builder.commit());
   rig_->provider().fail_in_post(1, kSend, "broken");
-  run_ = &rig_->start(*plan_, buffers_);
+  run_ = &rig_->start(*pool_, buffers_);
   const auto packed = [&](const core::PlannedOperation& part) {
     const std::span<const iovec> pieces = run_->memory(part);
     EXPECT_EQ(pieces.size(), 1u);
     const std::span bytes(static_cast<const std::byte*>(pieces[0].iov_base), pieces[0].iov_len);
     return !std::ranges::search(bytes, mark).empty();
   };
-  ASSERT_EQ(plan_->messages(0).size(), 4u);
-  EXPECT_TRUE(packed(plan_->messages(0)[0]));
-  for (const std::size_t later : {1u, 2u, 3u}) EXPECT_FALSE(packed(plan_->messages(0)[later])) << later;
+  ASSERT_EQ(pool_->plan().messages(0).size(), 4u);
+  EXPECT_TRUE(packed(pool_->plan().messages(0)[0]));
+  for (const std::size_t later : {1u, 2u, 3u}) EXPECT_FALSE(packed(pool_->plan().messages(0)[later])) << later;
 }
 
 TEST_F(PlannedMessage, LongOnesTravelInTwoParts) {
@@ -223,11 +223,11 @@ TEST(PlanLimits, AreNamed) {
   RecordingRig rig(options);
   expect_error(Errc::no_resources,
                {"test: a message of 1001 bytes to or from rank 2; the provider carries at most 1000"},
-               [&] { (void)rig.plan(exchange_with({2}, 1001)); });
-  EXPECT_NO_THROW((void)rig.plan(exchange_with({2}, 1000)));
+               [&] { (void)rig.pool(exchange_with({2}, 1001)); });
+  EXPECT_NO_THROW((void)rig.pool(exchange_with({2}, 1000)));
   expect_error(Errc::no_resources, {"test: 257 messages between this rank and rank 2; at most 256 are possible"},
-               [&] { (void)rig.plan(exchange_with({2}, 1, 257)); });
-  EXPECT_NO_THROW((void)rig.plan(exchange_with({2}, 1, 256)));
+               [&] { (void)rig.pool(exchange_with({2}, 1, 257)); });
+  EXPECT_NO_THROW((void)rig.pool(exchange_with({2}, 1, 256)));
 }
 
 }  // namespace

@@ -121,9 +121,9 @@ TEST_P(ProgressThread, RepeatsRefusedPosts) {
 }
 
 TEST_P(ProgressThread, FinishesWhatWasLetGo) {
-  const auto plan = rig_.plan(exchange_with({1}, 8));
+  const auto pool = rig_.pool(exchange_with({1}, 8));
   for (int i = 0; i < 100; ++i) {
-    rig_.let_go(rig_.start(*plan, buffers_));
+    rig_.let_go(rig_.start(*pool, buffers_));
     rig_.engine().leave();
     provider().settle_all(8);
   }
@@ -160,8 +160,8 @@ TEST_P(ProgressThread, SleepsUntilItIsCalledOnceNothingIsActive) {
 }
 
 TEST_P(ProgressThread, MeetsNoBlockingCall) {
-  const auto plan = rig_.plan(exchange_with({1}, 8));
-  core::Run& first = rig_.start(*plan, buffers_);  // for the thread, which may be slow to come
+  const auto pool = rig_.pool(exchange_with({1}, 8));
+  core::Run& first = rig_.start(*pool, buffers_);  // for the thread, which may be slow to come
   rig_.engine().leave();
   provider().settle_all(8);
   ASSERT_TRUE(comes_true([&] { return first.done(); }));
@@ -169,7 +169,7 @@ TEST_P(ProgressThread, MeetsNoBlockingCall) {
   ASSERT_TRUE(comes_true([&] { return must_be_called(); }));
   const std::size_t before = provider().background_polls();
   for (int i = 0; i < 200; ++i) {
-    core::Run& run = rig_.start(*plan, buffers_);
+    core::Run& run = rig_.start(*pool, buffers_);
     provider().settle_all(8);
     core::wait(run);
     rig_.let_go(run);
@@ -270,20 +270,20 @@ TEST(ProgressThreadDoze, APlanRemembersThatItsRunWasLeftAlone) {
   options.config.progress = ProgressMode::automatic;
   RecordingRig rig(options);
   Buffers buffers(8);
-  const auto plan = rig.plan(exchange_with({1}, 8));
+  const auto pool = rig.pool(exchange_with({1}, 8));
   ASSERT_TRUE(comes_true([&] { return rig.engine().thread_state() == ThreadState::deaf; }));
-  core::Run& waited_for = rig.start(*plan, buffers);
+  core::Run& waited_for = rig.start(*pool, buffers);
   rig.provider().settle_all(8);
   core::finish(waited_for);
   rig.let_go(waited_for);
-  ASSERT_FALSE(plan->needs_thread.load());
-  core::Run& run = rig.start(*plan, buffers);
+  ASSERT_FALSE(pool->needs_thread.load());
+  core::Run& run = rig.start(*pool, buffers);
   rig.engine().leave();
   for (const std::uint64_t begin = core::ticks(); core::ticks() - begin < 1'000'000;) {
   }
   rig.provider().settle_all(8);
   core::finish(run);
-  EXPECT_TRUE(plan->needs_thread.load());
+  EXPECT_TRUE(pool->needs_thread.load());
   rig.let_go(run);
 }
 
@@ -320,13 +320,13 @@ TEST_P(Waiters, AllReturn) {
   options.config.progress = GetParam().progress;
   options.capabilities.wait_fd = GetParam().wait_fd;
   RecordingRig rig(options);
-  const auto plan = rig.plan(exchange_with({1}, 8));
+  const auto pool = rig.pool(exchange_with({1}, 8));
   std::mt19937 random(4);
   for (int repetition = 0; repetition < 20; ++repetition) {
     const std::size_t first = rig.provider().posts().size();
     std::vector<Buffers> buffers(kThreads, Buffers(8));
     std::vector<core::Run*> runs;
-    for (Buffers& each : buffers) runs.push_back(&rig.start(*plan, each));
+    for (Buffers& each : buffers) runs.push_back(&rig.start(*pool, each));
     std::atomic<std::size_t> returned = 0;
     std::vector<std::thread> threads;
     for (core::Run* run : runs)
@@ -355,11 +355,11 @@ TEST_P(Waiters, WaitAnyAmongOthers) {
   options.config.progress = GetParam().progress;
   options.capabilities.wait_fd = GetParam().wait_fd;
   RecordingRig rig(options);
-  const auto plan = rig.plan(exchange_with({1}, 8));
+  const auto pool = rig.pool(exchange_with({1}, 8));
   Buffers buffers(8);
-  core::Run& first = rig.start(*plan, buffers);
-  core::Run& second = rig.start(*plan, buffers);
-  core::Run& third = rig.start(*plan, buffers);
+  core::Run& first = rig.start(*pool, buffers);
+  core::Run& second = rig.start(*pool, buffers);
+  core::Run& third = rig.start(*pool, buffers);
   std::thread waiter([&] { core::wait(first); });
   std::size_t found = 99;
   std::thread any([&] {

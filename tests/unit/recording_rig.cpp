@@ -66,7 +66,7 @@ RecordingRig::RecordingRig(const Options& options) : others_(open_memory_stores(
     provider_ = provider.get();
     return Transports{.node = nullptr, .network = std::move(provider)};
   });
-  world_ = context_->world();
+  world_ = core::Communicator::world(context_);
   if (!options.known) return;
   for (Rank rank = 1; rank < options.ranks; ++rank) publish(rank);
   meet_everybody();
@@ -88,19 +88,19 @@ void RecordingRig::meet_everybody() {
   engine().progress();
 }
 
-std::shared_ptr<core::Plan> RecordingRig::plan(const Schedule& schedule) {
+std::shared_ptr<core::RunPool> RecordingRig::pool(const Schedule& schedule) {
   const core::Lock lock(engine().mutex);
-  return std::make_shared<core::Plan>(*world_, schedule);
+  return std::make_shared<core::RunPool>(*world_, schedule);
 }
 
-core::Run& RecordingRig::start(core::Plan& plan, std::span<std::byte* const> bases) {
+core::Run& RecordingRig::start(core::RunPool& pool, std::span<std::byte* const> bases) {
   const core::Lock lock(engine().mutex);
-  return plan.communicator().start(plan, bases);
+  return world_->start(pool, bases);
 }
 
-core::Run& RecordingRig::start(core::Plan& plan, Buffers& buffers) {
+core::Run& RecordingRig::start(core::RunPool& pool, Buffers& buffers) {
   const std::array<std::byte*, 2> bases{buffers.send.data(), buffers.recv.data()};
-  return start(plan, bases);
+  return start(pool, bases);
 }
 
 core::Run& RecordingRig::start(const Schedule& schedule, Buffers& buffers) { return start(schedule, buffers, *world_); }
@@ -108,7 +108,7 @@ core::Run& RecordingRig::start(const Schedule& schedule, Buffers& buffers) { ret
 core::Run& RecordingRig::start(const Schedule& schedule, Buffers& buffers, core::Communicator& communicator) {
   const std::array<std::byte*, 2> bases{buffers.send.data(), buffers.recv.data()};
   const core::Lock lock(engine().mutex);
-  return communicator.start(std::make_unique<core::Plan>(communicator, schedule), bases);
+  return communicator.start(std::make_unique<core::RunPool>(communicator, schedule), bases);
 }
 
 void RecordingRig::let_go(core::Run& run) {

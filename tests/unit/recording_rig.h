@@ -51,9 +51,9 @@ class RecordingRig {
 
   void publish(Rank rank);
 
-  [[nodiscard]] std::shared_ptr<core::Plan> plan(const Schedule& schedule);
-  core::Run& start(core::Plan& plan, std::span<std::byte* const> bases);
-  core::Run& start(core::Plan& plan, Buffers& buffers);
+  [[nodiscard]] std::shared_ptr<core::RunPool> pool(const Schedule& schedule);
+  core::Run& start(core::RunPool& pool, std::span<std::byte* const> bases);
+  core::Run& start(core::RunPool& pool, Buffers& buffers);
   /// Starts a run, with a plan of its own.
   core::Run& start(const Schedule& schedule, Buffers& buffers);
   core::Run& start(const Schedule& schedule, Buffers& buffers, core::Communicator& communicator);

@@ -81,7 +81,7 @@ class RefusedCall : public testing::TestWithParam<Case> {
     std::vector<core::Pending*> pending(runs.begin(), runs.end());
     std::vector<core::Watch> watches;
     for (std::size_t i = 0; i < runs.size(); ++i)
-      watches.emplace_back(std::span(&pending[i], 1), runs[i]->communicator().context());
+      watches.emplace_back(std::span(&pending[i], 1), runs[i]->membership().runtime());
     for (int turn = 0; turn < 20; ++turn) {
       for (core::Watch& watch : watches) watch.look();
       for (int i = 0; i < 1000; ++i) job_->progress();
@@ -121,7 +121,7 @@ class RefusedCall : public testing::TestWithParam<Case> {
     }
     job_->finish(runs);
     for (core::Run* run : runs) {
-      const Rank rank = run->communicator().rank();
+      const Rank rank = run->membership().rank();
       const Status status = release(*run);
       EXPECT_TRUE(status.ok()) << status.message;
       EXPECT_THAT(std::vector(memory(rank), memory(rank) + block_.size()), Each(std::byte{7})) << "rank " << rank;
@@ -151,7 +151,7 @@ TEST_P(RefusedCall, PeersThatWaitLearnWhoHasRefusedIt) {
       for (core::Run* run : runs) {
         const Status status = release(*run);
         if (status.ok()) {
-          EXPECT_FALSE(called.all_depend) << "rank " << run->communicator().rank();
+          EXPECT_FALSE(called.all_depend) << "rank " << run->membership().rank();
           continue;
         }
         EXPECT_EQ(status.errc(), Errc::mismatch) << status.message;
@@ -176,7 +176,7 @@ TEST_P(RefusedCall, PeersThatOnlyTestLearnOfIt) {
     int told = 0;
     for (core::Run* run : runs) {
       const Status status = release(*run);
-      EXPECT_TRUE(!status.ok() || !called.all_depend) << "rank " << run->communicator().rank();
+      EXPECT_TRUE(!status.ok() || !called.all_depend) << "rank " << run->membership().rank();
       if (status.message.find("rank 1 of the job has refused this call: " + std::string(kReason)) != std::string::npos)
         ++told;
     }
@@ -190,7 +190,7 @@ TEST_P(RefusedCall, EndsAlsoWhereNobodyHasAHandleAnyMore) {
   open(caller_config());
   refuse(*communicators_[kRefusing]);
   for (core::Run* run : start_others(kCalls[0], kRefusing)) {
-    const core::Lock lock(run->communicator().engine().mutex);
+    const core::Lock lock(run->membership().engine().mutex);
     run->let_go();
   }
   const auto any_active = [&] {
@@ -230,7 +230,7 @@ TEST_P(RefusedCall, IsToldToThoseWhoHaveAskedBefore) {
     int told = 0;
     for (core::Run* run : runs) {
       const Status status = release(*run);
-      EXPECT_TRUE(!status.ok() || !called.all_depend) << "rank " << run->communicator().rank();
+      EXPECT_TRUE(!status.ok() || !called.all_depend) << "rank " << run->membership().rank();
       told += status.message.find("rank 1 of the job has refused this call") != std::string::npos ? 1 : 0;
     }
     EXPECT_GT(told, 0) << "nobody knows why";

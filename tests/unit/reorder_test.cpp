@@ -35,7 +35,7 @@ class PretendedNodes {
   void run(const std::function<void(const Communicator& world)>& body) {
     std::vector<std::thread> threads;
     for (const auto& context : contexts_)
-      threads.emplace_back([&body, context] { body(Communicator(context->world())); });
+      threads.emplace_back([&body, context] { body(Communicator(core::Communicator::world(context))); });
     for (std::thread& thread : threads) thread.join();
   }
 

@@ -29,10 +29,10 @@ class RunFailure : public testing::TestWithParam<Cancelling> {
 INSTANTIATE_TEST_SUITE_P(Cancelling, RunFailure, testing::Values(Cancelling::in_cancel, Cancelling::in_next_poll));
 
 TEST_P(RunFailure, EveryFailureNamesCallPeerAndBytes) {
-  const auto plan = rig_.plan(exchange_with({1, 2, 3}, 8));
+  const auto pool = rig_.pool(exchange_with({1, 2, 3}, 8));
   for (std::size_t failing = 0; failing < 6; ++failing) {
     const std::size_t first = provider().posts().size();
-    core::Run& run = rig_.start(*plan, buffers_);
+    core::Run& run = rig_.start(*pool, buffers_);
     rig_.poll();
     provider().fail(first + failing, Errc::transport, "the cable is cut");
     poll();
@@ -193,11 +193,11 @@ TEST_P(RunFailure, AMessageMayOvertakeItsCancellation) {
 }
 
 TEST_P(RunFailure, TheNextRunOfThePlanIsSound) {
-  const auto plan = rig_.plan(exchange_with({1, 2}, 8));
+  const auto pool = rig_.pool(exchange_with({1, 2}, 8));
   core::Run* failed = nullptr;
   for (const bool fails : {true, false, true, false}) {
     const std::size_t first = provider().posts().size();
-    core::Run& run = rig_.start(*plan, buffers_);
+    core::Run& run = rig_.start(*pool, buffers_);
     rig_.poll();
     EXPECT_TRUE(failed == nullptr || failed == &run);
     failed = &run;

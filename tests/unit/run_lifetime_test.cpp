@@ -91,16 +91,16 @@ TEST(Sequence, TooManyCallsInFlightAreRefused) {
   const std::uint64_t limit = rig.context().tags().max_in_flight();
   ASSERT_LE(limit, 4096u);
   Buffers buffers(8);
-  const auto plan = rig.plan(exchange_with({1}, 8));
+  const auto pool = rig.pool(exchange_with({1}, 8));
   std::vector<core::Run*> runs;
-  for (std::uint64_t i = 0; i < limit; ++i) runs.push_back(&rig.start(*plan, buffers));
+  for (std::uint64_t i = 0; i < limit; ++i) runs.push_back(&rig.start(*pool, buffers));
   const std::string count = std::to_string(limit) + " calls are in flight";
   expect_error(Errc::no_resources, {"test: ", count.c_str(), "complete some first"},
-               [&] { rig.start(*plan, buffers); });
+               [&] { rig.start(*pool, buffers); });
   rig.provider().deliver(0, bytes_of(8, 0));
   rig.provider().complete_send(1);
   rig.poll();
-  runs.push_back(&rig.start(*plan, buffers));
+  runs.push_back(&rig.start(*pool, buffers));
   rig.provider().settle_all(8);
   rig.poll();
   for (core::Run* run : runs) {
@@ -114,9 +114,9 @@ TEST(Sequence, NumbersThatWrapStayApart) {
   options.config.sequence_start = ~0ull - 20;
   RecordingRig rig(options);
   Buffers buffers(8);
-  const auto plan = rig.plan(exchange_with({1}, 8));
+  const auto pool = rig.pool(exchange_with({1}, 8));
   std::vector<core::Run*> runs;
-  for (int i = 0; i < 100; ++i) runs.push_back(&rig.start(*plan, buffers));
+  for (int i = 0; i < 100; ++i) runs.push_back(&rig.start(*pool, buffers));
   std::set<std::uint64_t> tags;
   for (const Post& post : rig.provider().posts())
     if (post.kind == kRecv) tags.insert(post.tag);

@@ -149,13 +149,13 @@ TEST(Run, ARefusedPartStaysBehindTheOneBeforeItInTheTransferOfARepeatedSend) {
 
 TEST(Run, OrderOfCompletionsDoesNotMatter) {
   RecordingRig rig;
-  const auto plan = rig.plan(exchange_with({1, 2, 3}, 8));
+  const auto pool = rig.pool(exchange_with({1, 2, 3}, 8));
   std::vector<std::size_t> order(6);
   std::iota(order.begin(), order.end(), 0u);
   do {
     Buffers buffers(24);
     const std::size_t first = rig.provider().posts().size();
-    core::Run& run = rig.start(*plan, buffers);
+    core::Run& run = rig.start(*pool, buffers);
     const bool one_poll_each = order[0] % 2 == 0;
     for (const std::size_t i : order) {
       ASSERT_FALSE(run.done());
@@ -233,10 +233,10 @@ TEST(Run, AnEmptyScheduleIsDoneAtOnce) {
 TEST(Run, RunsOfOnePlanDoNotMix) {
   constexpr std::size_t kRuns = 100;
   RecordingRig rig;
-  const auto plan = rig.plan(exchange_with({1}, 8));
+  const auto pool = rig.pool(exchange_with({1}, 8));
   std::vector<Buffers> buffers(kRuns, Buffers(8));
   std::vector<core::Run*> runs;
-  for (Buffers& each : buffers) runs.push_back(&rig.start(*plan, each));
+  for (Buffers& each : buffers) runs.push_back(&rig.start(*pool, each));
   rig.poll();
   std::set<std::uint64_t> tags;
   for (const Post& post : rig.provider().posts())
@@ -255,11 +255,11 @@ TEST(Run, RunsOfOnePlanDoNotMix) {
 
 TEST(Run, IsUsedAgainAfterItsRelease) {
   RecordingRig rig;
-  const auto plan = rig.plan(exchange_with({1}, 8));
+  const auto pool = rig.pool(exchange_with({1}, 8));
   const core::Run* first = nullptr;
   for (int i = 0; i < 3; ++i) {
     Buffers buffers(8);
-    core::Run& run = rig.start(*plan, buffers);
+    core::Run& run = rig.start(*pool, buffers);
     rig.poll();
     if (first == nullptr) first = &run;
     EXPECT_EQ(&run, first);
@@ -281,10 +281,10 @@ TEST(Run, TestMakesProgressOnce) {
 
 TEST(Run, WaitAnyFindsTheOneThatIsDone) {
   RecordingRig rig;
-  const auto plan = rig.plan(exchange_with({1}, 8));
+  const auto pool = rig.pool(exchange_with({1}, 8));
   std::vector<Buffers> buffers(3, Buffers(8));
   std::vector<core::Pending*> runs{nullptr};
-  for (Buffers& each : buffers) runs.push_back(&rig.start(*plan, each));
+  for (Buffers& each : buffers) runs.push_back(&rig.start(*pool, each));
   rig.poll();
   rig.provider().deliver(rig.provider().find(kRecv, 1, 1), bytes_of(8, 0));
   rig.provider().complete_send(rig.provider().find(kSend, 1, 1));

@@ -107,7 +107,7 @@ TEST(SimulatedJob, LinkClassesFollowTheMachine) {
       ScheduleBuilder builder("one message", 6);
       if (communicator.rank() == 0) builder.send(rank, 0, {BufferId::send, 0, Layout::contiguous(1)});
       if (communicator.rank() == rank) builder.recv(0, 0, {BufferId::recv, 0, Layout::contiguous(1)});
-      return communicator.start(std::make_unique<core::Plan>(communicator, builder.commit()), bases);
+      return communicator.start(std::make_unique<core::RunPool>(communicator, builder.commit()), bases);
     });
     EXPECT_EQ(failures(outcomes), "");
     EXPECT_EQ(outcomes[static_cast<std::size_t>(rank)].end, latency + 2 * kO) << rank;

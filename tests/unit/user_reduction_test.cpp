@@ -63,12 +63,12 @@ class UserReductions : public testing::TestWithParam<ProgressMode> {
     options.capabilities.wait_fd = true;
     return options;
   }
-  core::Run& start(core::Plan& plan) {
+  core::Run& start(core::RunPool& pool) {
     std::byte* const bases[] = {buffers_.send.data(), buffers_.recv.data()};
     core::Run* run = nullptr;
     {
       const core::Lock lock(rig_.engine().mutex);
-      run = &rig_.world()->start(plan, bases, function_.user());
+      run = &rig_.world()->start(pool, bases, function_.user());
     }
     rig_.engine().leave();
     return *run;
@@ -92,8 +92,8 @@ INSTANTIATE_TEST_SUITE_P(Progress, UserReductions, testing::Values(ProgressMode:
                          [](const auto& each) { return each.param == ProgressMode::caller ? "Caller" : "Thread"; });
 
 TEST_P(UserReductions, AreLeftToAThreadThatTests) {
-  const auto plan = rig_.plan(receive_reduce_send({ReduceOp::user, ElementType::byte}, 4));
-  core::Run& run = start(*plan);
+  const auto pool = rig_.pool(receive_reduce_send({ReduceOp::user, ElementType::byte}, 4));
+  core::Run& run = start(*pool);
   rig_.provider().deliver(rig_.provider().find(kRecv, 1), bytes_of(kBytes, 5));
   ASSERT_TRUE(comes_true([&] { return waits_for_a_thread(run); })) << pending(run);
   EXPECT_EQ(function_.calls, 0);
@@ -110,21 +110,21 @@ TEST_P(UserReductions, AreLeftToAThreadThatTests) {
 }
 
 TEST_P(UserReductions, AreDoneByAThreadThatWaits) {
-  const auto plan = rig_.plan(only_reduce());
-  core::Run& run = start(*plan);
+  const auto pool = rig_.pool(only_reduce());
+  core::Run& run = start(*pool);
   EXPECT_TRUE(core::complete(run).ok());
   EXPECT_EQ(function_.calls, 1);
   EXPECT_EQ(buffers_.recv, bytes_of(kBytes, 3));
 }
 
 TEST_P(UserReductions, WakeAThreadThatWaitsForSomethingElse) {
-  const auto plan = rig_.plan(only_reduce());
+  const auto pool = rig_.pool(only_reduce());
   Buffers other_buffers(kBytes);
   core::Run& other = rig_.start(exchange_with({1}, kBytes), other_buffers);
   WatchedThread waiting([&] { core::wait(other); });
   const std::thread::id its_id = waiting.id();
   waiting.wait_until_asleep();
-  core::Run& run = start(*plan);
+  core::Run& run = start(*pool);
   EXPECT_TRUE(comes_true([&] { return run.done(); }));
   EXPECT_EQ(function_.calls, 1);
   EXPECT_EQ(function_.caller, its_id);
@@ -135,8 +135,8 @@ TEST_P(UserReductions, WakeAThreadThatWaitsForSomethingElse) {
 }
 
 TEST_P(UserReductions, DoNotHappenOnceTheRunHasEnded) {
-  const auto plan = rig_.plan(only_reduce());
-  core::Run& run = start(*plan);
+  const auto pool = rig_.pool(only_reduce());
+  core::Run& run = start(*pool);
   EXPECT_FALSE(run.done());
   {
     const core::Lock lock(rig_.engine().mutex);

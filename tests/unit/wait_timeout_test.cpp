@@ -102,11 +102,11 @@ TEST_P(WaitTimeout, ALateFailureOfAnAbandonedSendChangesNothing) {
 }
 
 TEST_P(WaitTimeout, AnAbandonedRunIsUsedAgainOnlyWhenItsSendsAreDone) {
-  const auto plan = rig_.plan(exchange_with({1}, 8));
-  core::Run& abandoned = rig_.start(*plan, buffers_);
+  const auto pool = rig_.pool(exchange_with({1}, 8));
+  core::Run& abandoned = rig_.start(*pool, buffers_);
   core::wait(abandoned);
   rig_.let_go(abandoned);
-  core::Run& second = rig_.start(*plan, buffers_);
+  core::Run& second = rig_.start(*pool, buffers_);
   EXPECT_NE(&second, &abandoned);
   provider().settle_all(8);
   rig_.poll();

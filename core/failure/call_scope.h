@@ -1,0 +1,18 @@
+// A communicator as failures see it.
+#pragma once
+
+#include <optional>
+
+#include "core/wire/match_tag.h"
+#include "fab/topology.h"
+
+namespace fab::core {
+
+/// Guarded by the engine's lock.
+struct CallScope {
+  std::optional<ContextId> id{};  ///< once it is known
+  /// By whose fault this rank has given up a call here, and started none since that ended well (Losses).
+  Rank given_up_for = kNoRank;
+};
+
+}  // namespace fab::core

@@ -1,0 +1,66 @@
+// The ranks of a communicator, and what separates its traffic from that of others.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/failure/call_scope.h"
+#include "core/job/group.h"
+#include "core/job/runtime.h"
+#include "core/wire/frame.h"
+#include "fab/schedule.h"
+
+namespace fab::core {
+
+/// A communicator as its plans, runs and messages see it. What changes after construction is guarded by the engine's
+/// lock.
+class Membership : public std::enable_shared_from_this<Membership> {
+ public:
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+
+  [[nodiscard]] Runtime& runtime() const noexcept { return runtime_; }
+  [[nodiscard]] Engine& engine() const noexcept { return runtime_.engine(); }
+  [[nodiscard]] Rank rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return group_.size(); }
+  [[nodiscard]] Rank world_rank(Rank rank) const { return group_.world_rank(rank); }
+  /// Looks at all ranks.
+  [[nodiscard]] bool has_member(Rank world_rank) const;
+  /// All ranks reach each other through shared memory; all think the same.
+  [[nodiscard]] bool is_on_one_node() const;
+
+  [[nodiscard]] bool has_context_id() const noexcept { return scope_.id.has_value(); }
+  /// Precondition: has_context_id().
+  [[nodiscard]] ContextId context_id() const noexcept { return *scope_.id; }
+  [[nodiscard]] std::uint64_t context_tag() const noexcept { return context_tag_; }
+  /// Why no id can be had; null unless that is so.
+  [[nodiscard]] const Status* refusal() const noexcept { return refusal_.ok() ? nullptr : &refusal_; }
+  [[nodiscard]] CallScope& scope() noexcept { return scope_; }
+  [[nodiscard]] CallWord call_word(const Schedule& schedule) const noexcept;
+
+  /// One of the runs in flight has ended.
+  void run_finished() noexcept { --in_flight_; }
+
+ protected:
+  /// `runtime` outlives this. Without an id calls can be started but wait for name().
+  Membership(Runtime& runtime, Group group, Rank rank, std::optional<ContextId> id);
+  virtual ~Membership();
+
+  void name(ContextId id) noexcept;
+  void refuse(const Status& reason) { refusal_ = reason; }
+  [[nodiscard]] std::uint64_t in_flight() const noexcept { return in_flight_; }
+  void run_started() noexcept { ++in_flight_; }
+
+ private:
+  Runtime& runtime_;
+  const Group group_;
+  const Rank rank_;
+  CallScope scope_;
+  std::uint64_t context_tag_ = 0;
+  Status refusal_;
+  std::uint64_t in_flight_ = 0;
+};
+
+}  // namespace fab::core

@@ -1,0 +1,178 @@
+#include "core/job/runtime.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/base/processors.h"
+#include "core/peers/settings.h"
+
+namespace fab::core {
+
+namespace {
+
+/// Of the other ranks when one closes: how long where one is lost, and how often to look whether one is.
+constexpr double kMeetingAfterLossS = 1;
+constexpr double kMeetingStepS = 0.2;
+
+/// What is drained and stands still asks its peers whether they have refused it.
+constexpr std::chrono::seconds kAskAfter{1};
+
+Engine::Options engine_options(const Config& config, const JobInfo& job) {
+  // The machine stays the same, and reading it takes milliseconds: too long for each of many ranks of one process.
+  static const Processors processors = count_processors();
+  return {.progress = config.progress,
+          .progress_cpu = config.progress_cpu,
+          .caller_may_spin = processors.of_node >= job.local_size,
+          .thread_may_spin = processors.of_process > job.local_size};
+}
+
+bool needs_inbox(const Transports& transports) {
+  return transports.network && transports.network->capabilities().early_messages_block;
+}
+
+}  // namespace
+
+Runtime::Runtime(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make,
+                 std::function<Refusals::Courier&()> courier)
+    : ForkParticipant(Order::first),
+      config_(config),
+      log_(config.log, store->job().rank),
+      store_owner_(std::move(store)),
+      store_(store_owner_.get()),
+      transports_(make(config_, store_->job(), log_)),
+      transport_(transports_.description()),
+      tags_(transports_.narrowest(), store_->job().size),
+      engine_(engine_options(config_, store_->job()), log_, statistics_),
+      inbox_(needs_inbox(transports_) ? new Inbox(engine_, *transports_.network, tags_) : nullptr),
+      peers_(engine_, *store_, transports_, inbox_.get(), shared_settings(config_)),
+      discards_(engine_, tags_),
+      notices_(engine_),
+      losses_(config_, log_, store_->job(), transports_, engine_, peers_, notices_),
+      refusals_(engine_, store_->job().rank, std::move(courier)),
+      surplus_(new std::byte[kHeadBytes]) {
+  peers_.set_watcher(losses_);
+  if (transports_.node) engine_.add(*transports_.node);
+  if (transports_.network) engine_.add(*transports_.network, inbox_.get());
+}
+
+Runtime::~Runtime() = default;
+
+void Runtime::begin() {
+  log_.write(LogLevel::info, "rank {} of {} ({}), {}", job().rank, job().size, job().origin, transport_);
+  peers_.publish(losses_.address());
+  if (losses_.can_look()) engine_.set_lookout(&losses_);
+  engine_.start_thread();
+}
+
+// Until providers are closed they write to the memory of receives that nothing has come for.
+void Runtime::end() {
+  store_owner_.reset();
+  engine_.stop_thread();
+  engine_.set_lookout(nullptr);
+  losses_.close();
+  statistics_.set(Counter::strangers, strangers());
+  if (const std::string counted = statistics_.text(); !counted.empty())
+    log_.write(LogLevel::info, "statistics: {}", counted);
+  arrivals_.reset();
+  transports_ = {};
+}
+
+// Strangers are counted where they are met.
+const Statistics& Runtime::statistics() noexcept {
+  const Lock lock(engine_.mutex);
+  statistics_.set(Counter::strangers, strangers());
+  return statistics_;
+}
+
+std::uint64_t Runtime::strangers() const noexcept {
+  std::uint64_t count = transports_.network ? transports_.network->strangers() : 0;
+  return inbox_ == nullptr ? count : count + inbox_->too_long();
+}
+
+Arrivals& Runtime::arrivals() {
+  if (arrivals_ == nullptr) arrivals_ = std::make_unique<Arrivals>(*transports_.network);
+  return *arrivals_;
+}
+
+ContextId Runtime::new_context_id() {
+  const Lock lock(engine_.mutex);
+  if (next_number_ >= tags_.numbers())
+    throw Error(Errc::no_resources,
+                "this rank has named " + std::to_string(next_number_) + " communicators; the tags hold no more");
+  return {job().rank, next_number_++};
+}
+
+bool Runtime::drain(double timeout_s, IdleHook idle) {
+  const auto since = std::chrono::steady_clock::now();
+  auto last_asked = now();
+  const auto is_over = [this] { return engine_.active() == 0; };
+  Driver driver(engine_, idle, Driver::Attention::to_runs, Condition(is_over));
+  while (engine_.active() > 0) {
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count() >= timeout_s) return false;
+    if (driver.step()) continue;
+    if (now() - last_asked >= kAskAfter) {
+      last_asked = now();
+      const Lock lock(engine_.mutex);
+      engine_.for_each_active([](Pending& pending) { pending.stalled(); });
+    }
+    if (engine_.active() > 0) driver.rest();
+  }
+  return true;
+}
+
+// Under the engine's lock everything that a child could touch is whole.
+void Runtime::before_fork() noexcept { engine_.mutex.lock(); }
+
+void Runtime::after_fork() noexcept { engine_.mutex.unlock(); }
+
+void Runtime::begin_abroad() noexcept {
+  closed_ = true;
+  losses_.leave_to_parent();
+  engine_.halt();
+  engine_.mutex.set_last_look(nullptr);  // which would ask the providers, and have them read from the parent's sockets
+  kept_abroad_ = weak_from_this().lock();
+  engine_.mutex.unlock();
+}
+
+bool Runtime::close(double timeout_s) {
+  if (engine_.halted()) return false;
+  {
+    const Lock lock(engine_.mutex);
+    if (std::exchange(closed_, true)) return all_came_;
+    refusals_.stop_listening();
+  }
+  if (!drain(timeout_s) && timeout_s > 0)
+    log_.write(LogLevel::warn, "closing with {} unfinished requests after {} s", engine_.active(), timeout_s);
+  meet_others(timeout_s);
+  const Lock lock(engine_.mutex);
+  losses_.close();
+  return all_came_;
+}
+
+// Where a rank is lost not all will come, and nobody needs them to: those that do are given a moment, so that what this
+// rank has sent them arrives.
+void Runtime::meet_others(double timeout_s) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto passed = [start](double seconds) {
+    return std::chrono::steady_clock::now() - start >= std::chrono::duration<double>(seconds);
+  };
+  try {
+    const auto is_over = [&] { return passed(timeout_s) || (lost_any() && passed(kMeetingAfterLossS)); };
+    do {
+      all_came_ = store_->fence(std::min(timeout_s, kMeetingStepS), [this] { engine_.poll_once(); });
+    } while (!all_came_ && !is_over());
+    if (!all_came_ && timeout_s > 0)
+      log_.write(lost_any() ? LogLevel::info : LogLevel::warn, "closing: not all ranks came within {} s",
+                 lost_any() ? std::min(kMeetingAfterLossS, timeout_s) : timeout_s);
+  } catch (const Error& error) {
+    log_.write(LogLevel::warn, "closing without meeting the other ranks: {}", error.what());
+  }
+}
+
+bool Runtime::lost_any() {
+  const Lock lock(engine_.mutex);
+  return losses_.any();
+}
+
+}  // namespace fab::core

@@ -1,0 +1,133 @@
+// What one rank's calls stand on: its way into the job, its providers, its engine, its peers, and what it knows of
+// failures. Nothing of it is global, so one process can hold several ranks.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/base/config.h"
+#include "core/base/forks.h"
+#include "core/base/log.h"
+#include "core/base/statistics.h"
+#include "core/bootstrap/store.h"
+#include "core/failure/discards.h"
+#include "core/failure/losses.h"
+#include "core/failure/notices.h"
+#include "core/failure/refusals.h"
+#include "core/peers/arrivals.h"
+#include "core/peers/inbox.h"
+#include "core/peers/peers.h"
+#include "core/peers/transports.h"
+#include "core/progress/engine.h"
+#include "core/wire/match_tag.h"
+
+namespace fab::core {
+
+/// Opens the ways out once it is known where this process stands in its job.
+using TransportFactory = std::function<Transports(const Config&, const JobInfo&, const Log&)>;
+
+/// In a child of fork() nothing can be started, nothing goes on, and it stays for ever: the parent's connections are
+/// the parent's.
+class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// Tests have one of their own.
+  using Now = Clock::time_point (*)();
+
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  [[nodiscard]] const Config& config() const noexcept { return config_; }
+  [[nodiscard]] const Log& log() const noexcept { return log_; }
+  [[nodiscard]] const JobInfo& job() const noexcept { return store_->job(); }
+  /// See Store::nodes.
+  [[nodiscard]] std::vector<int> nodes() const { return store_->nodes(); }
+  [[nodiscard]] Engine& engine() noexcept { return engine_; }
+  [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
+  /// Up to date. Not under the engine's lock.
+  [[nodiscard]] const Statistics& statistics() noexcept;
+  [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }
+  /// For messages: the providers, with interfaces and addresses.
+  [[nodiscard]] const std::string& transport() const noexcept { return transport_; }
+  [[nodiscard]] Discards& discards() noexcept { return discards_; }
+  [[nodiscard]] Notices& notices() noexcept { return notices_; }
+  [[nodiscard]] Refusals& refusals() noexcept { return refusals_; }
+  /// For what waits for a long time.
+  [[nodiscard]] Clock::time_point now() const { return now_(); }
+  /// Of tests, before anything waits.
+  void set_clock(Now clock) noexcept { now_ = clock; }
+  [[nodiscard]] Losses& losses() noexcept { return losses_; }
+  /// Of peers' writes. Precondition: the network writes. Throws Error(no_resources).
+  [[nodiscard]] Arrivals& arrivals();
+  /// The providers; null: there is none.
+  [[nodiscard]] const Transports& transports() const noexcept { return transports_; }
+  [[nodiscard]] Inbox* inbox() noexcept { return inbox_.get(); }
+  /// Messages and writes that were dropped because no rank of the job can have sent them, or makes no sense of them.
+  /// Under the engine's lock.
+  [[nodiscard]] virtual std::uint64_t strangers() const noexcept;
+  /// kHeadBytes of memory that receives may write to and nobody reads.
+  [[nodiscard]] std::byte* surplus() noexcept { return surplus_.get(); }
+
+  /// An id that no other communicator of the job has. Throws Error(no_resources) when all numbers were given away.
+  ContextId new_context_id();
+
+  /// Waits until nothing is in flight and every rank of the job has come here (collective), at most timeout_s seconds
+  /// each, or one where a rank is lost. Afterwards nothing can be started, and further calls do nothing. Returns
+  /// whether all came. In a child of fork(): does nothing.
+  bool close(double timeout_s);
+  /// The first half of that: waits until nothing is in flight. What nobody has a handle of any more ends, too, where a
+  /// peer has refused it: peers are asked.
+  bool drain(double timeout_s, IdleHook idle = nullptr);
+  /// After the end of all calls: no other rank is met or looked up any more. A message that will never leave, as its
+  /// receiver has refused the call, keeps its context alive, but not this process in the launcher's books.
+  void leave_launcher() noexcept { store_->leave(); }
+  /// Under the engine's lock.
+  [[nodiscard]] bool closed() const noexcept { return closed_; }
+
+ protected:
+  /// Opens the providers. `courier`: see Refusals.
+  Runtime(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make,
+          std::function<Refusals::Courier&()> courier);
+  ~Runtime();
+  /// Publishes this rank's addresses and starts the progress thread.
+  void begin();
+  /// Without meeting the other ranks: ends the store, the progress thread and the providers, after which nothing writes
+  /// to the memory of receives.
+  void end();
+
+ private:
+  void meet_others(double timeout_s);
+  [[nodiscard]] bool lost_any();
+  void before_fork() noexcept override FAB_NO_ANALYSIS;
+  void after_fork() noexcept override FAB_NO_ANALYSIS;
+  void begin_abroad() noexcept override FAB_NO_ANALYSIS;
+
+  // In the order of construction.
+  Config config_;
+  Log log_;
+  std::unique_ptr<Store> store_owner_;
+  Store* store_;
+  Transports transports_;
+  std::string transport_;
+  TagFormat tags_;
+  Statistics statistics_;
+  Engine engine_;
+  std::unique_ptr<Inbox> inbox_;  ///< where the network needs one
+  PeerTable peers_;
+  Discards discards_;
+  Notices notices_;
+  Losses losses_;
+  Refusals refusals_;
+  Now now_ = Clock::now;
+  std::unique_ptr<Arrivals> arrivals_;  ///< from the first one-sided exchange on
+  std::unique_ptr<std::byte[]> surplus_;
+  std::uint32_t next_number_ = 1;  ///< 0 is the world's, at rank 0
+  bool closed_ = false;
+  std::shared_ptr<Runtime> kept_abroad_;  ///< itself, in a child
+  bool all_came_ = false;
+};
+
+}  // namespace fab::core

@@ -1,0 +1,39 @@
+// What the engine carries on when its time has come, without knowing what it is: a run.
+#pragma once
+
+namespace fab::core {
+
+/// Guarded by the engine's lock, but for do_parked_operations().
+class Task {
+ public:
+  // One that was put off: Engine::begin_later.
+
+  [[nodiscard]] virtual bool may_begin() const noexcept = 0;
+  virtual void begin() = 0;
+
+  // One that goes on in a thread of the application: Engine::park.
+
+  /// The engine has taken it out of its list; returns whether there is something to do.
+  [[nodiscard]] virtual bool unpark() noexcept = 0;
+  /// Calls functions of the user's. Without the lock.
+  virtual void do_parked_operations() = 0;
+  /// Goes on from there.
+  virtual void local_operations_done() = 0;
+
+ protected:
+  ~Task() = default;
+};
+
+/// Looks after what a provider does not hand over by itself (core/peers/inbox.h). Guarded by the engine's lock.
+class Intake {
+ public:
+  /// After every poll of the provider.
+  virtual void polled(bool nothing_happened) = 0;
+  /// Before a sleep. `quiet`: nothing came during the last one. Returns whether something happened.
+  [[nodiscard]] virtual bool look_before_sleep(bool quiet) = 0;
+
+ protected:
+  ~Intake() = default;
+};
+
+}  // namespace fab::core

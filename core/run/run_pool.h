@@ -1,0 +1,49 @@
+// A plan with the runs that were made of it: a run that has ended serves the next start.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/run/run.h"
+
+namespace fab::core {
+
+/// Guarded by the engine's lock, but for needs_thread.
+class RunPool final : public RunOwner {
+ public:
+  /// Keeps it while it is in use although nothing will be started any more.
+  class Keeper {
+   public:
+    /// No run of it is in use any more. Ends its life.
+    virtual void drop(const RunPool& pool) noexcept = 0;
+
+   protected:
+    ~Keeper() = default;
+  };
+
+  /// As Plan's constructor.
+  RunPool(Membership& membership, Schedule schedule, Plan::Use use = Plan::Use::runs)
+      : plan_(membership, std::move(schedule), use) {}
+  ~RunPool();
+  RunPool(const RunPool&) = delete;
+  RunPool& operator=(const RunPool&) = delete;
+
+  [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
+  /// A run that nobody uses; made when there is none.
+  [[nodiscard]] Run& acquire();
+  /// The last run that is in use ends a retired pool's life, and its own.
+  void release(Run& run) noexcept override;
+  [[nodiscard]] bool in_use() const noexcept { return runs_in_use_ > 0; }
+  /// From now on the keeper has it.
+  void retire(Keeper& keeper) noexcept { keeper_ = &keeper; }
+
+ private:
+  Plan plan_;
+  std::vector<std::unique_ptr<Run>> runs_;
+  Run* idle_runs_ = nullptr;
+  std::size_t runs_in_use_ = 0;
+  Keeper* keeper_ = nullptr;  ///< once it is retired
+};
+
+}  // namespace fab::core
