@@ -24,8 +24,8 @@ void check(const core::Communicator& communicator, const CollectiveCall& call) {
 }
 
 /// What a schedule depends on besides the communicator.
-core::CallShape& describe(core::Communicator& communicator, const CollectiveCall& call) {
-  core::CallShape& shape = communicator.shape_for(key_of(call.collective));
+const core::CallShape& describe(core::Communicator& communicator, const CollectiveCall& call) {
+  core::CallShape& shape = communicator.empty_shape(key_of(call.collective));
   const Operator& operation = call.operation;
   shape.add(static_cast<std::uint64_t>(operation.reduction.op) << 32 |
             static_cast<std::uint64_t>(operation.reduction.type) << 16 | (operation.commutative ? 2u : 0u) |
@@ -61,10 +61,10 @@ const Algorithm& algorithm_for(const core::Communicator& communicator, const Col
 
 core::Run& start(core::Communicator& communicator, const void* send, void* recv, const CollectiveCall& call) {
   check(communicator, call);
-  describe(communicator, call);
+  const core::CallShape& shape = describe(communicator, call);
   const auto bases = buffers(send, recv);
   return communicator.start(
-      bases, [&] { return build_for(communicator, call); }, call.operation.user, words_of(communicator, call));
+      shape, bases, [&] { return build_for(communicator, call); }, call.operation.user, words_of(communicator, call));
 }
 
 core::Persistent make(const std::shared_ptr<core::Communicator>& communicator, const void* send, void* recv,

@@ -76,11 +76,11 @@ core::Run& start_neighbor_xchg(core::Communicator& communicator, const void* sen
                                const NeighborXchg& call) {
   check_topology(communicator);
   const Call id = call.in_place ? Call::neighbor_xchg_in_place : Call::neighbor_xchg;
-  core::CallShape& shape = communicator.shape_for(static_cast<std::uint64_t>(id));
+  core::CallShape& shape = communicator.empty_shape(static_cast<std::uint64_t>(id));
   if (!call.in_place) call.send.describe(shape);
   call.recv.describe(shape);
   const auto bases = buffers(send, recv);
-  return communicator.start(bases, [&] { return build(communicator, call); });
+  return communicator.start(shape, bases, [&] { return build(communicator, call); });
 }
 
 }  // namespace fab::collectives

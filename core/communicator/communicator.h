@@ -41,23 +41,22 @@ class Communicator final : public Membership {
   /// together: none are combined.
   [[nodiscard]] CommitOptions commit_options() const;
 
-  /// An empty shape to fill in, in memory that is used again and again. Under the engine's lock.
-  CallShape& shape_for(std::uint64_t call) {
+  /// An empty shape to fill in, in memory that is used again and again: valid until the next one is asked for. Under
+  /// the engine's lock.
+  [[nodiscard]] CallShape& empty_shape(std::uint64_t call) {
     shape_.reset(call);
     return shape_;
   }
-  /// Starts the plan of the shape that was filled in last; `build` makes its schedule when there is none yet. Under the
-  /// engine's lock. All ranks of the communicator start their calls in the same order. `user` is what ReduceOp::user
-  /// calls, `words` what it is called where calls are compared (CalledAs); empty: by the name of its schedule.
+  /// Starts the plan of calls of this shape; `build` makes its schedule when there is none yet. Under the engine's
+  /// lock. All ranks of the communicator start their calls in the same order. `user` is what ReduceOp::user calls,
+  /// `words` what the call is called where calls are compared (CalledAs); empty: by the name of its schedule.
   template <class Build>
-  Run& start(std::span<std::byte* const> bases, Build&& build, const UserReduction& user = {},
+  Run& start(const CallShape& shape, std::span<std::byte* const> bases, Build&& build, const UserReduction& user = {},
              const std::string& words = {}) {
-    if (RunPool* known = plans_.find_expected(shape_)) return start(*known, bases, user, words);
-    const std::uint64_t hash = shape_.hash();
-    if (RunPool* known = plans_.find(shape_, hash)) return start(*known, bases, user, words);
+    if (RunPool* const known = plans_.find(shape)) return start(*known, bases, user, words);
     auto made = std::make_unique<RunPool>(*this, build());
     if (!plans_.keeps_plans()) return start(std::move(made), bases, user, words);
-    return start(plans_.store(shape_, hash, std::move(made)), bases, user, words);
+    return start(plans_.store(shape, std::move(made)), bases, user, words);
   }
   Run& start(RunPool& pool, std::span<std::byte* const> bases, const UserReduction& user = {},
              const std::string& words = {});

@@ -4,7 +4,8 @@
 
 namespace fab::core {
 
-RunPool* PlanCache::find(const CallShape& shape, std::uint64_t hash) noexcept {
+RunPool* PlanCache::find_any(const CallShape& shape) noexcept {
+  const std::uint64_t hash = shape.hash();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].hash != hash || !(entries_[i].shape == shape)) continue;
     expect(i);
@@ -13,10 +14,10 @@ RunPool* PlanCache::find(const CallShape& shape, std::uint64_t hash) noexcept {
   return nullptr;
 }
 
-RunPool& PlanCache::store(const CallShape& shape, std::uint64_t hash, std::unique_ptr<RunPool> pool) {
+RunPool& PlanCache::store(const CallShape& shape, std::unique_ptr<RunPool> pool) {
   if (entries_.size() == capacity_) displace_one();
   const std::size_t index = entries_.size();
-  entries_.push_back({hash, 0, StoredShape(shape), std::move(pool), index});
+  entries_.push_back({shape.hash(), 0, StoredShape(shape), std::move(pool), index});
   expect(index);
   return use(index);
 }

@@ -14,18 +14,14 @@ class PlanCache final : RunPool::Keeper {
  public:
   explicit PlanCache(std::size_t capacity) : capacity_(capacity) {}
 
-  /// The plan that came after the latest one the last time, if it has this shape: programs mostly repeat themselves.
-  [[nodiscard]] RunPool* find_expected(const CallShape& shape) noexcept {
-    if (latest_ >= entries_.size()) return nullptr;
-    const std::size_t expected = entries_[latest_].next;
-    if (expected >= entries_.size() || !(entries_[expected].shape == shape)) return nullptr;
-    return &use(expected);
+  /// The plan of calls of this shape; null when there is none.
+  [[nodiscard]] RunPool* find(const CallShape& shape) noexcept {
+    RunPool* const expected = find_expected(shape);
+    return expected != nullptr ? expected : find_any(shape);
   }
-  /// Null when there is none.
-  [[nodiscard]] RunPool* find(const CallShape& shape, std::uint64_t hash) noexcept;
   [[nodiscard]] bool keeps_plans() const noexcept { return capacity_ > 0; }
   /// Precondition: keeps_plans().
-  RunPool& store(const CallShape& shape, std::uint64_t hash, std::unique_ptr<RunPool> pool);
+  RunPool& store(const CallShape& shape, std::unique_ptr<RunPool> pool);
   /// Keeps one that is in use, and cannot be found any more, until none of its runs is.
   void retire(std::unique_ptr<RunPool> pool);
   void drop(const RunPool& pool) noexcept override;
@@ -41,6 +37,14 @@ class PlanCache final : RunPool::Keeper {
     std::size_t next;  ///< entry that was used after this one the last time; a guess, once entries have gone
   };
 
+  /// The one that came after the latest one the last time: programs mostly repeat themselves.
+  [[nodiscard]] RunPool* find_expected(const CallShape& shape) noexcept {
+    if (latest_ >= entries_.size()) return nullptr;
+    const std::size_t expected = entries_[latest_].next;
+    if (expected >= entries_.size() || !(entries_[expected].shape == shape)) return nullptr;
+    return &use(expected);
+  }
+  [[nodiscard]] RunPool* find_any(const CallShape& shape) noexcept;
   RunPool& use(std::size_t index) noexcept {
     entries_[index].last_use = ++uses_;
     latest_ = index;

@@ -20,11 +20,11 @@ class PlanCaching : public testing::Test {
 
   core::Run& start(std::uint64_t call, std::vector<std::int64_t> words = {}, const Layout& layout = {}) {
     const core::Lock lock(rig_->engine().mutex);
-    core::CallShape& shape = rig_->world()->shape_for(call);
+    core::CallShape& shape = rig_->world()->empty_shape(call);
     for (const std::int64_t word : words) shape.add(word);
     shape.add(layout);
     const std::array<std::byte*, 2> bases{buffers_.send.data(), buffers_.recv.data()};
-    return rig_->world()->start(bases, [this] {
+    return rig_->world()->start(shape, bases, [this] {
       ++builds_;
       return exchange_with({1}, 8);
     });
