@@ -32,14 +32,14 @@ Driver::Driver(Engine& engine, IdleHook idle, Attention attention, Condition ove
 }
 
 Driver::~Driver() {
-  if (following_) engine_.followers_.fetch_sub(1);
+  if (following_) engine_.followers_.leave();
   {
     const Lock lock(engine_.mutex);
     engine_.count_driver(-1);
     if (attention_ == Attention::to_everything) --engine_.attentive_;
     if (leading_) engine_.led_ = false;
   }
-  if (leading_) engine_.notify_followers();
+  if (leading_) engine_.followers_.notify();
   engine_.leave();
 }
 
@@ -64,8 +64,8 @@ bool Driver::step() {
 void Driver::follow() {
   if (!following_) {
     following_ = true;
-    engine_.followers_.fetch_add(1);
-    seen_epoch_ = engine_.follow_epoch();
+    engine_.followers_.join();
+    seen_epoch_ = engine_.followers_.epoch();
     return;
   }
   seen_epoch_ = engine_.wait_for_epoch_after(seen_epoch_, over_);

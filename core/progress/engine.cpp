@@ -24,7 +24,6 @@ Engine::Engine(const Options& options, const Log& log, Statistics& statistics)
 
 Engine::~Engine() {
   stop_thread();
-  close_event(descriptors_.front());
   close_event(thread_fd_);
   close_event(late_call_);
 }
@@ -60,14 +59,14 @@ std::size_t Engine::progress() {
   const bool poll_all = ++turns_ % kTurnsPerIdlePoll == 0 || providers_.size() == 1;
   for (Provider* provider : providers_)
     if (poll_all || provider->busy()) events += provider->poll();
-  if (!refused_.empty() || !refused_sends_.empty()) events += retry_refused();
-  if (has_tasks_.load(std::memory_order_acquire)) events += run_tasks();
+  if (!backlog_.empty()) events += backlog_.retry();
+  if (!tasks_.empty()) events += run_tasks();
   if (!deferred_.empty()) events += begin_deferred();
   for (Intake* intake : intakes_) intake->polled(events == 0);
   if (turns_ % kTurnsPerLook == 0) events += look_out();
   if (events > 0) {
     ++news_;
-    if (attentive_ > 0) notify_followers();
+    if (attentive_ > 0) followers_.notify();
   }
   return events;
 }
@@ -79,8 +78,7 @@ void Engine::yield() {
 }
 
 void Engine::open_events() {
-  const Lock lock(tasks_mutex_);
-  if (!open_event(descriptors_.front()) || !open_event(thread_fd_))
+  if (!tasks_.open_wake_up() || !open_event(thread_fd_))
     throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
   late_call_.fd = ::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   if (late_call_.fd < 0) throw Error(Errc::no_resources, std::string("timerfd_create: ") + std::strerror(errno));
@@ -123,21 +121,7 @@ void Engine::deactivated() noexcept {
 
 void Engine::ended() noexcept {
   ++news_;
-  notify_followers();
-}
-
-// A send that is repeated asks for this before anything else does, or was accepted: then it may be another by now.
-void Engine::retry_later(Post& send, RefusedPosts& to_peer) {
-  if (std::exchange(repeated_, nullptr) == &send)
-    to_peer.push_front(send);
-  else
-    to_peer.push_back(send);
-  if (!std::exchange(to_peer.listed, true)) refused_sends_.push_back(&to_peer);
-  may_call_late_.store(false, std::memory_order_relaxed);
-}
-
-void Engine::forget(Post& post) noexcept {
-  if (post.refused_in != nullptr) post.refused_in->erase(post);
+  followers_.notify();
 }
 
 void Engine::forget(Task& task) noexcept {
@@ -163,55 +147,8 @@ bool Engine::run_parked() {
   return true;
 }
 
-// Each post that was refused when the pass began is tried once, but of the sends to one peer only as many as it takes.
-std::size_t Engine::retry_refused() {
-  std::size_t accepted = 0;
-  for (std::size_t tries = refused_.size(); tries > 0 && !refused_.empty(); --tries) {
-    Post& post = refused_.pop_front();
-    if (post.attempt(post)) ++accepted;
-  }
-  for (std::size_t i = 0; i < refused_sends_.size();) {
-    RefusedPosts& to_peer = *refused_sends_[i];
-    accepted += retry_sends(to_peer);
-    if (!to_peer.empty()) {
-      ++i;
-      continue;
-    }
-    to_peer.listed = false;
-    refused_sends_[i] = refused_sends_.back();
-    refused_sends_.pop_back();
-  }
-  return accepted;
-}
-
-std::size_t Engine::retry_sends(RefusedPosts& to_peer) {
-  std::size_t accepted = 0;
-  for (bool takes = true; takes && !to_peer.empty();) {
-    Post& send = to_peer.pop_front();
-    repeated_ = &send;
-    takes = send.attempt(send);
-    repeated_ = nullptr;
-    if (takes) ++accepted;
-  }
-  return accepted;
-}
-
-void Engine::enqueue(std::function<void()> task) {
-  const Lock lock(tasks_mutex_);
-  tasks_.push_back(std::move(task));
-  has_tasks_.store(true, std::memory_order_release);
-  wake();
-}
-
-// A driver that sleeps has to see the wake descriptor itself.
 std::size_t Engine::run_tasks() {
-  std::vector<std::function<void()>> tasks;
-  {
-    const Lock lock(tasks_mutex_);
-    tasks.swap(tasks_);
-    has_tasks_.store(false, std::memory_order_release);
-    if (!driver_sleeps_) drain_wake_fd();
-  }
+  const std::vector<TaskQueue::Task> tasks = tasks_.take(driver_sleeps_);
   for (const auto& task : tasks) task();
   return tasks.size();
 }

@@ -6,12 +6,10 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,10 +20,12 @@
 #include "core/base/mutex.h"
 #include "core/base/statistics.h"
 #include "core/base/ticks.h"
+#include "core/progress/backlog.h"
+#include "core/progress/followers.h"
 #include "core/progress/pending.h"
-#include "core/progress/post.h"
 #include "core/progress/progress_policy.h"
 #include "core/progress/task.h"
+#include "core/progress/task_queue.h"
 #include "core/provider.h"
 
 namespace fab::core {
@@ -154,14 +154,16 @@ class Engine : private BeforeRelease {
 
   /// A post was refused: repeat it after the next progress.
   void retry_later(Post& post) noexcept FAB_REQUIRES(mutex) {
-    refused_.push_back(post);
+    backlog_.add(post);
     may_call_late_.store(false, std::memory_order_relaxed);
   }
-  /// A send was refused, and so will those be that wait for the same peer: they leave in the order of their posts,
-  /// which is the one in which the peer looks for them.
-  void retry_later(Post& send, RefusedPosts& to_peer) FAB_REQUIRES(mutex);
+  /// The same of a send to that peer (Backlog::add).
+  void retry_later(Post& send, RefusedPosts& to_peer) FAB_REQUIRES(mutex) {
+    backlog_.add(send, to_peer);
+    may_call_late_.store(false, std::memory_order_relaxed);
+  }
   /// Forgets a refused post.
-  void forget(Post& post) noexcept FAB_REQUIRES(mutex);
+  static void forget(Post& post) noexcept { Backlog::forget(post); }
   /// Begins it as soon as it may: a run that waits for its peers' addresses.
   void begin_later(Task& task) FAB_REQUIRES(mutex) { deferred_.push_back(&task); }
   void forget(Task& task) noexcept FAB_REQUIRES(mutex);
@@ -169,7 +171,7 @@ class Engine : private BeforeRelease {
   void park(Task& task) FAB_REQUIRES(mutex);
 
   /// Has `task` executed under the lock by whoever drives next. From any thread, without the lock.
-  void enqueue(std::function<void()> task);
+  void enqueue(TaskQueue::Task task) { tasks_.push(std::move(task)); }
 
   [[nodiscard]] const Log& log() const noexcept { return log_; }
 
@@ -194,8 +196,6 @@ class Engine : private BeforeRelease {
   [[nodiscard]] std::size_t look_out() FAB_REQUIRES(mutex) {
     return lookout_ == nullptr ? 0 : lookout_->look(std::chrono::steady_clock::now());
   }
-  std::size_t retry_refused() FAB_REQUIRES(mutex);
-  std::size_t retry_sends(RefusedPosts& to_peer) FAB_REQUIRES(mutex);
   std::size_t run_tasks() FAB_REQUIRES(mutex);
   std::size_t begin_deferred() FAB_REQUIRES(mutex);
   /// Takes one parked task on; returns whether there was one.
@@ -219,8 +219,6 @@ class Engine : private BeforeRelease {
   void disarm() FAB_REQUIRES(mutex);
   /// Those that the thread sleeps on. Throws Error(no_resources).
   void open_events();
-  void wake() noexcept FAB_REQUIRES(tasks_mutex_);
-  void drain_wake_fd() noexcept FAB_REQUIRES(tasks_mutex_);
 
   void thread_main();
   [[nodiscard]] Policy::Turn thread_turn(Policy& policy);
@@ -249,10 +247,8 @@ class Engine : private BeforeRelease {
   /// Makes the caller the one who polls, unless somebody is.
   [[nodiscard]] bool take_lead() noexcept FAB_REQUIRES(mutex) { return !std::exchange(led_, true); }
 
-  [[nodiscard]] std::uint64_t follow_epoch();
   /// Of a follower that has seen this epoch, and waits for that.
-  [[nodiscard]] std::uint64_t wait_for_epoch_after(std::uint64_t seen, const Condition& over) FAB_EXCLUDES(mutex);
-  void notify_followers() noexcept;
+  [[nodiscard]] Followers::Epoch wait_for_epoch_after(Followers::Epoch seen, const Condition& over) FAB_EXCLUDES(mutex);
 
   Options options_;
   Log log_;
@@ -263,7 +259,7 @@ class Engine : private BeforeRelease {
   unsigned turns_ FAB_GUARDED_BY(mutex) = 0;
   std::atomic<bool> quiet_{false};  ///< the last sleep ended without anything coming
   std::atomic<int> nap_ms_{kFirstNapMs};
-  std::vector<pollfd> descriptors_;  ///< the wake descriptor (-1 before the first sleep), then one per provider
+  std::vector<pollfd> descriptors_;  ///< the wake-up descriptor (-1 before the first sleep), then one per provider
   bool all_have_wait_fd_ = true;
   bool halted_ = false;  ///< changes in a process with one thread
 
@@ -273,9 +269,7 @@ class Engine : private BeforeRelease {
   ActivePlace active_places_ FAB_GUARDED_BY(mutex);
   bool led_ FAB_GUARDED_BY(mutex) = false;   ///< one waiting caller polls; the others follow
   int attentive_ FAB_GUARDED_BY(mutex) = 0;  ///< drivers that wait for less than the end of a run
-  RefusedPosts refused_ FAB_GUARDED_BY(mutex);
-  std::vector<RefusedPosts*> refused_sends_ FAB_GUARDED_BY(mutex);  ///< of each peer that has some
-  const Post* repeated_ FAB_GUARDED_BY(mutex) = nullptr;            ///< the send that is being repeated
+  Backlog backlog_ FAB_GUARDED_BY(mutex);
   std::vector<Task*> deferred_ FAB_GUARDED_BY(mutex);
   std::vector<Task*> parked_ FAB_GUARDED_BY(mutex);
   std::uint32_t news_ FAB_GUARDED_BY(mutex) = 0;       ///< grows with whatever happens
@@ -286,15 +280,8 @@ class Engine : private BeforeRelease {
   Condition sleeps_for_ FAB_GUARDED_BY(mutex);         ///< the driver
   std::uint32_t seen_news_ FAB_GUARDED_BY(mutex) = 0;  ///< by it
 
-  Mutex tasks_mutex_;
-  std::vector<std::function<void()>> tasks_ FAB_GUARDED_BY(tasks_mutex_);
-  bool raised_ FAB_GUARDED_BY(tasks_mutex_) = false;  ///< the wake descriptor
-  std::atomic<bool> has_tasks_{false};
-
-  std::atomic<int> followers_{0};
-  std::mutex follow_mutex_;
-  std::condition_variable follow_;
-  std::uint64_t follow_epoch_ = 0;  ///< guarded by follow_mutex_
+  TaskQueue tasks_;
+  Followers followers_;
 
   std::thread thread_;
   std::atomic<bool> stop_{false};
@@ -358,7 +345,7 @@ class Driver {
   const Condition over_;
   bool leading_ = false;
   bool following_ = false;
-  std::uint64_t seen_epoch_ = 0;
+  Followers::Epoch seen_epoch_ = 0;
   std::uint32_t seen_news_ = 0;  ///< by the last step
   bool spun_ = false;
   std::int64_t spin_end_ns_ = 0;

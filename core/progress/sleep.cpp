@@ -19,19 +19,15 @@
 
 namespace fab::core {
 
-// Many ranks of one process that never sleep would have no descriptors left, so the wake descriptor is made here. It is
-// made under the tasks' lock: a task that came before is seen below, and later ones raise it.
 bool Engine::may_sleep() {
   if (look_out() > 0) {
     ++news_;
-    if (attentive_ > 0) notify_followers();
+    if (attentive_ > 0) followers_.notify();
     return false;
   }
-  {
-    const Lock lock(tasks_mutex_);
-    if (!open_event(descriptors_.front())) return false;
-  }
-  if (has_tasks_.load(std::memory_order_acquire)) return false;
+  if (!tasks_.open_wake_up()) return false;
+  descriptors_.front() = tasks_.wake_up();
+  if (!tasks_.empty()) return false;
   if (!intakes_.empty()) {
     const bool quiet = quiet_.exchange(false);
     if (std::ranges::any_of(intakes_, [quiet](Intake* intake) { return intake->look_before_sleep(quiet); }))
@@ -78,8 +74,7 @@ void Engine::end_sleep(SleepEnd end) {
   if (!driver_called_) look_for_missed(end);
   driver_sleeps_ = false;
   disarm();
-  const Lock tasks_lock(tasks_mutex_);
-  if (tasks_.empty()) drain_wake_fd();
+  tasks_.woken();
 }
 
 void Engine::watch_over_sleep() noexcept {
@@ -99,8 +94,7 @@ void Engine::before_release() noexcept {
     if (driver_called_ || (!driver_is_needed() && providers_tell())) return;
     driver_called_ = true;
     statistics_.count(Counter::woken_callers);
-    const Lock lock(tasks_mutex_);
-    wake();
+    tasks_.wake();
   } else if (thread_state_.load(std::memory_order_relaxed) == ThreadState::waiting && !providers_tell()) {
     thread_state_.store(ThreadState::deaf, std::memory_order_release);
   }
@@ -128,46 +122,18 @@ void Engine::look_for_missed(SleepEnd end) {
     ++news_;
     missed = missed || would_have_told;
   }
-  if (attentive_ > 0) notify_followers();
+  if (attentive_ > 0) followers_.notify();
   if (missed) statistics_.count(Counter::late_wake_ups);
 }
 
-void Engine::wake() noexcept {
-  if (descriptors_.front().fd < 0 || std::exchange(raised_, true)) return;
-  raise(descriptors_.front());
-}
-
-void Engine::drain_wake_fd() noexcept {
-  if (!std::exchange(raised_, false)) return;
-  std::uint64_t count = 0;
-  [[maybe_unused]] const auto bytes = ::read(descriptors_.front().fd, &count, sizeof(count));
-}
-
-std::uint64_t Engine::follow_epoch() {
-  const std::lock_guard lock(follow_mutex_);
-  return follow_epoch_;
-}
-
 // What ends does so, and is told, in one hold of the engine's lock.
-std::uint64_t Engine::wait_for_epoch_after(std::uint64_t seen, const Condition& over) {
-  {
-    std::unique_lock lock(follow_mutex_);
-    const auto limit = std::chrono::milliseconds(kSafetyTimeoutMs);
-    if (follow_.wait_for(lock, limit, [&] { return follow_epoch_ != seen; })) return follow_epoch_;
-  }
+Followers::Epoch Engine::wait_for_epoch_after(Followers::Epoch seen, const Condition& over) {
+  const Followers::Epoch notified = followers_.wait(seen, std::chrono::milliseconds(kSafetyTimeoutMs));
+  if (notified != seen) return notified;
   const Lock lock(mutex);
-  const std::uint64_t epoch = follow_epoch();
+  const Followers::Epoch epoch = followers_.epoch();
   if (epoch == seen && over.is_known() && over.holds()) statistics_.count(Counter::late_wake_ups);
   return epoch;
-}
-
-void Engine::notify_followers() noexcept {
-  if (followers_.load() == 0) return;
-  {
-    const std::lock_guard lock(follow_mutex_);
-    ++follow_epoch_;
-  }
-  follow_.notify_all();
 }
 
 }  // namespace fab::core
