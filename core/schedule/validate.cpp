@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/layout/checked.h"
+#include "core/layout/tree.h"
 #include "core/schedule/header.h"
 #include "fab/error.h"
 
