@@ -33,7 +33,7 @@ class Ring {
           core::Context::open(config, std::move(store), [](const Config&, const JobInfo&, const Log&) -> Transports {
             return {.node = nullptr, .network = std::make_unique<bench::NullProvider>()};
           }));
-    auto core = contexts_.front()->world();
+    auto core = core::Communicator::world(contexts_.front());
     core->set_topology(Cartesian({3}, {true}));
     communicator_ = std::make_unique<Communicator>(core);
     exchange().wait();

@@ -11,22 +11,23 @@
 namespace fab {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(Errc::invalid_argument, "dims_create: " + what); }
+[[noreturn]] void refuse_dims(const std::string& what) { throw Error(Errc::invalid_argument, "dims_create: " + what); }
 
 /// The product that is left for the entries that are 0.
 int checked_rest(int ranks, std::span<const int> dims) {
-  if (ranks < 1) refuse(fmt::format("ranks is {}; valid is 1 or more", ranks));
+  if (ranks < 1) refuse_dims(fmt::format("ranks is {}; valid is 1 or more", ranks));
   std::int64_t product = 1;
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] < 0) refuse(fmt::format("dims[{}] is {}; valid is 0 (to be chosen) or more", d, dims[d]));
+    if (dims[d] < 0) refuse_dims(fmt::format("dims[{}] is {}; valid is 0 (to be chosen) or more", d, dims[d]));
     if (dims[d] == 0) continue;
     product *= dims[d];
     if (ranks % product != 0)
-      refuse(fmt::format("dims[0] to dims[{}] of {} multiply to {}, which does not divide {} ranks", d, dims, product,
-                         ranks));
+      refuse_dims(fmt::format("dims[0] to dims[{}] of {} multiply to {}, which does not divide {} ranks", d, dims,
+                              product, ranks));
   }
   if (std::count(dims.begin(), dims.end(), 0) == 0 && product != ranks)
-    refuse(fmt::format("dims {} leave nothing to choose and multiply to {}, not to {} ranks", dims, product, ranks));
+    refuse_dims(
+        fmt::format("dims {} leave nothing to choose and multiply to {}, not to {} ranks", dims, product, ranks));
   return static_cast<int>(ranks / product);
 }
 

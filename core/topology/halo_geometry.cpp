@@ -14,19 +14,19 @@ namespace {
 constexpr auto kMostBytes = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
 
 template <class... Arguments>
-[[noreturn]] void refuse(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+[[noreturn]] void refuse_halo(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
   throw Error(Errc::invalid_argument, "halo: " + fmt::format(text, std::forward<Arguments>(arguments)...));
 }
 
 void check_dimensions(const char* what, std::size_t dimensions) {
   if (dimensions < 1 || dimensions > Direction::kMaxDimensions)
-    refuse("{} has {} dimensions; valid are 1 to {}", what, dimensions, Direction::kMaxDimensions);
+    refuse_halo("{} has {} dimensions; valid are 1 to {}", what, dimensions, Direction::kMaxDimensions);
 }
 
 std::size_t product(std::size_t a, std::size_t b) {
   std::size_t result = 0;
   if (__builtin_mul_overflow(a, b, &result) || result > kMostBytes)
-    refuse("the block and its halo have more than 2^63-1 bytes");
+    refuse_halo("the block and its halo have more than 2^63-1 bytes");
   return result;
 }
 
@@ -36,7 +36,7 @@ Direction::Direction(std::span<const int> offsets) : dimensions_(static_cast<std
   check_dimensions("a direction", offsets.size());
   for (std::size_t d = 0; d < offsets.size(); ++d) {
     if (offsets[d] < -1 || offsets[d] > 1)
-      refuse("offset {} of a direction is {}; valid are -1, 0 and 1", d, offsets[d]);
+      refuse_halo("offset {} of a direction is {}; valid are -1, 0 and 1", d, offsets[d]);
     offsets_[d] = static_cast<std::int8_t>(offsets[d]);
   }
 }
@@ -64,12 +64,12 @@ void HaloGeometry::check() const {
   const auto& [interior, width, element_bytes, corners] = shape_;
   check_dimensions("the interior", interior.size());
   if (width.size() != interior.size())
-    refuse("width has {} entries and interior has {}; their lengths must be equal", width.size(), interior.size());
-  if (element_bytes < 1) refuse("element_bytes is 0; valid is 1 or more");
+    refuse_halo("width has {} entries and interior has {}; their lengths must be equal", width.size(), interior.size());
+  if (element_bytes < 1) refuse_halo("element_bytes is 0; valid is 1 or more");
   for (std::size_t d = 0; d < interior.size(); ++d) {
-    if (interior[d] < 1) refuse("interior[{}] is 0; valid is 1 or more", d);
+    if (interior[d] < 1) refuse_halo("interior[{}] is 0; valid is 1 or more", d);
     if (width[d] > interior[d])
-      refuse("width[{}] is {}; valid is 0 to interior[{}], which is {}", d, width[d], d, interior[d]);
+      refuse_halo("width[{}] is {}; valid is 0 to interior[{}], which is {}", d, width[d], d, interior[d]);
   }
 }
 
@@ -110,8 +110,8 @@ void HaloGeometry::list_directions() {
 std::size_t HaloGeometry::index_of(const Direction& direction) const {
   const auto found = std::find(directions_.begin(), directions_.end(), direction);
   if (found == directions_.end())
-    refuse("there is no halo on side {} of a block of {} dimensions{}", to_string(direction), dimensions(),
-           shape_.corners ? "" : " whose halos come from the neighbours over faces only");
+    refuse_halo("there is no halo on side {} of a block of {} dimensions{}", to_string(direction), dimensions(),
+                shape_.corners ? "" : " whose halos come from the neighbours over faces only");
   return static_cast<std::size_t>(found - directions_.begin());
 }
 
