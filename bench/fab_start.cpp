@@ -13,7 +13,7 @@
 #include "core/communicator.h"
 #include "core/context.h"
 #include "fab/communicator.h"
-#include "fab/persistent.h"
+#include "fab/neighbor.h"
 
 namespace {
 
@@ -39,8 +39,10 @@ class Ring {
     exchange().wait();
   }
 
-  Request exchange() { return ineighbor_xchg(*communicator_, send_.data(), recv_.data(), block_); }
-  PersistentExchange persistent() { return neighbor_xchg_init(*communicator_, send_.data(), recv_.data(), block_); }
+  Request exchange() { return neighbor_xchg.start(*communicator_, send_.data(), recv_.data(), block_); }
+  PersistentExchange persistent() {
+    return neighbor_xchg.persistent(*communicator_, send_.data(), recv_.data(), block_);
+  }
   void exchange_at_once() { neighbor_xchg(*communicator_, send_.data(), recv_.data(), block_); }
 
  private:

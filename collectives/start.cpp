@@ -34,7 +34,7 @@ core::CallShape& describe(core::Communicator& communicator, const CollectiveCall
   shape.add(static_cast<std::int64_t>(call.root));
   call.send.describe(shape);
   call.recv.describe(shape);
-  for (const int count : call.counts) shape.add(static_cast<std::int64_t>(count));
+  for (std::size_t i = 0; i < call.counts.size(); ++i) shape.add(call.counts[i]);
   return shape;
 }
 

@@ -1,8 +1,8 @@
 #include "collectives/words.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <functional>
 #include <iterator>
 
 #include "collectives/start.h"
@@ -33,18 +33,23 @@ std::string words_of(const Operator& operation) {
                      operation.commutative ? "commutes" : "does not commute", operation.element_bytes);
 }
 
+template <class List, class Number>
+std::string joined(const List& list, Number&& number_of) {
+  std::string text;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    fmt::format_to(std::back_inserter(text), "{}{}", i == 0 ? "" : "+", number_of(list[i]));
+  return text;
+}
+
 /// Of calls in which all ranks know the blocks of all.
 std::string block_sizes(const BlockList& blocks) {
-  std::string text;
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    fmt::format_to(std::back_inserter(text), "{}{}", i == 0 ? "" : "+", blocks[i].bytes());
-  return text;
+  return joined(blocks, [](const BlockView& block) { return block.bytes(); });
 }
 
 std::string amount(const CollectiveCall& call) {
   if (call.collective == Collective::barrier || call.bytes == kUnknownBytes) return {};
   if (call.collective == Collective::allgatherv) return block_sizes(call.recv) + " bytes";
-  if (!call.counts.empty()) return fmt::format("{} elements", fmt::join(call.counts, "+"));
+  if (!call.counts.empty()) return joined(call.counts, std::identity{}) + " elements";
   if (is_reduction(call)) return fmt::format("{} elements", call.bytes / call.operation.element_bytes);
   return fmt::format("{} bytes", call.bytes);
 }

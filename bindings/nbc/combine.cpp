@@ -39,7 +39,7 @@ class Local {
     if (reducer.reduction.op == ReduceOp::user)
       reducer.user.function(reducer.user.context, data_of(from), data_of(into), elements);
     else
-      fab::reduce(reducer.reduction, data_of(from), data_of(into), elements);
+      reduce_elements(reducer.reduction, data_of(from), data_of(into), elements);
   }
 
  private:

@@ -185,10 +185,10 @@ int run_algorithms(bool json) {
 int run_statistics(bool json) {
   constexpr int kExchanges = 1000;
   const fab::Context context = fab::Context::open();
-  const fab::Communicator ring = *context.world().cartesian({context.size()}, {true});
+  const fab::Communicator ring = context.world().cartesian({context.size()}, {true});
   const std::array<int, 2> out{};
   std::array<int, 2> in{};
-  for (int i = 0; i < kExchanges; ++i) neighbor_xchg(ring, std::span<const int>(out), std::span<int>(in));
+  for (int i = 0; i < kExchanges; ++i) fab::neighbor_xchg(ring, out, in);
   if (context.rank() != 0) return EXIT_SUCCESS;
   const fab::core::Statistics& counted = ring.core()->context().statistics();
   ordered_json rows = ordered_json::array();

@@ -171,7 +171,7 @@ void expect_mpis_results(const TypeCase& type, const OpCase& op, std::mt19937_64
   }
   std::vector<std::byte> expected = inout;
   ASSERT_EQ(PMPI_Reduce_local(in.data(), expected.data(), kCount, type.type, op.op), MPI_SUCCESS);
-  reduce(reducer.reduction, in.data(), inout.data(), kCount);
+  reduce_elements(reducer.reduction, in.data(), inout.data(), kCount);
   for (std::size_t i = 0; i < in.size(); i += reducer.element_bytes)
     if (!same(element, &inout[i], &expected[i])) FAIL() << "at byte " << i << " of " << to_string(reducer.reduction);
 }

@@ -60,9 +60,9 @@ class ThreadsOfARank : public test::OnAllRanks {
       std::array<int, 2> in{};
       pause();
       if (calls == Calls::blocking) {
-        neighbor_xchg(ring, std::span<const int>(out), std::span<int>(in));
+        neighbor_xchg(ring, out, in);
       } else {
-        Request request = ineighbor_xchg(ring, std::span<const int>(out), std::span<int>(in));
+        Request request = neighbor_xchg.start(ring, out, in);
         pause();
         finish(request, calls);
       }

@@ -152,8 +152,8 @@ void open_pair(std::unique_ptr<Store> store, const std::string& provider) {
   globals.communicator.emplace(core);
   globals.sent.assign(kElements, 0);
   globals.received.assign(kElements, 0);
-  globals.exchange.emplace(neighbor_xchg_init(*globals.communicator, globals.sent.data(), globals.received.data(),
-                                              Layout::contiguous(kElements * sizeof(int))));
+  globals.exchange.emplace(neighbor_xchg.persistent(*globals.communicator, globals.sent.data(), globals.received.data(),
+                                                    Layout::contiguous(kElements * sizeof(int))));
 }
 
 void close_pair() {
@@ -236,7 +236,7 @@ TEST_P(ForkBesideExchange, ChildThatCallsFabGetsErrors) {
     if (!globals.exchange->test() && error_of([] { globals.exchange->wait(); }) != "cancelled") ::_exit(1);
     if (error_of([&] { neighbor_xchg(*globals.communicator, &value, &value, Layout::contiguous(4)); }) != "cancelled")
       ::_exit(2);
-    if (error_of([&] { ineighbor_xchg(*globals.communicator, &value, &value, Layout::contiguous(4)).wait(); }) !=
+    if (error_of([&] { neighbor_xchg.start(*globals.communicator, &value, &value, Layout::contiguous(4)).wait(); }) !=
         "cancelled")
       ::_exit(3);
     // Or the block had come.
@@ -258,7 +258,7 @@ TEST_P(ForkBesideExchange, ChildThatOpensItsOwnFab) {
     core->set_topology(Cartesian({1}, {true}));
     const SharedVector out{1, 2};
     SharedVector in(2);
-    neighbor_xchg(Communicator(core), std::span<const int>(out), std::span<int>(in));
+    neighbor_xchg(Communicator(core), out, in);
     if (in != SharedVector{2, 1}) ::_exit(1);
   };
   EXPECT_EQ(results([&] { return ended_well(run_child(child)); }), kBothFine);

@@ -47,7 +47,7 @@ std::string exchange_on(std::unique_ptr<Store> store, int times, double wait_tim
     if (in != data_of(others[0], bytes) + data_of(others[1], bytes)) return "wrong data";
     const Rank root = i % kRanks;
     std::string spread = data_of(self, bytes);
-    bcast(communicator, spread.data(), Layout::contiguous(bytes), root);
+    bcast(communicator, spread.data(), Layout::contiguous(bytes), Root{root});
     if (spread != data_of(root, bytes)) return "wrong data";
     if (i == 0) ForkedJob::mark();
   }

@@ -70,7 +70,7 @@ std::string exchange(std::unique_ptr<Store> store, const std::function<void()>& 
     for (const std::size_t elements : {1u, 1000u, 200'000u, 2u, 500'000u}) {
       std::vector<int, Allocator<int>> out(elements, rank + 1);
       std::vector<int, Allocator<int>> in(elements, -1);
-      neighbor_xchg(communicator, std::span<const int>(out), std::span<int>(in));
+      neighbor_xchg(communicator, out, in);
       if (std::count(in.begin(), in.end(), 2 - rank) != static_cast<std::ptrdiff_t>(elements)) end = "wrong data";
     }
     context->close(kPatienceS);

@@ -41,7 +41,7 @@ int exchange_beside_stale_segment() {
   core->set_topology(Cartesian({1}, {true}));
   const std::array<int, 2> out{1, 2};
   std::array<int, 2> in{};
-  neighbor_xchg(Communicator(core), std::span<const int>(out), std::span<int>(in));
+  neighbor_xchg(Communicator(core), out, in);
   return in == std::array{2, 1} ? 0 : 2;
 }
 

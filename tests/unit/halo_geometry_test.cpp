@@ -130,10 +130,10 @@ TEST(HaloExchange, AllocatesNothingBetweenStartAndFinish) {
   options.ranks = 1;
   RecordingRig rig(options);
   const Communicator world(rig.world());
-  HaloExchange halo = *HaloExchange::make(world, {.grid = {1, 1},
-                                                  .periodic = {true, false},
-                                                  .block = {.interior = {4, 4}, .width = {1, 1}, .corners = true},
-                                                  .buffers = 2});
+  HaloExchange halo(world, {.grid = {1, 1},
+                            .periodic = {true, false},
+                            .block = {.interior = {4, 4}, .width = {1, 1}, .corners = true},
+                            .buffers = 2});
   const auto field = halo.field<double>();
   std::fill(field.begin(), field.end(), 3);
   for (int i = 0; i < 3; ++i) {

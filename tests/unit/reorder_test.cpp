@@ -125,7 +125,7 @@ TEST(Reorder, LooksAtWeights) {
 
 TEST(Reorder, LeavesSomeRanksOver) {
   std::vector<Rank> ranks = ranks_at_places(dealt(7, 2), 6, [](const Communicator& world) {
-    auto made = world.cartesian({2, 3}, {false, false}, Reorder::yes);
+    auto made = world.cartesian_if({2, 3}, {false, false}, Reorder::yes);
     EXPECT_EQ(made.has_value(), world.rank() < 6);
     return made;
   });
@@ -218,10 +218,10 @@ TEST(Reorder, OfAHaloExchangeLooksAtFaces) {
   std::vector<int> node_at_place(16);
   const std::vector<int> nodes = dealt(16, 4);
   PretendedNodes(nodes).run([&](const Communicator& world) {
-    auto halo = *HaloExchange::make(world, {.grid = {4, 4},
-                                            .periodic = {true, true},
-                                            .block = {.interior = {2, 100}, .width = {1, 1}},
-                                            .reorder = Reorder::yes});
+    HaloExchange halo(world, {.grid = {4, 4},
+                              .periodic = {true, true},
+                              .block = {.interior = {2, 100}, .width = {1, 1}},
+                              .reorder = Reorder::yes});
     const Rank place = halo.communicator().rank();
     node_at_place[static_cast<std::size_t>(place)] = nodes[static_cast<std::size_t>(world.rank())];
     const Box own = halo.geometry().interior();

@@ -17,7 +17,7 @@ class OnAllRanks : public testing::Test {
   static const Communicator& world() { return context_->world(); }
   static int rank() { return context_->rank(); }
   static int size() { return context_->size(); }
-  static Communicator ring() { return *world().cartesian({size()}, {true}); }
+  static Communicator ring() { return world().cartesian({size()}, {true}); }
   static int next() { return (rank() + 1) % size(); }
   static int previous() { return (rank() + size() - 1) % size(); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fab/alltoall.h"
+#include "fab/blocks.h"
 #include "fab/collectives.h"
 #include "fab/communicator.h"
 #include "fab/context.h"
@@ -18,7 +19,6 @@
 #include "fab/operator.h"
 #include "fab/persistent.h"
 #include "fab/point_to_point.h"
-#include "fab/rank_blocks.h"
 #include "fab/reduce_scatter.h"
 #include "fab/reduction.h"
 #include "fab/request.h"

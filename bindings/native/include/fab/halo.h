@@ -46,11 +46,14 @@ struct HaloOptions {
 /// waits for what is active. One is used by one thread at a time.
 class HaloExchange {
  public:
-  /// Collective over `communicator`, as Communicator::cartesian is: its first ranks form the grid, left-over ranks get
-  /// none. Its own memory is zero. Throws what that throws, Error(invalid_argument) for a block as HaloGeometry does,
-  /// for another number of dimensions than the grid has, buffers other than 1 or 2, or memory of another size, and
-  /// Error(no_resources).
-  [[nodiscard]] static std::optional<HaloExchange> make(const Communicator& communicator, const HaloOptions& options);
+  /// Collective over `communicator`, as Communicator::cartesian is: its first ranks form the grid. The memory of the
+  /// exchange is zero unless it is the caller's. Throws what that throws, also on ranks that are left over by the grid;
+  /// Error(invalid_argument) for a block as HaloGeometry does, for another number of dimensions than the grid has,
+  /// buffers other than 1 or 2, or memory of another size; and Error(no_resources).
+  HaloExchange(const Communicator& communicator, const HaloOptions& options);
+  /// The same where ranks may be left over: these get none.
+  [[nodiscard]] static std::optional<HaloExchange> make_if(const Communicator& communicator,
+                                                           const HaloOptions& options);
 
   HaloExchange(HaloExchange&&) noexcept;
   HaloExchange& operator=(HaloExchange&&) noexcept;

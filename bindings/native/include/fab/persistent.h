@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "fab/neighbor.h"
+#include "fab/error.h"
+#include "fab/topology.h"
 
 namespace fab {
 
@@ -66,20 +67,5 @@ class PersistentExchange {
   std::unique_ptr<core::Persistent> exchange_;
   std::vector<core::Arrival> arrivals_;  ///< of the sources
 };
-
-// Arguments and errors as in fab/neighbor.h; collective in the sense that all ranks make them in the same order, but
-// nobody waits for anybody.
-
-[[nodiscard]] PersistentExchange neighbor_xchg_init(const Communicator& communicator, const void* send, void* recv,
-                                                    const Layout& block);
-[[nodiscard]] PersistentExchange neighbor_xchg_init(const Communicator& communicator, void* buffer,
-                                                    const Layout& block);
-[[nodiscard]] PersistentExchange neighbor_xchgv_init(const Communicator& communicator, const void* send,
-                                                     std::span<const BlockShape> send_blocks, void* recv,
-                                                     std::span<const BlockShape> recv_blocks);
-[[nodiscard]] PersistentExchange cart_shift_xchg_init(const Communicator& communicator, const void* send, void* recv,
-                                                      const Layout& block, int dimension, int displacement);
-[[nodiscard]] PersistentExchange cart_shift_xchg_init(const Communicator& communicator, void* buffer,
-                                                      const Layout& block, int dimension, int displacement);
 
 }  // namespace fab
