@@ -29,6 +29,7 @@ Engine::~Engine() {
   close_event(descriptors_.front());
   close_event(thread_fd_);
   close_event(late_call_);
+  close_event({completion_fd_.load(), POLLIN, 0});
 }
 
 void Engine::stop_thread() {
@@ -147,7 +148,10 @@ void Engine::forget(Run& run) noexcept {
   std::erase(parked_, &run);
 }
 
-void Engine::park(Run& run) { parked_.push_back(&run); }
+void Engine::park(Run& run) {
+  parked_.push_back(&run);
+  notify_followers();
+}
 
 bool Engine::run_parked() {
   Run* run = nullptr;

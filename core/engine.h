@@ -170,6 +170,12 @@ class Engine : private BeforeRelease {
   /// A run goes on with a function of the user's, which needs a thread of the application: one that waits or tests.
   void park(Run& run) FAB_REQUIRES(mutex);
 
+  /// A descriptor that is readable once something has ended, or needs a thread of the application, since it was read. The
+  /// first call makes it. Throws Error(no_resources).
+  [[nodiscard]] int completion_fd() FAB_REQUIRES(mutex);
+  /// Reads it.
+  void clear_completions() noexcept;
+
   /// Has `task` executed under the lock by whoever drives next. From any thread, without the lock.
   void enqueue(std::function<void()> task);
 
@@ -253,7 +259,8 @@ class Engine : private BeforeRelease {
 
   [[nodiscard]] std::uint64_t follow_epoch();
   /// Of a follower that has seen this epoch, and waits for that.
-  [[nodiscard]] std::uint64_t wait_for_epoch_after(std::uint64_t seen, const Condition& over) FAB_EXCLUDES(mutex);
+  [[nodiscard]] std::uint64_t wait_for_epoch_after(std::uint64_t seen, const Condition& over, int most_ms)
+      FAB_EXCLUDES(mutex);
   void notify_followers() noexcept;
 
   Options options_;
@@ -293,7 +300,9 @@ class Engine : private BeforeRelease {
   bool raised_ FAB_GUARDED_BY(tasks_mutex_) = false;  ///< the wake descriptor
   std::atomic<bool> has_tasks_{false};
 
+  /// Threads that follow; and one more if there is a completion descriptor, so that nobody looks for one in vain.
   std::atomic<int> followers_{0};
+  std::atomic<int> completion_fd_{-1};
   std::mutex follow_mutex_;
   std::condition_variable follow_;
   std::uint64_t follow_epoch_ = 0;  ///< guarded by follow_mutex_
@@ -347,12 +356,13 @@ class Driver {
 
   /// Makes progress once; returns whether something happened.
   bool step() FAB_EXCLUDES(engine_.mutex);
-  /// Nothing happened: spins for a moment where this rank owns a processor, elsewhere yields it; then sleeps.
-  void rest() FAB_EXCLUDES(engine_.mutex);
+  /// Nothing happened: spins for a moment where this rank owns a processor, elsewhere yields it; then sleeps, for so
+  /// long at most.
+  void rest(int most_ms = std::numeric_limits<int>::max()) FAB_EXCLUDES(engine_.mutex);
 
  private:
   [[nodiscard]] bool still_spinning();
-  void follow();
+  void follow(int most_ms);
 
   Engine& engine_;
   IdleHook idle_;

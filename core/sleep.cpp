@@ -149,10 +149,10 @@ std::uint64_t Engine::follow_epoch() {
 }
 
 // What ends does so, and is told, in one hold of the engine's lock.
-std::uint64_t Engine::wait_for_epoch_after(std::uint64_t seen, const Condition& over) {
+std::uint64_t Engine::wait_for_epoch_after(std::uint64_t seen, const Condition& over, int most_ms) {
   {
     std::unique_lock lock(follow_mutex_);
-    const auto limit = std::chrono::milliseconds(kSafetyTimeoutMs);
+    const auto limit = std::chrono::milliseconds(std::min(kSafetyTimeoutMs, most_ms));
     if (follow_.wait_for(lock, limit, [&] { return follow_epoch_ != seen; })) return follow_epoch_;
   }
   const Lock lock(mutex);
@@ -168,6 +168,22 @@ void Engine::notify_followers() noexcept {
     ++follow_epoch_;
   }
   follow_.notify_all();
+  if (const int fd = completion_fd_.load(std::memory_order_relaxed); fd >= 0) raise({fd, POLLIN, 0});
+}
+
+void Engine::clear_completions() noexcept {
+  std::uint64_t count = 0;
+  if (const int fd = completion_fd_.load(std::memory_order_relaxed); fd >= 0)
+    [[maybe_unused]] const auto bytes = ::read(fd, &count, sizeof(count));
+}
+
+int Engine::completion_fd() {
+  if (const int fd = completion_fd_.load(); fd >= 0) return fd;
+  pollfd event = kNoEvent;
+  if (!open_event(event)) throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
+  completion_fd_.store(event.fd);
+  followers_.fetch_add(1);
+  return event.fd;
 }
 
 }  // namespace fab::core

@@ -4,6 +4,7 @@
 
 #include "bindings/native/open_context.h"
 #include "core/communicator.h"
+#include "core/engine.h"
 
 namespace fab {
 
@@ -30,6 +31,19 @@ Rank Context::rank() const noexcept { return core_->job().rank; }
 int Context::size() const noexcept { return core_->job().size; }
 
 const std::string& Context::transport() const noexcept { return core_->transport(); }
+
+int Context::event_fd() const {
+  core::Engine& engine = core_->engine();
+  if (engine.halted())
+    throw Error(Errc::cancelled, "event_fd: the parent of this process opened the context, and only it can use that");
+  if (!engine.has_thread())
+    throw Error(Errc::configuration,
+                "event_fd: there is no progress thread that would notice what ends; FAB_PROGRESS=caller leaves it out");
+  const core::Lock lock(engine.mutex);
+  return engine.completion_fd();
+}
+
+void Context::clear_events() const noexcept { core_->engine().clear_completions(); }
 
 void Context::close() { core_->close(kCloseTimeoutS); }
 

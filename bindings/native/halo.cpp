@@ -169,6 +169,21 @@ void HaloExchange::finish() {
   buffer.exchange.wait();
 }
 
+Status HaloExchange::try_start() {
+  return attempt([this] { start(); });
+}
+
+Status HaloExchange::try_finish() {
+  return attempt([this] { finish(); });
+}
+
+bool HaloExchange::finish_until(std::chrono::steady_clock::time_point time) {
+  State::Buffer& buffer = state_->now();
+  const Result<bool> complete = buffer.exchange.try_wait_until(time);
+  if (!complete || *complete) std::fill(buffer.told.begin(), buffer.told.end(), true);
+  return complete.value();
+}
+
 void HaloExchange::finish(const Direction& side) {
   const std::size_t i = state_->geometry.index_of(side);
   State::Buffer& buffer = state_->now();

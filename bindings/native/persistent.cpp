@@ -69,6 +69,30 @@ Status PersistentExchange::wait_status() {
 
 void PersistentExchange::wait() { raise(wait_status()); }
 
+Status PersistentExchange::try_start() {
+  return attempt([this] { start(); });
+}
+
+Result<bool> PersistentExchange::ended() {
+  Status status = end();
+  if (status.ok()) return true;
+  return status;
+}
+
+Result<bool> PersistentExchange::try_wait_until(std::chrono::steady_clock::time_point time) {
+  if (!active()) return true;
+  if (!core::wait_until(exchange_->run(), time)) return false;
+  return ended();
+}
+
+bool PersistentExchange::wait_until(std::chrono::steady_clock::time_point time) { return try_wait_until(time).value(); }
+
+Result<bool> PersistentExchange::try_test() {
+  if (!active()) return true;
+  if (!core::test(exchange_->run())) return false;
+  return ended();
+}
+
 bool PersistentExchange::test() {
   if (!active()) return true;
   if (!core::test(exchange_->run())) return false;

@@ -14,6 +14,7 @@ class OnAllRanks : public testing::Test {
   static void SetUpTestSuite() { context_ = std::make_unique<Context>(Context::open()); }
   static void TearDownTestSuite() { context_.reset(); }
 
+  static const Context& context() { return *context_; }
   static const Communicator& world() { return context_->world(); }
   static int rank() { return context_->rank(); }
   static int size() { return context_->size(); }

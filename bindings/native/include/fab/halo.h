@@ -13,6 +13,7 @@
 #include "fab/communicator.h"
 #include "fab/error.h"
 #include "fab/halo_geometry.h"
+#include "fab/request.h"
 
 namespace fab {
 
@@ -84,11 +85,22 @@ class HaloExchange {
 
   /// Returns at once. Throws Error(invalid_argument) when the last start was not finished as a whole.
   void start();
+  /// The same without exceptions.
+  [[nodiscard]] Status try_start();
   /// Started, and not yet finished as a whole.
   [[nodiscard]] bool active() const noexcept;
   /// Returns when all halos are there and own cells may be written; at once if nothing is active. Throws what
   /// Request::wait throws.
   void finish();
+  /// The same without exceptions.
+  [[nodiscard]] Status try_finish();
+  /// Waits for so long at most: whether all halos are there. If not, what is active stays so. Throws like finish, but
+  /// for timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT.
+  template <class Number, class Period>
+  [[nodiscard]] bool finish_for(std::chrono::duration<Number, Period> time) {
+    return finish_until(detail::time_after(time));
+  }
+  [[nodiscard]] bool finish_until(std::chrono::steady_clock::time_point time);
   /// Returns when the halo on that side is there, whatever else is on its way; at once if nothing is active. finish is
   /// still to be called. Throws Error(invalid_argument) for a direction without a halo, otherwise like finish, which is
   /// still to be called then, too.
