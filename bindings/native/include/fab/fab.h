@@ -1,6 +1,8 @@
-// fab: neighbour and collective exchanges straight on libfabric. This header includes the whole native API.
+// fab: neighbour and collective exchanges straight on libfabric. This header includes the whole native API; in a C
+// program, that of fab/fab_c.h.
 #pragma once
 
+#ifdef __cplusplus
 #include "fab/alltoall.h"
 #include "fab/blocks.h"
 #include "fab/buffer.h"
@@ -30,3 +32,6 @@
 #include "fab/scan.h"
 #include "fab/schedule.h"
 #include "fab/topology.h"
+#else
+#include "fab/fab_c.h"
+#endif
