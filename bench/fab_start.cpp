@@ -10,6 +10,7 @@
 
 #include "bench/support/google_benchmark.h"
 #include "bench/support/null_provider.h"
+#include "bindings/native/access.h"
 #include "core/communicator.h"
 #include "core/context.h"
 #include "fab/communicator.h"
@@ -35,7 +36,7 @@ class Ring {
           }));
     auto core = contexts_.front()->world();
     core->set_topology(Cartesian({3}, {true}));
-    communicator_ = std::make_unique<Communicator>(core);
+    communicator_ = std::make_unique<Communicator>(Access::communicator(core));
     exchange().wait();
   }
 

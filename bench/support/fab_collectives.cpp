@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "bindings/native/access.h"
 #include "collectives/start.h"
 #include "fab/fab.h"
 #include "support/fab_transport.h"
@@ -120,7 +121,7 @@ std::optional<FabPath> FabCollectives::path() const { return parts_->transport.p
 
 std::string FabCollectives::algorithm(const CollectiveCase& one) const {
   const bool is_split = one.collective() == Collective::reduce_scatter_block;
-  return fab::collectives::algorithm_for(*parts_->world.core(),
+  return fab::collectives::algorithm_for(*fab::Access::core(parts_->world),
                                          {.collective = of_fab(one.collective()),
                                           .bytes = one.bytes() * static_cast<std::size_t>(is_split ? one.ranks() : 1),
                                           .operation = fab::Operator::of<double>(fab::ReduceOp::sum)})

@@ -47,12 +47,10 @@ fab_error keep_failure(Errc code, const char* message) noexcept {
   return static_cast<fab_error>(code);
 }
 
-}  // namespace fab::c
+// Functions of C linkage are the same in whatever namespace they are declared.
+extern "C" {
 
-using namespace fab;
-using namespace fab::c;
-
-const char* fab_last_error() { return c::last_error().c_str(); }
+const char* fab_last_error() { return last_error().c_str(); }
 
 fab_error fab_open(fab_context** context) {
   return guarded([&] {
@@ -148,3 +146,7 @@ void* fab_buffer_alloc(size_t bytes) {
 fab_error fab_buffer_free(void* memory) {
   return guarded([&] { fab::free(memory); });
 }
+
+}  // extern "C"
+
+}  // namespace fab::c

@@ -42,10 +42,8 @@ HaloExchange& exchange_of(fab_halo* halo) { return given(halo, "halo").exchange;
 
 }  // namespace
 
-}  // namespace fab::c
-
-using namespace fab;
-using namespace fab::c;
+// Functions of C linkage are the same in whatever namespace they are declared.
+extern "C" {
 
 fab_error fab_halo_make(const fab_comm* comm, const fab_halo_options* options, fab_halo** made) {
   return guarded([&] {
@@ -105,3 +103,7 @@ fab_error fab_halo_finish_any(fab_halo* halo, int side[], int* found) {
 fab_error fab_halo_flip(fab_halo* halo) {
   return guarded([&] { exchange_of(halo).flip(); });
 }
+
+}  // extern "C"
+
+}  // namespace fab::c

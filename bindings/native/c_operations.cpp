@@ -170,10 +170,8 @@ auto in_form(const fab_comm* comm, const fab_operation& operation, Form&& form) 
 
 }  // namespace
 
-}  // namespace fab::c
-
-using namespace fab;
-using namespace fab::c;
+// Functions of C linkage are the same in whatever namespace they are declared.
+extern "C" {
 
 fab_error fab_perform(const fab_comm* comm, fab_operation operation) {
   return guarded([&] {
@@ -197,3 +195,7 @@ fab_error fab_make_persistent(const fab_comm* comm, fab_operation operation, fab
     })};
   });
 }
+
+}  // extern "C"
+
+}  // namespace fab::c

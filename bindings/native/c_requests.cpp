@@ -78,10 +78,8 @@ std::span<std::byte> room_at(void* data, std::size_t bytes) {
 
 }  // namespace
 
-}  // namespace fab::c
-
-using namespace fab;
-using namespace fab::c;
+// Functions of C linkage are the same in whatever namespace they are declared.
+extern "C" {
 
 fab_error fab_wait(fab_request* request, fab_message* message) { return end(request, nullptr, message, wait_for_end); }
 
@@ -185,3 +183,7 @@ fab_error fab_iprobe(const fab_comm* comm, int rank, int tag, int* found, fab_me
     if (info) tell(message, *info);
   });
 }
+
+}  // extern "C"
+
+}  // namespace fab::c

@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator.h"
 #include "core/engine.h"
@@ -15,7 +16,7 @@ constexpr double kCloseTimeoutS = 10;
 }  // namespace
 
 Context::Context(std::shared_ptr<core::Context> core)
-    : core_(std::move(core)), world_(std::make_unique<Communicator>(core_->world())) {}
+    : core_(std::move(core)), world_(std::make_unique<Communicator>(Access::communicator(core_->world()))) {}
 
 Context Context::open() { return Context(open_context()); }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "bindings/native/access.h"
 #include "collectives/neighbor/halo_xchg.h"
 #include "core/refused_call.h"
 #include "fab/memory.h"
@@ -77,8 +78,8 @@ struct HaloExchange::State {
   }
 
   void add_buffer(Array<std::byte> own, std::span<std::byte> field) {
-    PersistentExchange exchange = core::in_order_of_lasting(*grid.core(), [&] {
-      return PersistentExchange(collectives::make_halo_xchg(grid.core(), field.data(), geometry), edges);
+    PersistentExchange exchange = core::in_order_of_lasting(*Access::core(grid), [&] {
+      return Access::exchange(collectives::make_halo_xchg(Access::core(grid), field.data(), geometry), edges);
     });
     buffers.push_back({std::move(own), field, std::move(exchange), std::vector<bool>(sources.size(), true)});
   }

@@ -8,6 +8,7 @@
 
 #include <span>
 
+#include "bindings/native/access.h"
 #include "bindings/native/starting.h"
 #include "collectives/neighbor/cart_shift_xchg.h"
 #include "collectives/neighbor/neighbor_collective.h"
@@ -78,11 +79,11 @@ namespace fab::detail {
 /// Starts for a caller that waits at once. A call that is refused uses up its place.
 template <class Call>
 Request start_for_waiting(const Communicator& communicator, const Call& call) {
-  core::Communicator& core = *communicator.core();
+  core::Communicator& core = *Access::core(communicator);
   return core::in_order(core, [&] {
     return prepared(communicator, call, [&](const auto& operation) {
       const core::Lock lock(core.engine().mutex);
-      return Request(communicator.core(), operation.start(core));
+      return Access::request(Access::core(communicator), operation.start(core));
     });
   });
 }
@@ -96,16 +97,16 @@ void perform(const Communicator& communicator, const Call& call) {
 template <class Call>
 Request start(const Communicator& communicator, const Call& call) {
   Request request = start_for_waiting(communicator, call);
-  communicator.core()->engine().leave();
+  Access::core(communicator)->engine().leave();
   return request;
 }
 
 template <class Call>
 PersistentExchange persistent(const Communicator& communicator, const Call& call) {
-  const std::shared_ptr<core::Communicator>& core = communicator.core();
+  const std::shared_ptr<core::Communicator>& core = Access::core(communicator);
   return core::in_order_of_lasting(*core, [&] {
     return prepared(communicator, call, [&](const auto& operation) {
-      return PersistentExchange(operation.make(core), operation.sources(*core));
+      return Access::exchange(operation.make(core), operation.sources(*core));
     });
   });
 }

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator.h"
 #include "fab/fab.h"
@@ -149,7 +150,7 @@ void open_pair(std::unique_ptr<Store> store, const std::string& provider) {
   globals.context = open_context(config, std::move(store));
   const auto core = globals.context->world();
   core->set_topology(DistributedGraph({1 - core->rank()}, {1 - core->rank()}));
-  globals.communicator.emplace(core);
+  globals.communicator = Access::communicator(core);
   globals.sent.assign(kElements, 0);
   globals.received.assign(kElements, 0);
   globals.exchange.emplace(neighbor_xchg.persistent(*globals.communicator, globals.sent.data(), globals.received.data(),
@@ -258,7 +259,7 @@ TEST_P(ForkBesideExchange, ChildThatOpensItsOwnFab) {
     core->set_topology(Cartesian({1}, {true}));
     const SharedVector out{1, 2};
     SharedVector in(2);
-    neighbor_xchg(Communicator(core), out, in);
+    neighbor_xchg(Access::communicator(core), out, in);
     if (in != SharedVector{2, 1}) ::_exit(1);
   };
   EXPECT_EQ(results([&] { return ended_well(run_child(child)); }), kBothFine);

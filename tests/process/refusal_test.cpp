@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator.h"
 #include "fab/fab.h"
@@ -66,7 +67,7 @@ std::string exchange(std::unique_ptr<Store> store, const std::function<void()>& 
     const auto core = context->world();
     const int rank = core->rank();
     core->set_topology(DistributedGraph({1 - rank}, {1 - rank}));
-    const Communicator communicator(core);
+    const Communicator communicator = Access::communicator(core);
     for (const std::size_t elements : {1u, 1000u, 200'000u, 2u, 500'000u}) {
       std::vector<int, Allocator<int>> out(elements, rank + 1);
       std::vector<int, Allocator<int>> in(elements, -1);

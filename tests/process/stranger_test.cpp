@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator.h"
 #include "core/match_tag.h"
@@ -86,7 +87,7 @@ struct NetworkRank {
     config.one_sided = one_sided;
     config.wait_timeout_s = kPatienceS;
     context = open_context(config, std::move(store));
-    world = std::make_unique<Communicator>(context->world());
+    world = std::make_unique<Communicator>(Access::communicator(context->world()));
   }
 
   [[nodiscard]] std::uint64_t strangers() const {
@@ -331,7 +332,7 @@ TEST_P(StrangerTest, TellsOfNoWrite) {
     std::vector<std::uint64_t> in(10'000);
     const auto neighbors = rank.context->world();
     neighbors->set_topology(DistributedGraph({1 - neighbors->rank()}, {1 - neighbors->rank()}));
-    const Communicator communicator(neighbors);
+    const Communicator communicator = Access::communicator(neighbors);
     auto exchange =
         neighbor_xchg.persistent(communicator, out.data(), in.data(), Layout::contiguous(out.size() * sizeof(out[0])));
     exchange.start();

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "bindings/native/access.h"
 #include "collectives/neighbor/halo_xchg.h"
 #include "fab/communicator.h"
 #include "fab/halo.h"
@@ -129,7 +130,7 @@ TEST(HaloExchange, AllocatesNothingBetweenStartAndFinish) {
   RecordingRig::Options options;
   options.ranks = 1;
   RecordingRig rig(options);
-  const Communicator world(rig.world());
+  const Communicator world = Access::communicator(rig.world());
   HaloExchange halo(world, {.grid = {1, 1},
                             .periodic = {true, false},
                             .block = {.interior = {4, 4}, .width = {1, 1}, .corners = true},

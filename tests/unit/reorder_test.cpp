@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "bindings/native/access.h"
 #include "core/communicator.h"
 #include "core/context.h"
 #include "fab/fab.h"
@@ -35,7 +36,7 @@ class PretendedNodes {
   void run(const std::function<void(const Communicator& world)>& body) {
     std::vector<std::thread> threads;
     for (const auto& context : contexts_)
-      threads.emplace_back([&body, context] { body(Communicator(context->world())); });
+      threads.emplace_back([&body, context] { body(Access::communicator(context->world())); });
     for (std::thread& thread : threads) thread.join();
   }
 

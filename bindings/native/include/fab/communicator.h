@@ -14,6 +14,7 @@ namespace fab {
 namespace core {
 class Communicator;
 }
+struct Access;
 
 /// Whether ranks may change places so that fewer messages of a topology go from node to node. Place i, whose neighbours
 /// the topology names by their places, then is rank i of the new communicator, but perhaps not rank i of the old one.
@@ -27,8 +28,6 @@ enum class Reorder : bool { no, yes };
 /// Making a communicator is collective over the one it is made from, and waits for its rank 0.
 class Communicator {
  public:
-  explicit Communicator(std::shared_ptr<core::Communicator> core) noexcept : core_(std::move(core)) {}
-
   [[nodiscard]] Rank rank() const noexcept;
   [[nodiscard]] int size() const noexcept;
   /// Null without one.
@@ -65,9 +64,9 @@ class Communicator {
                                                Reorder reorder = Reorder::no,
                                                std::vector<std::int64_t> weights = {}) const;
 
-  [[nodiscard]] const std::shared_ptr<core::Communicator>& core() const noexcept { return core_; }
-
  private:
+  friend struct Access;
+  explicit Communicator(std::shared_ptr<core::Communicator> core) noexcept : core_(std::move(core)) {}
   [[nodiscard]] std::optional<Communicator> derive(std::span<const Rank> ranks, std::optional<Topology> topology) const;
 
   std::shared_ptr<core::Communicator> core_;

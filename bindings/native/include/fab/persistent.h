@@ -26,8 +26,6 @@ struct Arrival;
 class PersistentExchange {
  public:
   PersistentExchange() noexcept;
-  /// For bindings: `sources` are the edges whose blocks can be waited for one by one.
-  explicit PersistentExchange(core::Persistent exchange, std::span<const Edge> sources = {});
   PersistentExchange(PersistentExchange&& other) noexcept;
   PersistentExchange& operator=(PersistentExchange&& other) noexcept;
   ~PersistentExchange();
@@ -79,6 +77,8 @@ class PersistentExchange {
   static void wait_all(std::span<PersistentExchange> exchanges);
 
  private:
+  friend struct Access;
+  PersistentExchange(core::Persistent exchange, std::span<const Edge> sources);
   static void start_these(std::span<PersistentExchange> exchanges);
   [[nodiscard]] Status end();
   [[nodiscard]] Result<bool> ended();

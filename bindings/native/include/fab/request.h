@@ -20,6 +20,7 @@ class Communicator;
 class Pending;
 }  // namespace core
 
+struct Access;
 class Completions;
 
 namespace detail {
@@ -41,9 +42,6 @@ template <class Number, class Period>
 class Request {
  public:
   Request() noexcept = default;
-  /// Takes over what was started (for bindings).
-  Request(std::shared_ptr<core::Communicator> communicator, core::Pending& pending) noexcept
-      : communicator_(std::move(communicator)), pending_(&pending) {}
   Request(Request&& other) noexcept;
   Request& operator=(Request&& other) noexcept;
   ~Request();
@@ -100,7 +98,10 @@ class Request {
   [[nodiscard]] static std::vector<std::size_t> test_some(std::span<Request> requests);
 
  private:
+  friend struct Access;
   friend class Completions;
+  Request(std::shared_ptr<core::Communicator> communicator, core::Pending& pending) noexcept
+      : communicator_(std::move(communicator)), pending_(&pending) {}
   /// Precondition: active.
   void make_progress();
   Status release();
