@@ -122,9 +122,9 @@ std::size_t elements_along_edges(const CallBuffers& call, std::size_t destinatio
       refuse(call, "{} elements in the {} buffer for {} neighbours", elements, side, blocks);
     return blocks == 0 ? 0 : elements / blocks;
   };
-  const std::size_t incoming = per_block(call.recv_elements, sources, "receive");
-  if (call.in_place) return incoming;
+  if (call.in_place) return per_block(call.recv_elements, sources, "receive");
   const std::size_t outgoing = per_block(call.send_elements, destinations, "send");
+  const std::size_t incoming = per_block(call.recv_elements, sources, "receive");
   if (destinations > 0 && sources > 0 && outgoing != incoming)
     refuse(call, "{} elements per neighbour sent, {} received; use {}v for unequal blocks", outgoing, incoming,
            name_of(call.operation));

@@ -222,11 +222,12 @@ TEST_F(Unequal, BlocksAreGatheredAndScatteredByOneRank) {
         scatterv, world(), source, where, part, Root{root});
     // In place the root has a form of its own.
     if (is_root) {
-      all = begun();
+      const std::vector<short> before = begun();
+      all = before;
       in_all_forms(
           [&](const char* form) {
             EXPECT_EQ(all, all_blocks()) << form << " in place";
-            all = begun();
+            all = before;
           },
           gatherv, world(), all, where, Root{root});
       in_all_forms([](const char*) {}, scatterv, world(), source, where, Root{root});
