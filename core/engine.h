@@ -170,8 +170,8 @@ class Engine : private BeforeRelease {
   /// A run goes on with a function of the user's, which needs a thread of the application: one that waits or tests.
   void park(Run& run) FAB_REQUIRES(mutex);
 
-  /// A descriptor that is readable once something has ended, or needs a thread of the application, since it was read. The
-  /// first call makes it. Throws Error(no_resources).
+  /// A descriptor that is readable once something has ended, or needs a thread of the application, since it was read.
+  /// The first call makes it. Throws Error(no_resources).
   [[nodiscard]] int completion_fd() FAB_REQUIRES(mutex);
   /// Reads it.
   void clear_completions() noexcept;

@@ -173,8 +173,8 @@ void Engine::notify_followers() noexcept {
 
 void Engine::clear_completions() noexcept {
   std::uint64_t count = 0;
-  if (const int fd = completion_fd_.load(std::memory_order_relaxed); fd >= 0)
-    [[maybe_unused]] const auto bytes = ::read(fd, &count, sizeof(count));
+  if (const int fd = completion_fd_.load(std::memory_order_relaxed); fd >= 0) [[maybe_unused]]
+    const auto bytes = ::read(fd, &count, sizeof(count));
 }
 
 int Engine::completion_fd() {
