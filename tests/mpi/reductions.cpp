@@ -5,9 +5,9 @@
 #include <random>
 #include <string>
 
-#include "bindings/mpi/failure.h"
-#include "bindings/mpi/process.h"
-#include "bindings/mpi/reduction.h"
+#include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/datatypes/reduction.h"
+#include "bindings/mpi/lifecycle/lifecycle.h"
 #include "communicators.h"
 #include "support/reduction_oracle.h"
 
@@ -129,7 +129,7 @@ std::vector<OpCase> predefined_ops() {
 class ReducerTest : public testing::Test {
  protected:
   void SetUp() override {
-    mpi::Process::instance().open();
+    mpi::open_fab();
     ASSERT_EQ(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), MPI_SUCCESS);
     ASSERT_EQ(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), MPI_SUCCESS);
   }
