@@ -53,6 +53,12 @@ Schedule build_for(const core::Communicator& communicator, const CollectiveCall&
   return build(algorithm, call, commit_options(algorithm, call, config));
 }
 
+/// Empty where the communicator compares no calls.
+std::string compared_words(const core::Communicator& communicator, const CollectiveCall& call) {
+  if (!communicator.compares_calls()) return {};
+  return words_of(call, algorithm_for(communicator, call).name);
+}
+
 }  // namespace
 
 const Algorithm& algorithm_for(const core::Communicator& communicator, const CollectiveCall& call) {
@@ -64,14 +70,14 @@ core::Run& start(core::Communicator& communicator, const void* send, void* recv,
   describe(communicator, call);
   const auto bases = buffers(send, recv);
   return communicator.start(
-      bases, [&] { return build_for(communicator, call); }, call.operation.user, words_of(communicator, call));
+      bases, [&] { return build_for(communicator, call); }, call.operation.user, compared_words(communicator, call));
 }
 
 core::Persistent make(const std::shared_ptr<core::Communicator>& communicator, const void* send, void* recv,
                       const CollectiveCall& call) {
   check(*communicator, call);
   return {communicator, build_for(*communicator, call), buffers(send, recv), call.operation.user,
-          words_of(*communicator, call)};
+          compared_words(*communicator, call)};
 }
 
 CollectiveCall barrier_call() { return {.collective = Collective::barrier}; }

@@ -5,8 +5,6 @@
 #include <functional>
 #include <iterator>
 
-#include "collectives/start.h"
-
 namespace fab::collectives {
 
 namespace {
@@ -56,8 +54,7 @@ std::string amount(const CollectiveCall& call) {
 
 }  // namespace
 
-std::string words_of(const core::Communicator& communicator, const CollectiveCall& call) {
-  if (!communicator.compares_calls()) return {};
+std::string words_of(const CollectiveCall& call, std::string_view algorithm) {
   std::string text;
   const auto add = [&text](const std::string& what) {
     if (!what.empty()) text += (text.empty() ? "" : ", ") + what;
@@ -65,7 +62,7 @@ std::string words_of(const core::Communicator& communicator, const CollectiveCal
   if (has_root(call.collective)) add(fmt::format("root {}", call.root));
   if (is_reduction(call)) add(words_of(call.operation));
   add(amount(call));
-  add(fmt::format("by {}", algorithm_for(communicator, call).name));
+  add(fmt::format("by {}", algorithm));
   return fmt::format("{}({})", to_string(call.collective), text);
 }
 
