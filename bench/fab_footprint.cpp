@@ -89,7 +89,7 @@ bench::CpuUse cpu_use_with_receive_pending(const fab::Communicator& world, doubl
   const fab::Layout one_byte = fab::Layout::contiguous(1);
   char received = 0;
   const char sent = 1;
-  fab::Request request = fab::ineighbor_xchg(even ? to_even : to_odd, nullptr, &received, one_byte);
+  fab::Request request = fab::neighbor_xchg.start(even ? to_even : to_odd, nullptr, &received, one_byte);
   const bench::CpuUse use = bench::cpu_use_while_sleeping(seconds);
   if (request.test()) throw std::runtime_error("the receive was not pending all the time");
   std::this_thread::sleep_for(kMargin);
@@ -98,16 +98,13 @@ bench::CpuUse cpu_use_with_receive_pending(const fab::Communicator& world, doubl
   return use;
 }
 
-fab::Communicator make_ring(const fab::Context& context) {
-  return context.world().cartesian({context.size()}, {true}).value();
-}
+fab::Communicator make_ring(const fab::Context& context) { return context.world().cartesian({context.size()}, {true}); }
 
 void exchange(const fab::Communicator& communicator, std::size_t bytes, int times) {
   const std::size_t blocks = communicator.neighborhood().destinations.size();
   const std::vector<char> send(bytes * blocks);
   std::vector<char> receive(send.size());
-  for (int i = 0; i < times; ++i)
-    fab::ineighbor_xchg(communicator, std::span<const char>(send), std::span(receive)).wait();
+  for (int i = 0; i < times; ++i) fab::neighbor_xchg.start(communicator, send, receive).wait();
 }
 
 void report_cpu(const fab::Context& context, const std::vector<OverRanks>& figures, const Options& options) {

@@ -10,10 +10,11 @@
 
 #include "bench/support/google_benchmark.h"
 #include "bench/support/null_provider.h"
+#include "bindings/native/access.h"
 #include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "fab/communicator.h"
-#include "fab/persistent.h"
+#include "fab/neighbor.h"
 
 namespace {
 
@@ -35,12 +36,14 @@ class Ring {
           }));
     auto core = core::Communicator::world(contexts_.front());
     core->set_topology(Cartesian({3}, {true}));
-    communicator_ = std::make_unique<Communicator>(core);
+    communicator_ = std::make_unique<Communicator>(Access::communicator(core));
     exchange().wait();
   }
 
-  Request exchange() { return ineighbor_xchg(*communicator_, send_.data(), recv_.data(), block_); }
-  PersistentExchange persistent() { return neighbor_xchg_init(*communicator_, send_.data(), recv_.data(), block_); }
+  Request exchange() { return neighbor_xchg.start(*communicator_, send_.data(), recv_.data(), block_); }
+  PersistentExchange persistent() {
+    return neighbor_xchg.persistent(*communicator_, send_.data(), recv_.data(), block_);
+  }
   void exchange_at_once() { neighbor_xchg(*communicator_, send_.data(), recv_.data(), block_); }
 
  private:

@@ -13,8 +13,7 @@ BlockList BlockList::regular(const Layout& element, std::size_t elements, std::s
   return list;
 }
 
-BlockList BlockList::irregular(const Layout& element, std::span<const int> counts,
-                               std::span<const int> displacements) noexcept {
+BlockList BlockList::irregular(const Layout& element, Integers counts, Integers displacements) noexcept {
   BlockList list;
   list.form_ = Form::irregular;
   list.element_ = &element;
@@ -68,8 +67,8 @@ void BlockList::describe(core::CallShape& shape) const {
   shape.add(static_cast<std::uint64_t>(blocks_) * kForms + static_cast<std::uint64_t>(form_));
   if (element_ != nullptr) shape.add(*element_);
   if (form_ == Form::regular) return shape.add(static_cast<std::uint64_t>(elements_));
-  for (const int count : counts_) shape.add(static_cast<std::int64_t>(count));
-  for (const int displacement : displacements_) shape.add(static_cast<std::int64_t>(displacement));
+  for (std::size_t i = 0; i < counts_.size(); ++i) shape.add(counts_[i]);
+  for (std::size_t i = 0; i < displacements_.size(); ++i) shape.add(displacements_[i]);
   for (const BlockShape& block : shapes_) {
     shape.add(static_cast<std::int64_t>(block.offset));
     shape.add(block.layout);

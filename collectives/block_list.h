@@ -7,6 +7,7 @@
 
 #include "core/plan/call_shape.h"
 #include "fab/block_shape.h"
+#include "fab/integers.h"
 #include "fab/schedule.h"
 
 namespace fab::collectives {
@@ -29,8 +30,7 @@ class BlockList {
   /// `blocks` blocks of `elements` elements, one after another.
   static BlockList regular(const Layout& element, std::size_t elements, std::size_t blocks) noexcept;
   /// Block i has counts[i] elements from displacements[i] extents on. Counts are not negative.
-  static BlockList irregular(const Layout& element, std::span<const int> counts,
-                             std::span<const int> displacements) noexcept;
+  static BlockList irregular(const Layout& element, Integers counts, Integers displacements) noexcept;
   /// Any shape per block.
   static BlockList general(std::span<const BlockShape> blocks) noexcept;
 
@@ -49,8 +49,8 @@ class BlockList {
   const Layout* element_ = nullptr;
   std::size_t elements_ = 0;
   std::size_t blocks_ = 0;
-  std::span<const int> counts_;
-  std::span<const int> displacements_;
+  Integers counts_;
+  Integers displacements_;
   std::span<const BlockShape> shapes_;
 };
 

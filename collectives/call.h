@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <limits>
-#include <span>
 
 #include "collectives/block_list.h"
 #include "core/base/collective.h"
+#include "fab/integers.h"
 #include "fab/operator.h"
 
 namespace fab::collectives {
@@ -29,7 +29,7 @@ struct CollectiveCall {
   BlockList send{};       ///< in place: of reductions, what lies in the receive buffer; otherwise ignored
   BlockList recv{};       ///< bcast: the buffer, at the root as well
   /// reduce_scatter: elements of `send` for each rank, the same on all ranks; empty: equal blocks.
-  std::span<const int> counts{};
+  Integers counts{};
   Operator operation{};  ///< of reductions
 
   /// This rank's vector, for collectives with one.

@@ -49,8 +49,8 @@ CollectiveCall alltoallv_call(const BlockList& blocks, int ranks) {
   return {.collective = Collective::alltoallv, .in_place = true, .bytes = kUnknownBytes, .recv = blocks};
 }
 
-CollectiveCall reduce_scatter_call(const Layout& element, std::span<const int> counts, const Operator& operation,
-                                   Rank rank, int ranks, bool in_place) {
+CollectiveCall reduce_scatter_call(const Layout& element, Integers counts, const Operator& operation, Rank rank,
+                                   int ranks, bool in_place) {
   check_number(Collective::reduce_scatter, counts.size(), "counts", ranks);
   check_elements(element, operation);
   std::size_t elements = 0;

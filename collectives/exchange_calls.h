@@ -1,8 +1,6 @@
 // The calls that exchange blocks between all ranks, or combine them and leave each rank its part.
 #pragma once
 
-#include <span>
-
 #include "collectives/call.h"
 
 namespace fab::collectives {
@@ -16,8 +14,8 @@ namespace fab::collectives {
 /// counts[i] elements for rank i, of which this is `rank`; `counts` outlives the call. Throws Error(invalid_argument)
 /// when there is not one for each of `ranks` ranks, Error(invalid_count) for negative ones, or when `element` holds no
 /// whole number of the operation's.
-[[nodiscard]] CollectiveCall reduce_scatter_call(const Layout& element, std::span<const int> counts,
-                                                 const Operator& operation, Rank rank, int ranks, bool in_place);
+[[nodiscard]] CollectiveCall reduce_scatter_call(const Layout& element, Integers counts, const Operator& operation,
+                                                 Rank rank, int ranks, bool in_place);
 /// Equal blocks. Throws the latter.
 [[nodiscard]] CollectiveCall reduce_scatter_block_call(const Layout& block, const Operator& operation, int ranks,
                                                        bool in_place);

@@ -24,7 +24,7 @@ void check(const core::Communicator& communicator, const CollectiveCall& call) {
 }
 
 /// What a schedule depends on besides the communicator.
-const core::CallShape& describe(core::Communicator& communicator, const CollectiveCall& call) {
+core::CallShape& describe(core::Communicator& communicator, const CollectiveCall& call) {
   core::CallShape& shape = communicator.empty_shape(key_of(call.collective));
   const Operator& operation = call.operation;
   shape.add(static_cast<std::uint64_t>(operation.reduction.op) << 32 |
@@ -34,7 +34,7 @@ const core::CallShape& describe(core::Communicator& communicator, const Collecti
   shape.add(static_cast<std::int64_t>(call.root));
   call.send.describe(shape);
   call.recv.describe(shape);
-  for (const int count : call.counts) shape.add(static_cast<std::int64_t>(count));
+  for (std::size_t i = 0; i < call.counts.size(); ++i) shape.add(call.counts[i]);
   return shape;
 }
 
@@ -53,6 +53,12 @@ Schedule build_for(const core::Communicator& communicator, const CollectiveCall&
   return build(algorithm, call, commit_options(algorithm, call, config));
 }
 
+/// Empty where the communicator compares no calls.
+std::string compared_words(const core::Communicator& communicator, const CollectiveCall& call) {
+  if (!communicator.compares_calls()) return {};
+  return words_of(call, algorithm_for(communicator, call).name);
+}
+
 }  // namespace
 
 const Algorithm& algorithm_for(const core::Communicator& communicator, const CollectiveCall& call) {
@@ -61,17 +67,18 @@ const Algorithm& algorithm_for(const core::Communicator& communicator, const Col
 
 core::Run& start(core::Communicator& communicator, const void* send, void* recv, const CollectiveCall& call) {
   check(communicator, call);
-  const core::CallShape& shape = describe(communicator, call);
+  describe(communicator, call);
   const auto bases = buffers(send, recv);
   return communicator.start(
-      shape, bases, [&] { return build_for(communicator, call); }, call.operation.user, words_of(communicator, call));
+      shape, bases, [&] { return build_for(communicator, call); }, call.operation.user,
+      compared_words(communicator, call));
 }
 
 core::Persistent make(const std::shared_ptr<core::Communicator>& communicator, const void* send, void* recv,
                       const CollectiveCall& call) {
   check(*communicator, call);
   return {communicator, build_for(*communicator, call), buffers(send, recv), call.operation.user,
-          words_of(*communicator, call)};
+          compared_words(*communicator, call)};
 }
 
 CollectiveCall barrier_call() { return {.collective = Collective::barrier}; }

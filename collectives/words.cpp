@@ -1,11 +1,9 @@
 #include "collectives/words.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <functional>
 #include <iterator>
-
-#include "collectives/start.h"
 
 namespace fab::collectives {
 
@@ -33,26 +31,30 @@ std::string words_of(const Operator& operation) {
                      operation.commutative ? "commutes" : "does not commute", operation.element_bytes);
 }
 
+template <class List, class Number>
+std::string joined(const List& list, Number&& number_of) {
+  std::string text;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    fmt::format_to(std::back_inserter(text), "{}{}", i == 0 ? "" : "+", number_of(list[i]));
+  return text;
+}
+
 /// Of calls in which all ranks know the blocks of all.
 std::string block_sizes(const BlockList& blocks) {
-  std::string text;
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    fmt::format_to(std::back_inserter(text), "{}{}", i == 0 ? "" : "+", blocks[i].bytes());
-  return text;
+  return joined(blocks, [](const BlockView& block) { return block.bytes(); });
 }
 
 std::string amount(const CollectiveCall& call) {
   if (call.collective == Collective::barrier || call.bytes == kUnknownBytes) return {};
   if (call.collective == Collective::allgatherv) return block_sizes(call.recv) + " bytes";
-  if (!call.counts.empty()) return fmt::format("{} elements", fmt::join(call.counts, "+"));
+  if (!call.counts.empty()) return joined(call.counts, std::identity{}) + " elements";
   if (is_reduction(call)) return fmt::format("{} elements", call.bytes / call.operation.element_bytes);
   return fmt::format("{} bytes", call.bytes);
 }
 
 }  // namespace
 
-std::string words_of(const core::Communicator& communicator, const CollectiveCall& call) {
-  if (!communicator.compares_calls()) return {};
+std::string words_of(const CollectiveCall& call, std::string_view algorithm) {
   std::string text;
   const auto add = [&text](const std::string& what) {
     if (!what.empty()) text += (text.empty() ? "" : ", ") + what;
@@ -60,7 +62,7 @@ std::string words_of(const core::Communicator& communicator, const CollectiveCal
   if (has_root(call.collective)) add(fmt::format("root {}", call.root));
   if (is_reduction(call)) add(words_of(call.operation));
   add(amount(call));
-  add(fmt::format("by {}", algorithm_for(communicator, call).name));
+  add(fmt::format("by {}", algorithm));
   return fmt::format("{}({})", to_string(call.collective), text);
 }
 

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "collectives/call.h"
-#include "core/communicator/communicator.h"
 
 namespace fab::collectives {
 
 /// Everything that ranks must agree about: the collective, its root, operation, type, bytes or counts, and algorithm.
-/// Empty where the communicator compares no calls.
-[[nodiscard]] std::string words_of(const core::Communicator& communicator, const CollectiveCall& call);
+[[nodiscard]] std::string words_of(const CollectiveCall& call, std::string_view algorithm);
 
 }  // namespace fab::collectives

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "bindings/native/access.h"
 #include "collectives/start.h"
 #include "fab/fab.h"
 #include "support/fab_transport.h"
@@ -23,15 +24,15 @@ class Call {
       case Collective::barrier:
         return fab::barrier(communicator_);
       case Collective::bcast:
-        return fab::bcast(communicator_, receive, block_, root);
+        return fab::bcast(communicator_, receive, block_, fab::Root{root});
       case Collective::reduce:
-        return fab::reduce(communicator_, send, receive, block_, sum_, root);
+        return fab::reduce(communicator_, send, receive, block_, sum_, fab::Root{root});
       case Collective::allreduce:
         return fab::allreduce(communicator_, send, receive, block_, sum_);
       case Collective::gather:
-        return fab::gather(communicator_, send, receive, block_, root);
+        return fab::gather(communicator_, send, receive, block_, fab::Root{root});
       case Collective::scatter:
-        return fab::scatter(communicator_, send, receive, block_, root);
+        return fab::scatter(communicator_, send, receive, block_, fab::Root{root});
       case Collective::allgather:
         return fab::allgather(communicator_, send, receive, block_);
       case Collective::alltoall:
@@ -49,25 +50,25 @@ class Call {
     std::byte* const receive = case_.receive();
     switch (case_.collective()) {
       case Collective::barrier:
-        return fab::ibarrier(communicator_);
+        return fab::barrier.start(communicator_);
       case Collective::bcast:
-        return fab::ibcast(communicator_, receive, block_, root);
+        return fab::bcast.start(communicator_, receive, block_, fab::Root{root});
       case Collective::reduce:
-        return fab::ireduce(communicator_, send, receive, block_, sum_, root);
+        return fab::reduce.start(communicator_, send, receive, block_, sum_, fab::Root{root});
       case Collective::allreduce:
-        return fab::iallreduce(communicator_, send, receive, block_, sum_);
+        return fab::allreduce.start(communicator_, send, receive, block_, sum_);
       case Collective::gather:
-        return fab::igather(communicator_, send, receive, block_, root);
+        return fab::gather.start(communicator_, send, receive, block_, fab::Root{root});
       case Collective::scatter:
-        return fab::iscatter(communicator_, send, receive, block_, root);
+        return fab::scatter.start(communicator_, send, receive, block_, fab::Root{root});
       case Collective::allgather:
-        return fab::iallgather(communicator_, send, receive, block_);
+        return fab::allgather.start(communicator_, send, receive, block_);
       case Collective::alltoall:
-        return fab::ialltoall(communicator_, send, receive, block_);
+        return fab::alltoall.start(communicator_, send, receive, block_);
       case Collective::reduce_scatter_block:
-        return fab::ireduce_scatter_block(communicator_, send, receive, block_, sum_);
+        return fab::reduce_scatter_block.start(communicator_, send, receive, block_, sum_);
       case Collective::scan:
-        return fab::iscan(communicator_, send, receive, block_, sum_);
+        return fab::scan.start(communicator_, send, receive, block_, sum_);
     }
     throw std::logic_error("not a collective");
   }
@@ -120,7 +121,7 @@ std::optional<FabPath> FabCollectives::path() const { return parts_->transport.p
 
 std::string FabCollectives::algorithm(const CollectiveCase& one) const {
   const bool is_split = one.collective() == Collective::reduce_scatter_block;
-  return fab::collectives::algorithm_for(*parts_->world.core(),
+  return fab::collectives::algorithm_for(*fab::Access::core(parts_->world),
                                          {.collective = of_fab(one.collective()),
                                           .bytes = one.bytes() * static_cast<std::size_t>(is_split ? one.ranks() : 1),
                                           .operation = fab::Operator::of<double>(fab::ReduceOp::sum)})
@@ -132,15 +133,15 @@ std::vector<Contestant> FabCollectives::contestants(CollectiveCase& one) {
   const std::string name = name_of(one.collective());
   return {
       {.library = "fab", .form = Form::blocking, .call = "fab::" + name, .calls = repeat([call] { call->blocking(); })},
-      {.library = "fab", .form = Form::nonblocking, .call = "fab::i" + name + " + wait", .calls = repeat([call] {
-                                                                                           call->begin().wait();
-                                                                                         })}};
+      {.library = "fab", .form = Form::nonblocking, .call = "fab::" + name + ".start + wait", .calls = repeat([call] {
+                                                                                                call->begin().wait();
+                                                                                              })}};
 }
 
 std::optional<NonblockingCall> FabCollectives::nonblocking(CollectiveCase& one) {
   const auto call = std::make_shared<Call>(parts_->world, one);
   return in_halves(
-      "fab", std::string("fab::i") + name_of(one.collective()), [call] { return call->begin(); },
+      "fab", std::string("fab::") + name_of(one.collective()) + ".start", [call] { return call->begin(); },
       [](fab::Request& request) { request.wait(); });
 }
 

@@ -101,8 +101,8 @@ class NativeExchange {
       sent_.push_back({.layout = layout_of(boxes.sent(block, Order::fab), boxes.element_bytes())});
       received_.push_back({.layout = layout_of(boxes.received(block, Order::fab), boxes.element_bytes())});
     }
-    persistent_ = is_regular_ ? fab::neighbor_xchg_init(communicator_, send_, receive_, block_)
-                              : fab::neighbor_xchgv_init(communicator_, send_, sent_, receive_, received_);
+    persistent_ = is_regular_ ? fab::neighbor_xchg.persistent(communicator_, send_, receive_, block_)
+                              : fab::neighbor_xchgv.persistent(communicator_, send_, sent_, receive_, received_);
   }
 
   [[nodiscard]] const char* letter() const { return is_regular_ ? "" : "v"; }
@@ -113,8 +113,8 @@ class NativeExchange {
       fab::neighbor_xchgv(communicator_, send_, sent_, receive_, received_);
   }
   void nonblocking() const {
-    fab::Request request = is_regular_ ? fab::ineighbor_xchg(communicator_, send_, receive_, block_)
-                                       : fab::ineighbor_xchgv(communicator_, send_, sent_, receive_, received_);
+    fab::Request request = is_regular_ ? fab::neighbor_xchg.start(communicator_, send_, receive_, block_)
+                                       : fab::neighbor_xchgv.start(communicator_, send_, sent_, receive_, received_);
     request.wait();
   }
   void persistent() {
@@ -141,17 +141,17 @@ std::vector<Contestant> native_forms(const fab::Communicator& communicator, Exch
                                                                                 })},
           {.library = "native",
            .form = Form::nonblocking,
-           .call = fmt::format("fab::i{} + wait", name),
+           .call = fmt::format("fab::{}.start + wait", name),
            .calls = repeat([native] { native->nonblocking(); })},
           {.library = "native",
            .form = Form::persistent,
-           .call = fmt::format("start + wait (fab::{}_init)", name),
+           .call = fmt::format("start + wait (fab::{}.persistent)", name),
            .calls = repeat([native] { native->persistent(); })}};
 }
 
 fab::Communicator communicator_of(const fab::Context& context, const Neighbors& neighbors) {
   if (neighbors.pattern() != Pattern::pair)
-    return *context.world().cartesian(neighbors.dims(), std::vector<bool>(neighbors.dims().size(), true));
+    return context.world().cartesian(neighbors.dims(), std::vector<bool>(neighbors.dims().size(), true));
   const int partner = neighbors.neighbor(0, Order::fab);
   return context.world().distributed_graph({partner}, {partner});
 }

@@ -1,5 +1,6 @@
 #include "bindings/native/broadcast.h"
 
+#include "bindings/native/access.h"
 #include "collectives/start.h"
 #include "core/context.h"
 #include "fab/request.h"
@@ -11,8 +12,8 @@ void broadcast(const std::shared_ptr<core::Communicator>& communicator, void* da
   Request request;
   {
     const core::Lock lock(communicator->engine().mutex);
-    request =
-        Request(communicator, collectives::start(*communicator, nullptr, data, collectives::bcast_call(block, 0)));
+    request = Access::request(communicator,
+                              collectives::start(*communicator, nullptr, data, collectives::bcast_call(block, 0)));
   }
   request.wait();
 }

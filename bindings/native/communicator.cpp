@@ -45,6 +45,15 @@ void check_places(const Shape& topology, int ranks, const char* call) {
                                                     to_string(Topology(topology)), topology.size(), ranks));
 }
 
+/// What a rank gets that must not be left over.
+Communicator placed(std::optional<Communicator> made, const Communicator& parent, const char* call) {
+  if (made) return *std::move(made);
+  throw Error(Errc::invalid_topology,
+              fmt::format("{}: rank {} of {} is left over, as the topology has fewer places; use {}_if where that is "
+                          "meant",
+                          call, parent.rank(), parent.size(), call));
+}
+
 void check_weights(std::span<const std::int64_t> weights, std::size_t destinations) {
   if (!weights.empty() && weights.size() != destinations)
     throw Error(
@@ -95,8 +104,17 @@ std::optional<Communicator> Communicator::subset(std::span<const Rank> ranks) co
   return derive(ranks, std::nullopt);
 }
 
-std::optional<Communicator> Communicator::cartesian(std::vector<int> dims, std::vector<bool> periodic, Reorder reorder,
-                                                    std::span<const std::int64_t> weights) const {
+Communicator Communicator::cartesian(std::vector<int> dims, std::vector<bool> periodic, Reorder reorder,
+                                     std::span<const std::int64_t> weights) const {
+  return placed(cartesian_if(std::move(dims), std::move(periodic), reorder, weights), *this, "cartesian");
+}
+
+Communicator Communicator::graph(std::vector<int> index, std::vector<int> edges, Reorder reorder) const {
+  return placed(graph_if(std::move(index), std::move(edges), reorder), *this, "graph");
+}
+
+std::optional<Communicator> Communicator::cartesian_if(std::vector<int> dims, std::vector<bool> periodic,
+                                                       Reorder reorder, std::span<const std::int64_t> weights) const {
   Cartesian grid(std::move(dims), std::move(periodic));
   check_places(grid, size(), "cartesian");
   if (reorder == Reorder::no) return derive(first_ranks(grid.size()), std::move(grid));
@@ -105,7 +123,8 @@ std::optional<Communicator> Communicator::cartesian(std::vector<int> dims, std::
   return derive(ranks, std::move(grid));
 }
 
-std::optional<Communicator> Communicator::graph(std::vector<int> index, std::vector<int> edges, Reorder reorder) const {
+std::optional<Communicator> Communicator::graph_if(std::vector<int> index, std::vector<int> edges,
+                                                   Reorder reorder) const {
   Graph whole(std::move(index), std::move(edges));
   check_places(whole, size(), "graph");
   if (reorder == Reorder::no) return derive(first_ranks(whole.size()), std::move(whole));

@@ -2,8 +2,10 @@
 
 #include <exception>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator/communicator.h"
+#include "core/progress/engine.h"
 
 namespace fab {
 
@@ -14,7 +16,8 @@ constexpr double kCloseTimeoutS = 10;
 }  // namespace
 
 Context::Context(std::shared_ptr<core::Context> core)
-    : core_(std::move(core)), world_(std::make_unique<Communicator>(core::Communicator::world(core_))) {}
+    : core_(std::move(core)),
+      world_(std::make_unique<Communicator>(Access::communicator(core::Communicator::world(core_)))) {}
 
 Context Context::open() { return Context(open_context()); }
 
@@ -30,6 +33,19 @@ Rank Context::rank() const noexcept { return core_->job().rank; }
 int Context::size() const noexcept { return core_->job().size; }
 
 const std::string& Context::transport() const noexcept { return core_->transport(); }
+
+int Context::event_fd() const {
+  core::Engine& engine = core_->engine();
+  if (engine.halted())
+    throw Error(Errc::cancelled, "event_fd: the parent of this process opened the context, and only it can use that");
+  if (!engine.has_thread())
+    throw Error(Errc::configuration,
+                "event_fd: there is no progress thread that would notice what ends; FAB_PROGRESS=caller leaves it out");
+  const core::Lock lock(engine.mutex);
+  return engine.completion_fd();
+}
+
+void Context::clear_events() const noexcept { core_->engine().clear_completions(); }
 
 void Context::close() { core_->close(kCloseTimeoutS); }
 

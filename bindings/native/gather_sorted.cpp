@@ -1,12 +1,13 @@
 #include "fab/gather_sorted.h"
 
+#include "bindings/native/access.h"
 #include "collectives/gather/sorted.h"
 
 namespace fab {
 
 void gather_sorted(const Communicator& communicator, std::int64_t key, std::span<const std::byte> message, Rank root,
                    const std::function<void(const SortedPart&)>& consume, std::size_t packet_bytes) {
-  collectives::gather_sorted(communicator.core(),
+  collectives::gather_sorted(Access::core(communicator),
                              {.root = root, .key = key, .message = message, .packet_bytes = packet_bytes},
                              [&](const collectives::PacketHead& head, const std::byte* part) {
                                consume({.source = head.source,

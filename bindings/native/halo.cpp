@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
+#include "bindings/native/access.h"
 #include "collectives/neighbor/halo_xchg.h"
 #include "core/communicator/refused_call.h"
 #include "fab/memory.h"
@@ -31,6 +34,13 @@ void check(const HaloOptions& options, const HaloGeometry& geometry) {
       refuse("memory[{}] has {} bytes; the block and its halo have {}", i, memory[i].size(), geometry.bytes());
 }
 
+[[noreturn]] void refuse_left_over(const Communicator& communicator, const std::vector<int>& grid) {
+  throw Error(Errc::invalid_topology,
+              fmt::format("halo: rank {} is left over by a grid of {} places; use HaloExchange::make_if where that is "
+                          "meant",
+                          communicator.rank(), std::accumulate(grid.begin(), grid.end(), 1, std::multiplies<>())));
+}
+
 /// Of the messages along each dimension; none where the block is bad, which HaloGeometry tells later.
 std::vector<std::int64_t> face_bytes(const HaloShape& block) {
   std::vector<std::int64_t> bytes;
@@ -49,7 +59,7 @@ std::vector<std::int64_t> face_bytes(const HaloShape& block) {
 struct HaloExchange::State {
   /// One field with its exchange.
   struct Buffer {
-    Array<std::byte> own;  ///< null: the caller's memory
+    Array<std::byte> own;  ///< empty: the caller's memory
     std::span<std::byte> field;
     PersistentExchange exchange;
     std::vector<bool> told;  ///< directions whose end was told since the last start
@@ -68,8 +78,8 @@ struct HaloExchange::State {
   }
 
   void add_buffer(Array<std::byte> own, std::span<std::byte> field) {
-    PersistentExchange exchange = core::in_order_of_lasting(*grid.core(), [&] {
-      return PersistentExchange(collectives::make_halo_xchg(grid.core(), field.data(), geometry), edges);
+    PersistentExchange exchange = core::in_order_of_lasting(*Access::core(grid), [&] {
+      return Access::exchange(collectives::make_halo_xchg(Access::core(grid), field.data(), geometry), edges);
     });
     buffers.push_back({std::move(own), field, std::move(exchange), std::vector<bool>(sources.size(), true)});
   }
@@ -96,18 +106,26 @@ HaloExchange::HaloExchange(HaloExchange&&) noexcept = default;
 HaloExchange& HaloExchange::operator=(HaloExchange&&) noexcept = default;
 HaloExchange::~HaloExchange() = default;
 
+HaloExchange::HaloExchange(const Communicator& communicator, const HaloOptions& options)
+    : HaloExchange([&] {
+        std::optional<HaloExchange> made = make_if(communicator, options);
+        if (!made) refuse_left_over(communicator, options.grid);
+        return *std::move(made);
+      }()) {}
+
 // The grid first: a rank outside it has no block, and one that gives a bad block does not keep the others waiting.
-std::optional<HaloExchange> HaloExchange::make(const Communicator& communicator, const HaloOptions& options) {
+std::optional<HaloExchange> HaloExchange::make_if(const Communicator& communicator, const HaloOptions& options) {
   std::optional<Communicator> grid =
-      communicator.cartesian(options.grid, options.periodic, options.reorder, face_bytes(options.block));
+      communicator.cartesian_if(options.grid, options.periodic, options.reorder, face_bytes(options.block));
   if (!grid) return std::nullopt;
   HaloGeometry geometry(options.block);
   check(options, geometry);
   auto state = std::make_unique<State>(*std::move(grid), std::move(geometry));
   for (std::size_t i = 0; i < static_cast<std::size_t>(options.buffers); ++i) {
     const std::size_t bytes = state->geometry.bytes();
-    Array<std::byte> own = options.memory.empty() ? make_array<std::byte>(bytes) : nullptr;
-    const std::span<std::byte> field = own == nullptr ? options.memory[i] : std::span(own.get(), bytes);
+    Array<std::byte> own;
+    if (options.memory.empty()) own = make_array<std::byte>(bytes);
+    const std::span<std::byte> field = options.memory.empty() ? std::span<std::byte>(own) : options.memory[i];
     state->add_buffer(std::move(own), field);
   }
   return HaloExchange(std::move(state));
@@ -150,6 +168,21 @@ void HaloExchange::finish() {
   State::Buffer& buffer = state_->now();
   std::fill(buffer.told.begin(), buffer.told.end(), true);
   buffer.exchange.wait();
+}
+
+Status HaloExchange::try_start() {
+  return attempt([this] { start(); });
+}
+
+Status HaloExchange::try_finish() {
+  return attempt([this] { finish(); });
+}
+
+bool HaloExchange::finish_until(std::chrono::steady_clock::time_point time) {
+  State::Buffer& buffer = state_->now();
+  const Result<bool> complete = buffer.exchange.try_wait_until(time);
+  if (!complete || *complete) std::fill(buffer.told.begin(), buffer.told.end(), true);
+  return complete.value();
 }
 
 void HaloExchange::finish(const Direction& side) {

@@ -5,10 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "collectives/neighbor/cart_shift_xchg.h"
-#include "collectives/neighbor/neighbor_xchg.h"
 #include "core/communicator/persistent.h"
-#include "core/communicator/refused_call.h"
 #include "core/progress/engine.h"
 #include "core/run/wait.h"
 #include "core/run/watch.h"
@@ -16,8 +13,6 @@
 namespace fab {
 
 namespace {
-
-using collectives::BlockList;
 
 void raise(const Status& failure) {
   if (!failure.ok()) throw Error(failure.errc(), failure.message);
@@ -73,6 +68,30 @@ Status PersistentExchange::wait_status() {
 }
 
 void PersistentExchange::wait() { raise(wait_status()); }
+
+Status PersistentExchange::try_start() {
+  return attempt([this] { start(); });
+}
+
+Result<bool> PersistentExchange::ended() {
+  Status status = end();
+  if (status.ok()) return true;
+  return status;
+}
+
+Result<bool> PersistentExchange::try_wait_until(std::chrono::steady_clock::time_point time) {
+  if (!active()) return true;
+  if (!core::wait_until(exchange_->run(), time)) return false;
+  return ended();
+}
+
+bool PersistentExchange::wait_until(std::chrono::steady_clock::time_point time) { return try_wait_until(time).value(); }
+
+Result<bool> PersistentExchange::try_test() {
+  if (!active()) return true;
+  if (!core::test(exchange_->run())) return false;
+  return ended();
+}
 
 bool PersistentExchange::test() {
   if (!active()) return true;
@@ -148,57 +167,6 @@ void PersistentExchange::wait_all(std::span<PersistentExchange> exchanges) {
     if (first.ok()) first = std::move(status);
   }
   raise(first);
-}
-
-PersistentExchange neighbor_xchg_init(const Communicator& communicator, const void* send, void* recv,
-                                      const Layout& block) {
-  const Neighborhood& edges = communicator.neighborhood();
-  return core::in_order_of_lasting(*communicator.core(), [&] {
-    return PersistentExchange(
-        collectives::make_neighbor_xchg(communicator.core(), send, recv,
-                                        {.send = BlockList::regular(block, 1, edges.destinations.size()),
-                                         .recv = BlockList::regular(block, 1, edges.sources.size())}),
-        edges.sources);
-  });
-}
-
-PersistentExchange neighbor_xchg_init(const Communicator& communicator, void* buffer, const Layout& block) {
-  const std::vector<Edge>& sources = communicator.neighborhood().sources;
-  return core::in_order_of_lasting(*communicator.core(), [&] {
-    return PersistentExchange(collectives::make_neighbor_xchg(
-                                  communicator.core(), nullptr, buffer,
-                                  {.send = {}, .recv = BlockList::regular(block, 1, sources.size()), .in_place = true}),
-                              sources);
-  });
-}
-
-PersistentExchange neighbor_xchgv_init(const Communicator& communicator, const void* send,
-                                       std::span<const BlockShape> send_blocks, void* recv,
-                                       std::span<const BlockShape> recv_blocks) {
-  return core::in_order_of_lasting(*communicator.core(), [&] {
-    return PersistentExchange(collectives::make_neighbor_xchg(
-                                  communicator.core(), send, recv,
-                                  {.send = BlockList::general(send_blocks), .recv = BlockList::general(recv_blocks)}),
-                              communicator.neighborhood().sources);
-  });
-}
-
-PersistentExchange cart_shift_xchg_init(const Communicator& communicator, const void* send, void* recv,
-                                        const Layout& block, int dimension, int displacement) {
-  return core::in_order_of_lasting(*communicator.core(), [&] {
-    return PersistentExchange(collectives::make_cart_shift_xchg(
-        communicator.core(), send, recv,
-        {.send = {0, 1, &block}, .recv = {0, 1, &block}, .dimension = dimension, .displacement = displacement}));
-  });
-}
-
-PersistentExchange cart_shift_xchg_init(const Communicator& communicator, void* buffer, const Layout& block,
-                                        int dimension, int displacement) {
-  return core::in_order_of_lasting(*communicator.core(), [&] {
-    return PersistentExchange(collectives::make_cart_shift_xchg(
-        communicator.core(), nullptr, buffer,
-        {.send = {}, .recv = {0, 1, &block}, .dimension = dimension, .displacement = displacement, .in_place = true}));
-  });
 }
 
 }  // namespace fab

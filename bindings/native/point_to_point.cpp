@@ -154,7 +154,7 @@ MessageInfo probe(const Communicator& communicator, Source from) {
 
 std::optional<MessageInfo> iprobe(const Communicator& communicator, Source from) {
   if (!check(communicator, from, "iprobe")) return MessageInfo{};
-  core::Communicator& core = *communicator.core();
+  core::Communicator& core = *Access::core(communicator);
   std::optional<MessageInfo> found;
   {
     const core::Lock lock(core.engine().mutex);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "bindings/native/access.h"
 #include "bindings/native/broadcast.h"
 #include "collectives/buffers.h"
 #include "collectives/gather_binary.h"
@@ -61,9 +62,9 @@ void gather(const Parent& parent, std::vector<Word>& buffer, const std::function
   Request request;
   {
     const core::Lock lock(parent->engine().mutex);
-    auto plan =
-        std::make_unique<core::RunPool>(*parent, collectives::build_gather_binary(parent->rank(), parent->size(), bytes));
-    request = Request(parent, parent->start(std::move(plan), bases));
+    auto plan = std::make_unique<core::RunPool>(
+        *parent, collectives::build_gather_binary(parent->rank(), parent->size(), bytes));
+    request = Access::request(parent, parent->start(std::move(plan), bases));
   }
   request.wait();
 }

@@ -68,11 +68,35 @@ void Request::wait() {
   if (const Status status = wait_status(); !status.ok()) raise(status);
 }
 
+void Request::make_progress() { static_cast<void>(core::test(*pending_)); }
+
+Result<bool> Request::try_wait_until(std::chrono::steady_clock::time_point time) {
+  if (pending_ == nullptr) return true;
+  if (!core::wait_until(*pending_, time)) return false;
+  return ended();
+}
+
+bool Request::wait_until(std::chrono::steady_clock::time_point time) { return try_wait_until(time).value(); }
+
+Result<bool> Request::try_test() {
+  if (pending_ == nullptr) return true;
+  if (!core::test(*pending_)) return false;
+  return ended();
+}
+
 bool Request::test() {
   if (pending_ == nullptr) return true;
   if (!core::test(*pending_)) return false;
   if (const Status status = release(); !status.ok()) raise(status);
   return true;
+}
+
+bool Request::done() const noexcept { return pending_ == nullptr || pending_->done(); }
+
+Result<bool> Request::ended() {
+  Status status = release();
+  if (status.ok()) return true;
+  return status;
 }
 
 void Request::wait_all(std::span<Request> requests) {

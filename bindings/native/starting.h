@@ -1,6 +1,7 @@
 // What the calls of the native API have in common.
 #pragma once
 
+#include "bindings/native/access.h"
 #include "core/communicator/communicator.h"
 #include "core/communicator/refused_call.h"
 #include "core/context.h"
@@ -13,10 +14,10 @@ namespace fab {
 /// that it refuses uses up its place.
 template <class Start>
 Request start_run(const Communicator& communicator, Start&& start) {
-  core::Communicator& core = *communicator.core();
+  core::Communicator& core = *Access::core(communicator);
   return core::in_order(core, [&] {
     const core::Lock lock(core.engine().mutex);
-    return Request(communicator.core(), start(core));
+    return Access::request(Access::core(communicator), start(core));
   });
 }
 
@@ -24,7 +25,7 @@ Request start_run(const Communicator& communicator, Start&& start) {
 template <class Start>
 Request start_in_background(const Communicator& communicator, Start&& start) {
   Request request = start_run(communicator, start);
-  communicator.core()->engine().leave();
+  Access::core(communicator)->engine().leave();
   return request;
 }
 

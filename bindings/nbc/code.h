@@ -1,7 +1,7 @@
 // How calls of this binding fail: a code of LibNBC's, and a message in fab's log.
 #pragma once
 
-#include "bindings/mpi/failure.h"
+#include "bindings/mpi/base/failure.h"
 
 namespace fab::nbc {
 

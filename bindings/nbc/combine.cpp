@@ -7,9 +7,9 @@
 #include <deque>
 #include <vector>
 
-#include "bindings/mpi/arguments.h"
-#include "bindings/mpi/failure.h"
-#include "bindings/mpi/process.h"
+#include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/calls/arguments.h"
+#include "bindings/mpi/lifecycle/lifecycle.h"
 #include "bindings/nbc/code.h"
 #include "fab/nbc.h"
 
@@ -39,7 +39,7 @@ class Local {
     if (reducer.reduction.op == ReduceOp::user)
       reducer.user.function(reducer.user.context, data_of(from), data_of(into), elements);
     else
-      fab::reduce(reducer.reduction, data_of(from), data_of(into), elements);
+      reduce_elements(reducer.reduction, data_of(from), data_of(into), elements);
   }
 
  private:
@@ -95,7 +95,7 @@ using namespace fab::nbc;
 int NBC_Copy(const void* src, int srccount, MPI_Datatype srctype, void* tgt, int tgtcount, MPI_Datatype tgttype,
              MPI_Comm) {
   return guarded("NBC_Copy", [&] {
-    fab::mpi::Process::instance().open();
+    fab::mpi::open_fab();
     const fab::Block from = block_of("src", src, srccount, srctype);
     const fab::Block to = block_of("tgt", tgt, tgtcount, tgttype);
     check_copy(from, to);
@@ -106,7 +106,7 @@ int NBC_Copy(const void* src, int srccount, MPI_Datatype srctype, void* tgt, int
 
 int NBC_Operation(void* tgt, const void* src1, const void* src2, MPI_Op op, MPI_Datatype type, int count) {
   return guarded("NBC_Operation", [&] {
-    fab::mpi::Process::instance().open();
+    fab::mpi::open_fab();
     do_combine(combination_of(tgt, src1, src2, count, type, op));
     return NBC_OK;
   });

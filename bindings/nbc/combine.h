@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "bindings/mpi/reduction.h"
+#include "bindings/mpi/datatypes/reduction.h"
 #include "fab/schedule.h"
 
 namespace fab::nbc {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "bindings/mpi/attachment.h"
-#include "bindings/mpi/topology.h"
+#include "bindings/mpi/communicators/intra_communicator.h"
+#include "bindings/mpi/communicators/topology.h"
 #include "bindings/nbc/code.h"
 #include "fab/nbc.h"
 

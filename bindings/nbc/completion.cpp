@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "bindings/mpi/exchange.h"
-#include "bindings/mpi/idle.h"
+#include "bindings/mpi/requests/exchange.h"
+#include "bindings/mpi/requests/idle.h"
 #include "bindings/nbc/instance.h"
 #include "core/run/wait.h"
 #include "core/run/watch.h"

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <new>
 
-#include "bindings/mpi/idle.h"
-#include "bindings/mpi/process.h"
+#include "bindings/mpi/base/process_context.h"
+#include "bindings/mpi/requests/idle.h"
 #include "core/run/wait.h"
 
 namespace fab::nbc {
@@ -57,7 +57,7 @@ int Instance::finish() {
   }
   const Status status = core::complete(*std::exchange(run_, nullptr), mpi::next_idle_hook());
   if (status.ok()) return NBC_OK;
-  mpi::Process::instance().note_failure();
+  mpi::note_failure();
   mpi::log_error(call_, status.message);
   return code_of(mpi::error_class_of(status.errc()));
 }

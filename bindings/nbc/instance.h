@@ -4,7 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "bindings/mpi/attachment.h"
+#include "bindings/mpi/communicators/attachment.h"
+#include "bindings/mpi/lifecycle/lifecycle.h"
 #include "bindings/nbc/code.h"
 #include "core/communicator/refused_call.h"
 #include "core/progress/engine.h"
@@ -74,6 +75,7 @@ int begin(const char* call, mpi::Attachment& (*attachment_of)(MPI_Comm), MPI_Com
           Start&& start) noexcept {
   return guarded(call, [&] {
     if (handle != nullptr) make_complete(*handle);
+    mpi::open_fab();
     mpi::Attachment& attachment = attachment_of(comm);
     Kept kept;
     core::Run& run = core::in_order(*attachment.core, [&]() -> core::Run& {

@@ -1,8 +1,8 @@
 // The operations on one vector: barrier, broadcast, reductions.
 #include <span>
 
-#include "bindings/mpi/datatype.h"
-#include "bindings/mpi/reduction.h"
+#include "bindings/mpi/datatypes/datatype.h"
+#include "bindings/mpi/datatypes/reduction.h"
 #include "bindings/nbc/starting.h"
 #include "collectives/exchange_calls.h"
 

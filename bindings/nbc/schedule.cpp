@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "bindings/mpi/failure.h"
+#include "bindings/mpi/base/failure.h"
 #include "fab/error.h"
 
 namespace fab::nbc {

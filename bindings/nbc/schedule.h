@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "bindings/mpi/user_operation.h"
+#include "bindings/mpi/datatypes/user_operation.h"
 #include "bindings/nbc/combine.h"
 
 namespace fab::nbc {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <mutex>
 
-#include "bindings/mpi/process.h"
+#include "bindings/mpi/lifecycle/lifecycle.h"
 #include "bindings/nbc/instance.h"
 #include "bindings/nbc/schedule.h"
 #include "core/plan/plan.h"
@@ -64,7 +64,7 @@ core::Run& start_schedule(core::Communicator& core, Started& started) {
 /// Datatypes and operations need fab to be open.
 UserSchedule& open_schedule(NBC_Schedule* schedule) {
   if (schedule == nullptr || *schedule == nullptr) throw Failure(MPI_ERR_ARG, "schedule is a null pointer");
-  mpi::Process::instance().open();
+  mpi::open_fab();
   return **schedule;
 }
 

@@ -1,7 +1,7 @@
 // Starting fab's collectives from MPI's arguments.
 #pragma once
 
-#include "bindings/mpi/arguments.h"
+#include "bindings/mpi/calls/arguments.h"
 #include "bindings/nbc/instance.h"
 #include "collectives/start.h"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bindings/mpi/arguments.h"
-#include "bindings/mpi/failure.h"
+#include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/calls/arguments.h"
 
 namespace fab::nbc {
 

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "bindings/native/access.h"
 #include "bindings/tools/command_line.h"
 #include "bindings/tools/map_report.h"
 #include "bindings/tools/output.h"
@@ -185,12 +186,12 @@ int run_algorithms(bool json) {
 int run_statistics(bool json) {
   constexpr int kExchanges = 1000;
   const fab::Context context = fab::Context::open();
-  const fab::Communicator ring = *context.world().cartesian({context.size()}, {true});
+  const fab::Communicator ring = context.world().cartesian({context.size()}, {true});
   const std::array<int, 2> out{};
   std::array<int, 2> in{};
-  for (int i = 0; i < kExchanges; ++i) neighbor_xchg(ring, std::span<const int>(out), std::span<int>(in));
+  for (int i = 0; i < kExchanges; ++i) fab::neighbor_xchg(ring, out, in);
   if (context.rank() != 0) return EXIT_SUCCESS;
-  const fab::core::Statistics& counted = ring.core()->context().statistics();
+  const fab::core::Statistics& counted = fab::Access::core(ring)->context().statistics();
   ordered_json rows = ordered_json::array();
   for (const fab::core::CounterRow& row : fab::core::counter_rows())
     rows.push_back({{"name", row.name}, {"value", counted[row.counter]}, {"description", row.description}});

@@ -22,6 +22,17 @@ std::size_t self_source(const Neighborhood& neighborhood, Rank self, std::uint32
 
 }  // namespace
 
+std::vector<Block> copy_aside(ScheduleBuilder& builder, std::span<const Block> blocks) {
+  std::vector<Block> aside;
+  for (const Block& block : blocks) {
+    const std::size_t bytes = block.layout.size();
+    aside.push_back({BufferId::scratch, builder.scratch(bytes), Layout::contiguous(bytes)});
+    builder.copy(block, aside.back());
+  }
+  builder.round();
+  return aside;
+}
+
 void exchange_along(const Neighborhood& neighborhood, Rank self, ScheduleBuilder& builder,
                     std::span<const Block> outgoing, std::span<const Block> incoming, const char* call) {
   const auto& [destinations, sources] = neighborhood;

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "fab/schedule.h"
 
 namespace fab::collectives {
+
+/// For exchanges in place: copies blocks of the receive buffer to scratch memory, in a round of their own; returns
+/// where they lie.
+[[nodiscard]] std::vector<Block> copy_aside(ScheduleBuilder& builder, std::span<const Block> blocks);
 
 /// In the current round outgoing[i] goes to destination i, and incoming[i] comes from source i. Edges to oneself become
 /// copies. Throws Error(invalid_topology), which names `call`, when a self edge has only one end.

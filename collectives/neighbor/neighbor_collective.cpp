@@ -70,15 +70,17 @@ Schedule build_neighbor_collective(const Topology& topology, Rank self, int rank
   const StandardOrder order = standard_order(topology, edges);
   const StandardBlocks blocks = standard_blocks(topology, edges);
   const bool one_block = sends_one_block(call);
-  check_block_count(call, call.send.size(), one_block ? 1 : blocks.send, "send");
+  check_block_count(call, (call.in_place ? call.recv : call.send).size(), one_block ? 1 : blocks.send, "send");
   check_block_count(call, call.recv.size(), blocks.recv, "receive");
 
   std::vector<Block> outgoing;
   std::vector<Block> incoming;
   for (const std::size_t block : order.destinations)
-    outgoing.push_back(call.send[one_block ? 0 : block].in(BufferId::send));
+    outgoing.push_back(call.in_place ? call.recv[block].in(BufferId::recv)
+                                     : call.send[one_block ? 0 : block].in(BufferId::send));
   for (const std::size_t block : order.sources) incoming.push_back(call.recv[block].in(BufferId::recv));
   ScheduleBuilder builder(name_of(call), ranks);
+  if (call.in_place) outgoing = copy_aside(builder, outgoing);
   exchange_along(edges, self, builder, outgoing, incoming, name_of(call));
   return builder.commit(options);
 }
@@ -93,8 +95,8 @@ core::Run& start_neighbor_collective(core::Communicator& communicator, const voi
                                      const NeighborCollective& call) {
   static_cast<void>(topology_of(communicator, call));
   core::CallShape& shape = communicator.empty_shape(static_cast<std::uint64_t>(Call::neighbor_collective));
-  shape.add(static_cast<std::uint64_t>(call.call));
-  call.send.describe(shape);
+  shape.add(static_cast<std::uint64_t>(call.call) << 1 | (call.in_place ? 1u : 0u));
+  if (!call.in_place) call.send.describe(shape);
   call.recv.describe(shape);
   const auto bases = buffers(send, recv);
   return communicator.start(shape, bases, [&] { return build(communicator, call); });

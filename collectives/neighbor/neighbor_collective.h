@@ -18,6 +18,7 @@ struct NeighborCollective {
   NeighborCall call = NeighborCall::alltoall;
   BlockList send;  ///< allgather, allgatherv: one block, which goes to all destinations
   BlockList recv;
+  bool in_place = false;  ///< alltoall, alltoallv: the receive blocks are sent and replaced
 };
 
 /// How many blocks there are on each side. On a Cartesian grid two a dimension, in direction -1, then +1, those of

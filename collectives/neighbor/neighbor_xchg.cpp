@@ -22,19 +22,6 @@ void check_block_count(std::size_t blocks, std::size_t edges, const char* side) 
                 fmt::format("{}: {} {} blocks; the topology gives this rank {}", kName, blocks, side, edges));
 }
 
-/// Copies the receive blocks aside in a round of their own; returns where they lie.
-std::vector<Block> copy_aside(ScheduleBuilder& builder, const BlockList& recv) {
-  std::vector<Block> aside;
-  for (std::size_t i = 0; i < recv.size(); ++i) {
-    const Block block = recv[i].in(BufferId::recv);
-    const std::size_t bytes = block.layout.size();
-    aside.push_back({BufferId::scratch, builder.scratch(bytes), Layout::contiguous(bytes)});
-    builder.copy(block, aside.back());
-  }
-  builder.round();
-  return aside;
-}
-
 std::vector<Block> blocks_of(const BlockList& list, BufferId buffer) {
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < list.size(); ++i) blocks.push_back(list[i].in(buffer));
@@ -61,7 +48,7 @@ Schedule build_neighbor_xchg(const Neighborhood& neighborhood, Rank self, int ra
 
   ScheduleBuilder builder(kName, ranks);
   const std::vector<Block> outgoing =
-      call.in_place ? copy_aside(builder, call.recv) : blocks_of(call.send, BufferId::send);
+      call.in_place ? copy_aside(builder, blocks_of(call.recv, BufferId::recv)) : blocks_of(call.send, BufferId::send);
   exchange_along(neighborhood, self, builder, outgoing, blocks_of(call.recv, BufferId::recv), kName);
   return builder.commit(options);
 }

@@ -1,6 +1,7 @@
 // Driving by a caller that waits.
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "core/progress/engine.h"
@@ -61,14 +62,14 @@ bool Driver::step() {
 
 // The caller looks at what it waits for once more between the reading of the epoch and the first sleep, so a
 // completion in between is not missed.
-void Driver::follow() {
+void Driver::follow(int most_ms) {
   if (!following_) {
     following_ = true;
     engine_.followers_.join();
     seen_epoch_ = engine_.followers_.epoch();
     return;
   }
-  seen_epoch_ = engine_.wait_for_epoch_after(seen_epoch_, over_);
+  seen_epoch_ = engine_.wait_for_epoch_after(seen_epoch_, over_, most_ms);
 }
 
 bool Driver::still_spinning() {
@@ -83,10 +84,10 @@ bool Driver::still_spinning() {
   return true;
 }
 
-void Driver::rest() {
+void Driver::rest(int most_ms) {
   if (idle_ != nullptr) idle_();
   if (!leading_) {
-    follow();
+    follow(most_ms);
     return;
   }
   if (still_spinning()) return;
@@ -95,7 +96,7 @@ void Driver::rest() {
     return;
   }
   const int timeout_ms = idle_ != nullptr ? kIdleHookPeriodMs : Engine::kSafetyTimeoutMs;
-  engine_.end_sleep(engine_.sleep(timeout_ms, Engine::kSafetyTimeoutMs));
+  engine_.end_sleep(engine_.sleep(std::min(timeout_ms, most_ms), Engine::kSafetyTimeoutMs));
 }
 
 }  // namespace fab::core

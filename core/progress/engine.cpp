@@ -129,7 +129,10 @@ void Engine::forget(Task& task) noexcept {
   std::erase(parked_, &task);
 }
 
-void Engine::park(Task& task) { parked_.push_back(&task); }
+void Engine::park(Task& task) {
+  parked_.push_back(&task);
+  followers_.notify();
+}
 
 bool Engine::run_parked() {
   Task* task = nullptr;

@@ -170,6 +170,12 @@ class Engine : private BeforeRelease {
   /// It goes on with a function of the user's, which needs a thread of the application: one that waits or tests.
   void park(Task& task) FAB_REQUIRES(mutex);
 
+  /// A descriptor that is readable once something has ended, or needs a thread of the application, since it was read.
+  /// The first call makes it. Throws Error(no_resources).
+  [[nodiscard]] int completion_fd() FAB_REQUIRES(mutex) { return followers_.descriptor(); }
+  /// Reads it.
+  void clear_completions() noexcept { followers_.clear_descriptor(); }
+
   /// Has `task` executed under the lock by whoever drives next. From any thread, without the lock.
   void enqueue(TaskQueue::Task task) { tasks_.push(std::move(task)); }
 
@@ -248,7 +254,8 @@ class Engine : private BeforeRelease {
   [[nodiscard]] bool take_lead() noexcept FAB_REQUIRES(mutex) { return !std::exchange(led_, true); }
 
   /// Of a follower that has seen this epoch, and waits for that.
-  [[nodiscard]] Followers::Epoch wait_for_epoch_after(Followers::Epoch seen, const Condition& over) FAB_EXCLUDES(mutex);
+  [[nodiscard]] Followers::Epoch wait_for_epoch_after(Followers::Epoch seen, const Condition& over, int most_ms)
+      FAB_EXCLUDES(mutex);
 
   Options options_;
   Log log_;
@@ -332,12 +339,13 @@ class Driver {
 
   /// Makes progress once; returns whether something happened.
   bool step() FAB_EXCLUDES(engine_.mutex);
-  /// Nothing happened: spins for a moment where this rank owns a processor, elsewhere yields it; then sleeps.
-  void rest() FAB_EXCLUDES(engine_.mutex);
+  /// Nothing happened: spins for a moment where this rank owns a processor, elsewhere yields it; then sleeps, for so
+  /// long at most.
+  void rest(int most_ms = std::numeric_limits<int>::max()) FAB_EXCLUDES(engine_.mutex);
 
  private:
   [[nodiscard]] bool still_spinning();
-  void follow();
+  void follow(int most_ms);
 
   Engine& engine_;
   IdleHook idle_;

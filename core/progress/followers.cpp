@@ -1,6 +1,17 @@
 #include "core/progress/followers.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "core/base/events.h"
+#include "fab/error.h"
+
 namespace fab::core {
+
+Followers::~Followers() { close_event({descriptor_.load(), POLLIN, 0}); }
 
 Followers::Epoch Followers::epoch() {
   const std::lock_guard lock(mutex_);
@@ -20,6 +31,22 @@ void Followers::notify() noexcept {
     ++epoch_;
   }
   changed_.notify_all();
+  if (const int fd = descriptor_.load(std::memory_order_relaxed); fd >= 0) raise({fd, POLLIN, 0});
+}
+
+int Followers::descriptor() {
+  if (const int fd = descriptor_.load(); fd >= 0) return fd;
+  pollfd event = kNoEvent;
+  if (!open_event(event)) throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
+  descriptor_.store(event.fd);
+  join();
+  return event.fd;
+}
+
+void Followers::clear_descriptor() noexcept {
+  std::uint64_t count = 0;
+  if (const int fd = descriptor_.load(std::memory_order_relaxed); fd >= 0) [[maybe_unused]]
+    const auto bytes = ::read(fd, &count, sizeof(count));
 }
 
 }  // namespace fab::core

@@ -1,4 +1,5 @@
-// Callers that wait while another one polls: they sleep until it tells them that something has ended.
+// Callers that wait while another one polls: they sleep until it tells them that something has ended. Event loops of
+// the application are told by a descriptor.
 #pragma once
 
 #include <atomic>
@@ -15,6 +16,11 @@ class Followers {
   /// What a follower has seen; each notice has another.
   using Epoch = std::uint64_t;
 
+  Followers() = default;
+  ~Followers();
+  Followers(const Followers&) = delete;
+  Followers& operator=(const Followers&) = delete;
+
   void join() noexcept { count_.fetch_add(1); }
   void leave() noexcept { count_.fetch_sub(1); }
   [[nodiscard]] Epoch epoch();
@@ -22,8 +28,14 @@ class Followers {
   [[nodiscard]] Epoch wait(Epoch seen, std::chrono::milliseconds limit);
   void notify() noexcept;
 
+  /// A descriptor that each notice makes readable. The first call makes it, one at a time. Throws Error(no_resources).
+  [[nodiscard]] int descriptor();
+  /// Reads it, if there is one.
+  void clear_descriptor() noexcept;
+
  private:
-  std::atomic<int> count_{0};
+  std::atomic<int> count_{0};  ///< one more if there is a descriptor, so that nobody looks for one in vain
+  std::atomic<int> descriptor_{-1};
   std::mutex mutex_;
   std::condition_variable changed_;
   Epoch epoch_ = 0;  ///< guarded by mutex_

@@ -127,8 +127,9 @@ void Engine::look_for_missed(SleepEnd end) {
 }
 
 // What ends does so, and is told, in one hold of the engine's lock.
-Followers::Epoch Engine::wait_for_epoch_after(Followers::Epoch seen, const Condition& over) {
-  const Followers::Epoch notified = followers_.wait(seen, std::chrono::milliseconds(kSafetyTimeoutMs));
+Followers::Epoch Engine::wait_for_epoch_after(Followers::Epoch seen, const Condition& over, int most_ms) {
+  const Followers::Epoch notified =
+      followers_.wait(seen, std::chrono::milliseconds(std::min(kSafetyTimeoutMs, most_ms)));
   if (notified != seen) return notified;
   const Lock lock(mutex);
   const Followers::Epoch epoch = followers_.epoch();

@@ -1,4 +1,4 @@
-// The kernels that reduce() chooses from: one set for each kind of processor that it pays for.
+// The kernels that reduce_elements() chooses from: one set for each kind of processor that it pays for.
 #pragma once
 
 #include <array>

@@ -27,7 +27,7 @@ bool is_defined(Reduction reduction) noexcept {
   return exists(reduction) && (reduction.op == ReduceOp::replace || kGenericKernels[reduction].function != nullptr);
 }
 
-void reduce(Reduction reduction, const void* in, void* inout, std::size_t count) noexcept {
+void reduce_elements(Reduction reduction, const void* in, void* inout, std::size_t count) noexcept {
   assert(is_defined(reduction));
   if (reduction.op == ReduceOp::replace) {
     if (count != 0) std::memcpy(inout, in, count * element_bytes(reduction.type));

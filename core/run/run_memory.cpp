@@ -115,7 +115,7 @@ void Run::reduce(const PlannedOperation& operation) const {
   if (record.reduction.op == ReduceOp::user)
     user_.function(user_.context, from, into, elements);
   else
-    fab::reduce(record.reduction, from, into, elements);
+    reduce_elements(record.reduction, from, into, elements);
 }
 
 }  // namespace fab::core

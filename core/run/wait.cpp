@@ -1,6 +1,8 @@
 #include "core/run/wait.h"
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 
 #include "core/base/ticks.h"
 #include "core/job/membership.h"
@@ -17,6 +19,12 @@ Runtime& runtime_of(const Pending& pending) { return pending.membership().runtim
 }  // namespace
 
 namespace {
+
+/// Rounded up, so that nobody returns before its time.
+int ms_at_most(std::chrono::steady_clock::duration left) {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
+}
 
 /// In ticks(), about a ms.
 constexpr std::uint64_t kLongTicks = 2'500'000;
@@ -73,6 +81,28 @@ void wait(Pending& pending, IdleHook idle) {
     watch.check();
     if (!pending.done()) driver.rest();
   }
+}
+
+bool wait_until(Pending& pending, std::chrono::steady_clock::time_point time) {
+  using std::chrono::steady_clock;
+  Engine& engine = engine_of(pending);
+  engine.come_back();
+  const auto is_done = [&pending] { return pending.done(); };
+  if (!is_done() && !engine.halted()) {
+    Driver driver(engine, nullptr, Driver::Attention::to_runs, Condition(is_done));
+    while (!is_done()) {
+      const bool happened = driver.step();
+      if (is_done()) break;
+      const auto left = time - steady_clock::now();
+      if (left <= steady_clock::duration::zero()) break;
+      if (happened) continue;
+      watch_tested(pending);
+      if (!is_done()) driver.rest(ms_at_most(left));
+    }
+  }
+  if (!is_done()) return false;
+  pending.over(false);
+  return true;
 }
 
 bool test(Pending& pending) {

@@ -1,6 +1,7 @@
 // Waiting for runs and messages, with the time-out of FAB_WAIT_TIMEOUT.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -26,6 +27,9 @@ void finish(Pending& pending, IdleHook idle = nullptr);
 
 /// The same; then lets it go and returns how it ended, and tells what it received.
 [[nodiscard]] Status complete(Pending& pending, IdleHook idle = nullptr, MessageInfo* message = nullptr);
+
+/// As wait, until the clock shows that time: returns whether it is done. FAB_WAIT_TIMEOUT does not end it.
+[[nodiscard]] bool wait_until(Pending& pending, std::chrono::steady_clock::time_point time);
 
 /// One progress; returns whether it is done.
 bool test(Pending& pending);

@@ -6,10 +6,10 @@
 int main() {
   constexpr std::size_t n = 500;  // own cells per dimension
   const auto context = fab::Context::open();
-  auto halo = *fab::HaloExchange::make(context.world(), {.grid = {context.size(), 1},
-                                                         .periodic = {false, true},
-                                                         .block = {.interior = {n, n}, .width = {1, 1}},
-                                                         .buffers = 2});
+  fab::HaloExchange halo(context.world(), {.grid = {context.size(), 1},
+                                           .periodic = {false, true},
+                                           .block = {.interior = {n, n}, .width = {1, 1}},
+                                           .buffers = 2});
   const fab::HaloGeometry& block = halo.geometry();
   const std::ptrdiff_t row = block.strides()[0];
   if (!halo.neighbor({-1, 0}))  // a hot wall: where the grid ends, halo cells keep what is written there

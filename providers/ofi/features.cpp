@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "providers/ofi/receiver_key.h"
-#include "providers/ofi/survey.h"
 
 namespace fab::ofi {
 

@@ -6,11 +6,9 @@
 #include <string>
 #include <vector>
 
-struct fi_info;
+#include "providers/ofi/candidate.h"
 
 namespace fab::ofi {
-
-struct Candidate;
 
 struct Feature {
   std::string name;

@@ -88,8 +88,4 @@ void check_taken(const EarlyMessages& early) {
                      static_cast<unsigned>(message->slot)));
 }
 
-void refuse_time() {
-  throw Error(Errc::invalid_argument, "sim::predict: takes longer than 53 days, which is more than can be counted");
-}
-
 }  // namespace fab::sim

@@ -1,41 +1,13 @@
 // What schedules cost, without payload and without contexts: for a million ranks, where each does little.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <limits>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "fab/schedule.h"
-#include "providers/sim/model.h"
+#include "providers/sim/prediction.h"
 
 namespace fab::sim {
-
-/// What one rank does.
-struct Prediction {
-  Time end{};                  ///< all begin at time 0
-  std::uint64_t messages = 0;  ///< that it sends
-  std::uint64_t bytes = 0;     ///< in them
-};
-
-/// The schedule of a rank.
-using ScheduleOf = std::function<Schedule(Rank)>;
-
-/// How far a prediction is.
-struct Progress {
-  const char* what = "";  ///< is counted
-  std::uint64_t done = 0;
-  std::uint64_t all = 0;
-};
-
-struct PredictOptions {
-  /// Sends of up to so many bytes are complete when the processor has spent its overhead on them.
-  std::uint64_t inject_bytes = 64;
-  /// Called every some thousand ranks and messages.
-  std::function<void(const Progress&)> watch{};
-};
 
 /// Carries out the schedules of all ranks in virtual time, by the rules of Model: where cards pay G, the times are
 /// those of a Job on a network that disturbs nothing. Of a message, only its payload counts. Asks for the schedule of

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "providers/sim/predict.h"
+#include "providers/sim/prediction.h"
 #include "providers/sim/program.h"
 
 namespace fab::sim {

@@ -34,7 +34,7 @@ class Exchange final : public Operation {
   Exchange(const Case& which, const Communicator& ring)
       : ring_(ring), which_(which), one_(which.bytes), out_(2 * which.bytes), in_(2 * which.bytes) {
     if (which.doing == Doing::persistent || which.doing == Doing::one_sided)
-      lasting_ = neighbor_xchg_init(ring_, out_.data(), in_.data(), block());
+      lasting_ = neighbor_xchg.persistent(ring_, out_.data(), in_.data(), block());
   }
 
   bool run(int step, const std::function<void()>& moment) override {
@@ -46,7 +46,7 @@ class Exchange final : public Operation {
       lasting_->start();
       lasting_->wait();
     } else if (which_.doing == Doing::nonblocking) {
-      Request request = ineighbor_xchg(ring_, out_.data(), in_.data(), block());
+      Request request = neighbor_xchg.start(ring_, out_.data(), in_.data(), block());
       compute();
       moment();
       request.wait();
@@ -82,7 +82,7 @@ class Allreduce final : public Operation {
   bool run(int step, const std::function<void()>& moment) override {
     std::ranges::fill(in_, (ring_.rank() + 1) * (step + 1));
     moment();
-    allreduce(ring_, std::span<const std::int64_t>(in_), std::span<std::int64_t>(out_), ReduceOp::sum);
+    allreduce(ring_, in_, out_, ReduceOp::sum);
     const std::int64_t expected = kRanks * (kRanks + 1) / 2 * (step + 1);
     return std::ranges::all_of(out_, [expected](std::int64_t value) { return value == expected; });
   }
@@ -102,7 +102,7 @@ class Broadcast final : public Operation {
     const Rank root = step % kRanks;
     fill(data_, ring_.rank(), step);
     moment();
-    bcast(ring_, data_.data(), Layout::contiguous(data_.size()), root);
+    bcast(ring_, data_.data(), Layout::contiguous(data_.size()), Root{root});
     return is_of(data_, root, step);
   }
 
@@ -119,8 +119,7 @@ class Messages final : public Operation {
   bool run(int step, const std::function<void()>& moment) override {
     fill(out_, ring_.rank(), step);
     moment();
-    sendrecv(ring_, std::span<const std::byte>(out_), {after(ring_.rank()), step}, std::span<std::byte>(in_),
-             {before(ring_.rank()), step});
+    sendrecv(ring_, out_, {after(ring_.rank()), step}, in_, {before(ring_.rank()), step});
     return is_of(in_, before(ring_.rank()), step);
   }
 

@@ -88,7 +88,7 @@ TEST_F(Overlap, MessagesTravelWhileTheCallerComputes) {
   Exchange exchange;
   Request request;
   const auto start = [&] {
-    request = ineighbor_xchg(ring, std::span<const double>(exchange.out), std::span<double>(exchange.in));
+    request = neighbor_xchg.start(ring, std::span<const double>(exchange.out), std::span<double>(exchange.in));
   };
   expect_hidden(ring, exchange, rank(), start, [&] { request.wait(); });
 }
@@ -97,8 +97,8 @@ TEST_F(Overlap, WritesTravelWhileTheCallerComputes) {
   ASSERT_EQ(size(), 2);
   const Communicator ring = this->ring();
   Exchange exchange;
-  PersistentExchange persistent =
-      neighbor_xchg_init(ring, exchange.out.data(), exchange.in.data(), Layout::contiguous(kElements * sizeof(double)));
+  PersistentExchange persistent = neighbor_xchg.persistent(ring, exchange.out.data(), exchange.in.data(),
+                                                           Layout::contiguous(kElements * sizeof(double)));
   expect_hidden(
       ring, exchange, rank(), [&] { persistent.start(); }, [&] { persistent.wait(); });
 }

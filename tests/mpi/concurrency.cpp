@@ -4,7 +4,7 @@
 #include <memory>
 #include <thread>
 
-#include "bindings/mpi/process.h"
+#include "bindings/mpi/base/process_context.h"
 #include "communicators.h"
 #include "core/context.h"
 
@@ -121,7 +121,7 @@ TEST(ConcurrencyTest, ThreadsUseDifferentCommunicators) {
       }
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(mpi::Process::instance().context()->statistics()[core::Counter::late_wake_ups], 0u);
+  EXPECT_EQ(mpi::process_context().statistics()[core::Counter::late_wake_ups], 0u);
 }
 
 constexpr int kLarge = 2'000'000;  ///< ints: MPI sends so many only when the receiver helps

@@ -5,9 +5,9 @@
 #include <random>
 #include <string>
 
-#include "bindings/mpi/failure.h"
-#include "bindings/mpi/process.h"
-#include "bindings/mpi/reduction.h"
+#include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/datatypes/reduction.h"
+#include "bindings/mpi/lifecycle/lifecycle.h"
 #include "communicators.h"
 #include "support/reduction_oracle.h"
 
@@ -129,7 +129,7 @@ std::vector<OpCase> predefined_ops() {
 class ReducerTest : public testing::Test {
  protected:
   void SetUp() override {
-    mpi::Process::instance().open();
+    mpi::open_fab();
     ASSERT_EQ(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), MPI_SUCCESS);
     ASSERT_EQ(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), MPI_SUCCESS);
   }
@@ -171,7 +171,7 @@ void expect_mpis_results(const TypeCase& type, const OpCase& op, std::mt19937_64
   }
   std::vector<std::byte> expected = inout;
   ASSERT_EQ(PMPI_Reduce_local(in.data(), expected.data(), kCount, type.type, op.op), MPI_SUCCESS);
-  reduce(reducer.reduction, in.data(), inout.data(), kCount);
+  reduce_elements(reducer.reduction, in.data(), inout.data(), kCount);
   for (std::size_t i = 0; i < in.size(); i += reducer.element_bytes)
     if (!same(element, &inout[i], &expected[i])) FAIL() << "at byte " << i << " of " << to_string(reducer.reduction);
 }

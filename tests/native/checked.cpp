@@ -46,10 +46,10 @@ class Checked : public test::OnAllRanks {
   }
 
   std::function<Request()> allreduce_of(ReduceOp op) {
-    return [this, op] { return iallreduce(world(), std::span(doubles_), op); };
+    return [this, op] { return allreduce.start(world(), doubles_, op); };
   }
   std::function<Request()> bcast_of(Rank root, std::size_t elements) {
-    return [this, root, elements] { return ibcast(world(), std::span(doubles_).first(elements), root); };
+    return [this, root, elements] { return bcast.start(world(), std::span(doubles_).first(elements), Root{root}); };
   }
 
   std::vector<double> doubles_ = std::vector<double>(4);
@@ -57,7 +57,8 @@ class Checked : public test::OnAllRanks {
 };
 
 TEST_F(Checked, Kind) {
-  expect_told([] { return ibarrier(world()); }, "barrier(", allreduce_of(ReduceOp::sum), "allreduce(sum of float64");
+  expect_told([] { return barrier.start(world()); }, "barrier(", allreduce_of(ReduceOp::sum),
+              "allreduce(sum of float64");
   expect_told(allreduce_of(ReduceOp::sum), "allreduce(", bcast_of(0, 4), "bcast(root 0, 32 bytes");
 }
 
@@ -71,7 +72,7 @@ TEST_F(Checked, Operation) {
 TEST_F(Checked, ElementType) {
   expect_told(
       allreduce_of(ReduceOp::sum), "allreduce(sum of float64",
-      [this] { return iallreduce(world(), std::span(longs_), ReduceOp::sum); }, "allreduce(sum of int64");
+      [this] { return allreduce.start(world(), longs_, ReduceOp::sum); }, "allreduce(sum of int64");
 }
 
 TEST_F(Checked, Count) {
@@ -81,18 +82,18 @@ TEST_F(Checked, Count) {
 TEST_F(Checked, Order) {
   const bool first_is_barrier = odd();
   for (const bool is_barrier : {first_is_barrier, !first_is_barrier}) {
-    const Error error = error_of(is_barrier ? ibarrier(world()) : bcast_of(0, 4)(), true);
+    const Error error = error_of(is_barrier ? barrier.start(world()) : bcast_of(0, 4)(), true);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("called barrier("), HasSubstr("called bcast(root 0")));
   }
 }
 
 // In a line of ranks the last two find it, and the others are told.
 TEST_F(Checked, CountAlongAnEdge) {
-  const Communicator line = *world().cartesian({size()}, {false});
+  const Communicator line = world().cartesian({size()}, {false});
   const std::size_t bytes = odd() ? 12 : 8;
   for (const bool tests : {false, true}) {
     const Error error =
-        error_of(ineighbor_xchg(line, longs_.data(), doubles_.data(), Layout::contiguous(bytes)), tests);
+        error_of(neighbor_xchg.start(line, longs_.data(), doubles_.data(), Layout::contiguous(bytes)), tests);
     EXPECT_THAT(error.what(), testing::AnyOf(HasSubstr("12 bytes where 8 were declared"),
                                              HasSubstr("8 bytes where 12 were declared")));
   }

@@ -56,14 +56,14 @@ TEST_F(Collectives, BarrierLetsNobodyPassBeforeAllHaveCome) {
     std::array<int, 1> seen{0};
     Request coming;
     if (rank() != late) {
-      coming = ibarrier(world());
+      coming = barrier.start(world());
       for (int i = 0; i < 20; ++i) EXPECT_FALSE(coming.test());
       seen[0] = 1;
     }
-    reduce(other, std::span<int>(seen), ReduceOp::sum, late);
+    reduce(other, seen, ReduceOp::sum, Root{late});
     if (rank() == late) {
       EXPECT_EQ(seen[0], size() - 1);
-      coming = ibarrier(world());
+      coming = barrier.start(world());
     }
     coming.wait();
   }
@@ -73,7 +73,7 @@ TEST_F(Collectives, BcastFromEveryRoot) {
   for (const std::size_t elements : kLengths)
     for (Rank root = 0; root < size(); ++root) {
       std::vector<double> buffer = rank() == root ? values_of(root, elements) : std::vector<double>(elements, -1);
-      bcast(world(), std::span(buffer), root);
+      bcast(world(), buffer, Root{root});
       ASSERT_EQ(buffer, values_of(root, elements)) << "root " << root;
     }
 }
@@ -83,12 +83,12 @@ TEST_F(Collectives, ReduceToEveryRoot) {
     for (Rank root = 0; root < size(); ++root) {
       const std::vector<double> mine = values_of(rank(), elements);
       std::vector<double> all(rank() == root ? elements : 0, -1);
-      reduce(world(), std::span<const double>(mine), std::span(all), ReduceOp::sum, root);
+      reduce(world(), mine, all, ReduceOp::sum, Root{root});
       if (rank() == root) {
         ASSERT_EQ(all, sums_of(size(), elements));
       }
       std::vector<double> in_place = mine;
-      reduce(world(), std::span(in_place), ReduceOp::sum, root);
+      reduce(world(), in_place, ReduceOp::sum, Root{root});
       ASSERT_EQ(in_place, rank() == root ? sums_of(size(), elements) : mine);
     }
 }
@@ -97,9 +97,9 @@ TEST_F(Collectives, AllreduceOfAllLengths) {
   for (const std::size_t elements : kLengths) {
     const std::vector<double> mine = values_of(rank(), elements);
     std::vector<double> all(elements, -1);
-    allreduce(world(), std::span<const double>(mine), std::span(all), ReduceOp::sum);
+    allreduce(world(), mine, all, ReduceOp::sum);
     ASSERT_EQ(all, sums_of(size(), elements));
-    allreduce(world(), std::span(all), ReduceOp::max);  // the same on all ranks, so nothing changes
+    allreduce(world(), all, ReduceOp::max);  // the same on all ranks, so nothing changes
     ASSERT_EQ(all, sums_of(size(), elements));
   }
 }
@@ -111,7 +111,7 @@ TEST_F(Collectives, OfColumnsOfAMatrix) {
   allreduce(world(), matrix.data() + 2, column, Operator::of<double>(ReduceOp::sum));
   for (std::size_t i = 0; i < matrix.size(); ++i)
     ASSERT_EQ(matrix[i], i % 4 == 2 ? size() * (size() - 1) / 2.0 : rank()) << i;
-  bcast(world(), matrix.data(), column, size() - 1);
+  bcast(world(), matrix.data(), column, Root{size() - 1});
   for (std::size_t i = 0; i < kRows; ++i) ASSERT_EQ(matrix[4 * i], size() - 1);
 }
 
@@ -128,8 +128,8 @@ TEST_F(Collectives, UserFunctionsRunInOrderOnTheThreadThatWaits) {
       std::vector<Range> all(elements, Range{-1, -1});
       std::vector<Range> everywhere(elements, Range{-1, -1});
       const Operator operation = Operator::of<Range>(join, false);
-      Request first = ireduce(world(), std::span<const Range>(mine), std::span(all), operation, root);
-      Request second = iallreduce(world(), std::span<const Range>(mine), std::span(everywhere), operation);
+      Request first = reduce.start(world(), mine, all, operation, Root{root});
+      Request second = allreduce.start(world(), mine, everywhere, operation);
       test::give_head_start(1ms);
       second.wait();
       first.wait();
@@ -142,7 +142,7 @@ TEST_F(Collectives, UserFunctionsRunInOrderOnTheThreadThatWaits) {
   for (const std::thread::id caller : callers) ASSERT_EQ(caller, std::this_thread::get_id());
   // Which ranks combine is the algorithms' choice; each element takes at least one call less than there are ranks.
   std::vector<std::uint64_t> calls{callers.size()};
-  allreduce(world(), std::span(calls), ReduceOp::sum);
+  allreduce(world(), calls, ReduceOp::sum);
   EXPECT_GE(calls[0], 2 * static_cast<std::uint64_t>(size() - 1) * static_cast<std::uint64_t>(size()) * 20'004);
 }
 
@@ -153,9 +153,9 @@ TEST_F(Collectives, PersistentOnesStartedInAnyOrder) {
   std::vector<double> sum(kElements);
   std::vector<int> token(5);
   std::vector<PersistentExchange> calls;
-  calls.push_back(allreduce_init(world(), std::span<const double>(vector), std::span(sum), ReduceOp::sum));
-  calls.push_back(bcast_init(world(), std::span(token), 0));
-  calls.push_back(barrier_init(world()));
+  calls.push_back(allreduce.persistent(world(), vector, sum, ReduceOp::sum));
+  calls.push_back(bcast.persistent(world(), token));
+  calls.push_back(barrier.persistent(world()));
   for (int start = 0; start < kStarts; ++start) {
     std::fill(vector.begin(), vector.end(), rank() + start);
     std::fill(token.begin(), token.end(), rank() == 0 ? start : -1);
@@ -173,7 +173,7 @@ TEST_F(Collectives, ProgressThreadFinishesWithoutAnyCall) {
   const std::vector<double> mine = values_of(rank(), 30'000);
   std::vector<double> all(mine.size(), -1);
   const double last = sums_of(size(), mine.size()).back();
-  Request request = iallreduce(world(), std::span<const double>(mine), std::span(all), ReduceOp::sum);
+  Request request = allreduce.start(world(), mine, all, ReduceOp::sum);
   EXPECT_TRUE(test::comes_true([&] { return test::peek(all.back()) == last; }));
   request.wait();
   barrier(world());  // so that nobody goes before the others have seen it
@@ -189,16 +189,14 @@ TEST_F(Collectives, ErrorsNameCallArgumentAndValue) {
     }
   };
   std::array<double, 3> data{};
-  EXPECT_THAT(message([&] { bcast(world(), std::span<double>(data), size()); }),
+  EXPECT_THAT(message([&] { bcast(world(), data, Root{size()}); }),
               testing::HasSubstr("bcast: root " + std::to_string(size()) + "; the communicator has ranks 0 to"));
   EXPECT_THAT(
       message([&] { allreduce(world(), data.data(), Layout::contiguous(9), Operator::of<double>(ReduceOp::sum)); }),
       testing::HasSubstr("allreduce: 9 bytes are no whole number of elements of 8 bytes"));
-  EXPECT_THAT(message([&] { allreduce(world(), std::span<double>(data), ReduceOp::bit_and); }),
+  EXPECT_THAT(message([&] { allreduce(world(), data, ReduceOp::bit_and); }),
               testing::HasSubstr("bit_and of float64 is not defined"));
-  EXPECT_THAT(message([&] {
-                allreduce(world(), std::span<const double>(data).first(2), std::span<double>(data), ReduceOp::sum);
-              }),
+  EXPECT_THAT(message([&] { allreduce(world(), std::span(data).first(2), data, ReduceOp::sum); }),
               testing::HasSubstr("allreduce: 2 elements to send, 3 to receive"));
 }
 

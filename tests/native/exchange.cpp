@@ -29,7 +29,7 @@ TEST_F(Exchange, RingOfBlocksOfAllSizes) {
   for (const std::size_t elements : {1u, 7u, 100u, 1000u, 4093u, 5000u, 100'000u}) {
     const std::vector<double> out = blocks_of(rank(), 2, elements);
     std::vector<double> in(2 * elements, -1);
-    neighbor_xchg(grid, std::span<const double>(out), std::span<double>(in));
+    neighbor_xchg(grid, out, in);
     // Block 0 comes from the next rank, where it left in direction -1, that is as block 1.
     std::vector<double> expected = blocks_of(next(), 2, elements);
     expected.erase(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(elements));
@@ -61,9 +61,10 @@ TEST_F(Exchange, FacesOfABlockInPlaceOfPacking) {
 TEST_F(Exchange, InPlaceShiftGoesRound) {
   const Communicator grid = ring();
   int token = rank();
-  for (int step = 0; step < size(); ++step) cart_shift_xchg(grid, &token, Layout::contiguous(sizeof(token)), 0, 1);
+  for (int step = 0; step < size(); ++step)
+    cart_shift_xchg(grid, &token, Layout::contiguous(sizeof(token)), Shift{0, 1});
   EXPECT_EQ(token, rank());
-  cart_shift_xchg(grid, &token, Layout::contiguous(sizeof(token)), 0, -size() - 1);
+  cart_shift_xchg(grid, &token, Layout::contiguous(sizeof(token)), Shift{0, -size() - 1});
   EXPECT_EQ(token, next());
 }
 
@@ -78,7 +79,7 @@ TEST_F(Exchange, HundredOutstandingOnTwoCommunicators) {
     out.push_back({value(rank(), 0, i), value(rank(), 1, i)});
     // Ranks alternate between the communicators in different orders.
     const bool use_first = (i + static_cast<std::size_t>(rank())) % 2 == 0;
-    requests.push_back(ineighbor_xchg(use_first ? first : second, std::span<const double>(out[i]), std::span(in[i])));
+    requests.push_back(neighbor_xchg.start(use_first ? first : second, out[i], in[i]));
   }
   for (std::size_t left = requests.size() / 2; left > 0; --left) Request::wait_any(requests);
   Request::wait_all(requests);
@@ -96,17 +97,27 @@ TEST_F(Exchange, SubsetsGetACommunicatorAndTheOthersNone) {
   ASSERT_EQ(half.has_value(), rank() % 2 == 0);
   if (!half) return;
   EXPECT_EQ(half->rank(), rank() / 2);
-  const Communicator grid = *half->cartesian({half->size()}, {true});
+  const Communicator grid = half->cartesian({half->size()}, {true});
   int mine = rank();
   std::array<int, 2> theirs{-1, -1};
   const std::array<int, 2> twice{mine, mine};
-  neighbor_xchg(grid, std::span<const int>(twice), std::span<int>(theirs));
+  neighbor_xchg(grid, twice, theirs);
   EXPECT_EQ(theirs[0], even[static_cast<std::size_t>((half->rank() + 1) % half->size())]);
 }
 
 TEST_F(Exchange, GridsWithLeftOverRanks) {
-  const std::optional<Communicator> grid = world().cartesian({size() - size() / 2}, {false});
-  EXPECT_EQ(grid.has_value(), rank() < size() - size() / 2);
+  const int places = size() - size() / 2;
+  const std::optional<Communicator> grid = world().cartesian_if({places}, {false});
+  EXPECT_EQ(grid.has_value(), rank() < places);
+  try {
+    EXPECT_EQ(world().cartesian({places}, {false}).size(), places);
+    EXPECT_LT(rank(), places);
+  } catch (const Error& error) {
+    EXPECT_GE(rank(), places);
+    EXPECT_EQ(error.errc(), Errc::invalid_topology);
+    EXPECT_THAT(error.what(), testing::HasSubstr("cartesian: rank " + std::to_string(rank()) + " of " +
+                                                 std::to_string(size()) + " is left over"));
+  }
   EXPECT_THROW(static_cast<void>(world().cartesian({size() + 1}, {false})), Error);
 }
 
@@ -118,9 +129,9 @@ TEST_F(Exchange, ProgressThreadFinishesWithoutAnyCall) {
   const Communicator grid = ring();
   const std::vector<double> out = blocks_of(rank(), 2, 50'000);
   std::vector<double> in(out.size(), -1);
-  neighbor_xchg(grid, std::span<const double>(out), std::span<double>(in));
+  neighbor_xchg(grid, out, in);
   std::fill(in.begin(), in.end(), -1);
-  Request request = ineighbor_xchg(grid, std::span<const double>(out), std::span<double>(in));
+  Request request = neighbor_xchg.start(grid, out, in);
   // Only looks: the data must come without a wait or test.
   EXPECT_TRUE(test::comes_true([&] { return test::peek(in.back()) == value(previous(), 0, 49'999); }));
   request.wait();
@@ -137,11 +148,12 @@ TEST_F(Exchange, ErrorsNameCallArgumentAndValue) {
   };
   std::array<int, 3> data{};
   const Communicator grid = ring();
-  EXPECT_THAT(message([&] { neighbor_xchg(world(), std::span<const int>(data), std::span<int>(data)); }),
-              testing::HasSubstr("no topology"));
-  EXPECT_THAT(message([&] { neighbor_xchg(grid, std::span<const int>(data), std::span<int>(data)); }),
+  EXPECT_THAT(message([&] { neighbor_xchg(world(), data, data); }), testing::HasSubstr("no topology"));
+  EXPECT_THAT(message([&] { neighbor_xchg(grid, data, data); }),
               testing::HasSubstr("3 elements in the send buffer for 2 neighbours"));
-  EXPECT_THAT(message([&] { cart_shift_xchg(grid, data.data(), Layout::contiguous(4), 7, 1); }),
+  EXPECT_THAT(message([&] {
+                cart_shift_xchg(grid, data.data(), Layout::contiguous(4), Shift{7, 1});
+              }),
               testing::HasSubstr("7"));
   const std::vector<Rank> bad{0, size()};
   EXPECT_THAT(message([&] { static_cast<void>(world().subset(bad)); }),

@@ -99,7 +99,7 @@ class HaloTest : public test::OnAllRanks {
 TEST_F(HaloTest, EveryCellIsWhatItsOwnerHas) {
   for (const HaloCase& each : cases()) {
     const HaloModel model(each, rank());
-    HaloExchange halo = *HaloExchange::make(world(), model.options());
+    HaloExchange halo(world(), model.options());
     const auto field = halo.field<std::uint64_t>();
     EXPECT_TRUE(std::ranges::all_of(field, [](std::uint64_t word) { return word == 0; }));
     for (std::uint64_t iteration = 0; iteration < 3; ++iteration) {
@@ -114,7 +114,7 @@ TEST_F(HaloTest, EveryCellIsWhatItsOwnerHas) {
 TEST_F(HaloTest, FinishAnyTellsEachSideOnce) {
   for (const HaloCase& each : cases()) {
     const HaloModel model(each, rank());
-    HaloExchange halo = *HaloExchange::make(world(), model.options());
+    HaloExchange halo(world(), model.options());
     const auto field = halo.field<std::uint64_t>();
     EXPECT_FALSE(halo.finish_any()) << "not started";
     for (std::uint64_t iteration = 0; iteration < 3; ++iteration) {
@@ -141,7 +141,7 @@ TEST_F(HaloTest, SidesMayBeFinishedInAnyOrder) {
                 .width = {2, 1},
                 .uneven = true};
   const HaloModel model(each, rank());
-  HaloExchange halo = *HaloExchange::make(world(), model.options());
+  HaloExchange halo(world(), model.options());
   const auto field = halo.field<std::uint64_t>();
   std::vector<std::size_t> order(halo.geometry().directions().size());
   std::iota(order.begin(), order.end(), 0);
@@ -172,7 +172,7 @@ TEST_F(HaloTest, FinishAnyLeavesOutWhatWasTold) {
                 .width = {1, 1},
                 .corners = true};
   const HaloModel model(each, rank());
-  HaloExchange halo = *HaloExchange::make(world(), model.options());
+  HaloExchange halo(world(), model.options());
   for (const Direction& first : directions_of(halo)) {
     halo.start();
     halo.finish(first);
@@ -191,7 +191,7 @@ TEST_F(HaloTest, OneFieldIsComputedWhileTheOtherTravels) {
                 .corners = true,
                 .buffers = 2};
   const HaloModel model(each, rank());
-  HaloExchange halo = *HaloExchange::make(world(), model.options());
+  HaloExchange halo(world(), model.options());
   model.fill(halo, halo.field<std::uint64_t>(), 0);
   for (std::uint64_t iteration = 0; iteration < 300; ++iteration) {
     halo.start();
@@ -211,7 +211,7 @@ TEST_F(HaloTest, BothFieldsMayTravelAtOnce) {
                 .width = {1, 1, 1},
                 .buffers = 2};
   const HaloModel model(each, rank());
-  HaloExchange halo = *HaloExchange::make(world(), model.options());
+  HaloExchange halo(world(), model.options());
   for (std::uint64_t iteration = 0; iteration < 100; ++iteration) {
     for (const std::uint64_t buffer : {0u, 1u}) {
       model.fill(halo, halo.field<std::uint64_t>(), 2 * iteration + buffer);
@@ -245,7 +245,7 @@ TEST_F(HaloTest, UsesTheCallersMemoryAndNothingAroundIt) {
   std::vector<std::vector<std::uint64_t>> arrays(2, std::vector<std::uint64_t>(words + 2 * kGuard, 0xabcdef));
   for (auto& array : arrays) each.memory.push_back(std::as_writable_bytes(std::span(array).subspan(kGuard, words)));
   const HaloModel model(each, rank());
-  HaloExchange halo = *HaloExchange::make(world(), model.options());
+  HaloExchange halo(world(), model.options());
   EXPECT_EQ(halo.field().data(), each.memory[0].data());
   EXPECT_EQ(halo.other_field().data(), each.memory[1].data());
   for (std::uint64_t iteration = 0; iteration < 10; ++iteration) {
@@ -270,7 +270,12 @@ TEST_F(HaloTest, LeftOverRanksGetNone) {
   const HaloModel model(each, rank());
   HaloOptions options = model.options();
   if (rank() >= places) options.block = {};  // they have no block
-  std::optional<HaloExchange> halo = HaloExchange::make(world(), options);
+  if (rank() >= places) {
+    EXPECT_THROW(HaloExchange(world(), options), Error);
+  } else {
+    EXPECT_EQ(HaloExchange(world(), options).communicator().size(), places);
+  }
+  std::optional<HaloExchange> halo = HaloExchange::make_if(world(), options);
   ASSERT_EQ(halo.has_value(), rank() < places);
   if (!halo) return;
   EXPECT_EQ(halo->communicator().size(), places);
@@ -287,7 +292,7 @@ TEST_F(HaloTest, LeftOverRanksGetNone) {
 TEST_F(HaloTest, BlocksThatDoNotFitAreTold) {
   if (size() < 2) GTEST_SKIP() << "needs two blocks";
   const std::size_t length = rank() == 0 ? 5 : 4;
-  HaloExchange halo = *HaloExchange::make(
+  HaloExchange halo(
       world(), {.grid = {size(), 1}, .periodic = {true, true}, .block = {.interior = {3, length}, .width = {1, 1}}});
   const auto outcome = [](auto call) {
     try {
@@ -326,7 +331,7 @@ TEST_F(HaloTest, MisuseIsTold) {
   const auto expect_bad = [&](const char* part, auto change) {
     HaloOptions options = good;
     change(options);
-    expect_refusal(part, [&] { static_cast<void>(HaloExchange::make(world(), options)); });
+    expect_refusal(part, [&] { static_cast<void>(HaloExchange::make_if(world(), options)); });
   };
   expect_bad("width[0] is 5; valid is 0 to interior[0], which is 4", [](auto& o) { o.block.width = {5}; });
   expect_bad("buffers is 3", [](auto& o) { o.buffers = 3; });
@@ -340,7 +345,7 @@ TEST_F(HaloTest, MisuseIsTold) {
     o.buffers = 2;
   });
 
-  HaloExchange halo = *HaloExchange::make(world(), good);
+  HaloExchange halo(world(), good);
   expect_refusal("flip: this object has one buffer", [&] { halo.flip(); });
   expect_refusal("other_field: this object has one buffer", [&] { static_cast<void>(halo.other_field()); });
   struct Odd {

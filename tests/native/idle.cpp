@@ -41,13 +41,13 @@ TEST(Idle, ContextsAndPendingReceivesSleep) {
   constexpr long kMostWakeUps = 40;  // for each of them takes some 10 us, 0.1 % of a processor would be 100
   const Context context = Context::open();
   const int rank = context.rank();
-  const Communicator grid = *context.world().cartesian({context.size()}, {true});
+  const Communicator grid = context.world().cartesian({context.size()}, {true});
   const std::array<int, 2> out{rank, rank};
   std::array<int, 2> in{-1, -1};
-  neighbor_xchg(grid, std::span<const int>(out), std::span<int>(in));
+  neighbor_xchg(grid, out, in);
   Request request;
   // Odd ranks come late, so that even ranks have a receive pending meanwhile.
-  if (rank % 2 == 0) request = ineighbor_xchg(grid, std::span<const int>(out), std::span<int>(in));
+  if (rank % 2 == 0) request = neighbor_xchg.start(grid, out, in);
   std::this_thread::sleep_for(100ms);  // the connections are there, and the thread has found its pace
   long fewest = std::numeric_limits<long>::max();
   int asleep = 0;
@@ -59,7 +59,7 @@ TEST(Idle, ContextsAndPendingReceivesSleep) {
     }
     fewest = std::min(fewest, sleeps() - before - kLooks);
   }
-  if (rank % 2 != 0) request = ineighbor_xchg(grid, std::span<const int>(out), std::span<int>(in));
+  if (rank % 2 != 0) request = neighbor_xchg.start(grid, out, in);
   request.wait();
   RecordProperty("wake_ups_per_second", static_cast<int>(fewest));
   EXPECT_LE(fewest, kMostWakeUps) << "in " << kLooks << " times " << kBetweenLooks.count() << " ms";

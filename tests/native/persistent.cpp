@@ -47,7 +47,8 @@ struct Ring {
       : number(its_number),
         send(2 * elements),
         recv(2 * elements),
-        exchange(neighbor_xchg_init(comm, send.data(), recv.data(), Layout::contiguous(elements * sizeof(double)))) {}
+        exchange(
+            neighbor_xchg.persistent(comm, send.data(), recv.data(), Layout::contiguous(elements * sizeof(double)))) {}
 
   void fill(int sender, int iteration) {
     for (std::size_t i = 0; i < send.size(); ++i) send[i] = value(sender, number, iteration, i % (send.size() / 2));
@@ -81,7 +82,7 @@ TEST_F(PersistentTest, TheyMeetInWhateverOrderTheyAreStarted) {
     for (const std::size_t i : order) rings[i].exchange.start();
     const int mine = rank();
     int others[2] = {-1, -1};
-    neighbor_xchg(comm, std::span<const int>(std::array{mine, mine}), std::span<int>(others));
+    neighbor_xchg(comm, std::span<const int>(std::array{mine, mine}), others);
     EXPECT_THAT(others, testing::ElementsAre(next(), previous()));
     std::ranges::reverse(order);
     for (const std::size_t i : order) rings[i].exchange.wait();
@@ -186,7 +187,7 @@ TEST_F(PersistentTest, ASenderThatRunsAheadIsReceivedInOrder) {
     const Communicator line = world().distributed_graph(sources, destinations);
     std::vector<double> data(elements, -1);
     PersistentExchange exchange =
-        neighbor_xchg_init(line, data.data(), data.data(), Layout::contiguous(elements * sizeof(double)));
+        neighbor_xchg.persistent(line, data.data(), data.data(), Layout::contiguous(elements * sizeof(double)));
     if (rank() == 1) test::give_head_start(50ms);
     const int iterations = in_a_hurry() ? 100 : 500;
     for (int iteration = 0; iteration < iterations; ++iteration) {
@@ -213,11 +214,11 @@ TEST_F(PersistentTest, FacesAndShiftsAndInPlace) {
   std::vector<double> plane(n * n);
   const std::vector<BlockShape> out = {{0, face(n - 2)}, {0, face(1)}};
   const std::vector<BlockShape> in = {{0, face(n - 1)}, {0, face(0)}};
-  PersistentExchange faces = neighbor_xchgv_init(comm, plane.data(), out, plane.data(), in);
+  PersistentExchange faces = neighbor_xchgv.persistent(comm, plane.data(), out, plane.data(), in);
   double block = 0;
-  PersistentExchange shift = cart_shift_xchg_init(comm, &block, Layout::contiguous(sizeof(double)), 0, 1);
+  PersistentExchange shift = cart_shift_xchg.persistent(comm, &block, Layout::contiguous(sizeof(double)), Shift{0, 1});
   std::array<double, 2> pair{};
-  PersistentExchange swap = neighbor_xchg_init(comm, pair.data(), Layout::contiguous(sizeof(double)));
+  PersistentExchange swap = neighbor_xchg.persistent(comm, pair.data(), Layout::contiguous(sizeof(double)));
   for (int iteration = 0; iteration < 20; ++iteration) {
     for (std::size_t i = 0; i < plane.size(); ++i) plane[i] = value(rank(), 0, iteration, i);
     block = pair[0] = pair[1] = value(rank(), 1, iteration, 0);
@@ -323,7 +324,7 @@ TEST_F(PersistentTest, MisuseIsTold) {
   PersistentExchange none;
   EXPECT_FALSE(none.active());
   EXPECT_THROW(none.start(), Error);
-  EXPECT_THROW(static_cast<void>(neighbor_xchg_init(world(), nullptr, nullptr, Layout::contiguous(8))), Error);
+  EXPECT_THROW(static_cast<void>(neighbor_xchg.persistent(world(), nullptr, nullptr, Layout::contiguous(8))), Error);
 }
 
 TEST_F(PersistentTest, OutlivesTheHandleOfItsCommunicator) {

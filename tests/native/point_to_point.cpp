@@ -29,12 +29,12 @@ std::vector<int> numbers(int sender, int message, std::size_t count) {
 TEST_F(PointToPoint, EveryRankGreetsRank0) {
   if (rank() != 0) {
     const std::string greeting = "I am process " + std::to_string(rank());
-    send(world(), std::span<const char>(greeting), {0, 50});
+    send(world(), greeting, {0, 50});
     return;
   }
   for (Rank source = 1; source < size(); ++source) {
     std::array<char, 100> text{};
-    const MessageInfo message = recv(world(), std::span<char>(text), {source, 50});
+    const MessageInfo message = recv(world(), text, {source, 50});
     EXPECT_EQ(std::string(text.data(), message.count<char>()), "I am process " + std::to_string(source));
   }
 }
@@ -77,12 +77,10 @@ TEST_F(PointToPoint, RingsPassOn) {
   for (const std::size_t count : {1u, 1000u, 100'000u}) {
     std::vector<int> mine = numbers(rank(), 1, count);
     std::vector<int> theirs(count);
-    const MessageInfo message =
-        sendrecv(world(), std::span<const int>(mine), {next(), 3}, std::span<int>(theirs), {previous(), 3});
+    const MessageInfo message = sendrecv(world(), mine, {next(), 3}, theirs, {previous(), 3});
     EXPECT_EQ(message, (MessageInfo{previous(), 3, count * sizeof(int)}));
     EXPECT_EQ(theirs, numbers(previous(), 1, count));
-    for (int step = 0; step < size(); ++step)
-      sendrecv_replace(world(), std::span<int>(mine), {next(), step}, {previous(), step});
+    for (int step = 0; step < size(); ++step) sendrecv_replace(world(), mine, {next(), step}, {previous(), step});
     EXPECT_EQ(mine, numbers(rank(), 1, count)) << "once round";
   }
 }
@@ -94,7 +92,7 @@ TEST_F(PointToPoint, AnySourceAndAnyTag) {
   std::vector<Request> sends;
   for (int i = 0; i < kMessages; ++i) {
     out.push_back(numbers(rank(), i, kCounts[static_cast<std::size_t>(i) % kCounts.size()]));
-    sends.push_back(isend(world(), std::span<const int>(out.back()), {(rank() + i) % size(), i}));
+    sends.push_back(isend(world(), out.back(), {(rank() + i) % size(), i}));
   }
   std::vector<int> in(30'000);
   std::vector<Tag> last(static_cast<std::size_t>(size()), -1);
@@ -104,7 +102,7 @@ TEST_F(PointToPoint, AnySourceAndAnyTag) {
   for (int i = 0; i < expected; ++i) {
     const bool probes = i % 3 == 0;
     const MessageInfo found = probes ? probe(world()) : MessageInfo{};
-    const MessageInfo message = recv(world(), std::span<int>(in), probes ? Source{found.source, found.tag} : Source{});
+    const MessageInfo message = recv(world(), in, probes ? Source{found.source, found.tag} : Source{});
     EXPECT_TRUE(!probes || message == found);
     ASSERT_TRUE(message.source >= 0 && message.source < size());
     EXPECT_GT(message.tag, last[static_cast<std::size_t>(message.source)]) << "overtaken";
@@ -120,13 +118,13 @@ TEST_F(PointToPoint, AnySourceAndAnyTag) {
 TEST_F(PointToPoint, ProbesSeeWithoutTaking) {
   EXPECT_EQ(iprobe(world(), {rank(), 109}), std::nullopt);
   const std::vector<int> out = numbers(rank(), 2, 10);
-  send(world(), std::span<const int>(out), {next(), 109}, SendMode::buffered);
+  send(world(), out, {next(), 109}, SendMode::buffered);
   while (!iprobe(world(), {kAnySource, 109})) {
   }
   const MessageInfo found = probe(world(), {previous(), 109});
   EXPECT_EQ(found, (MessageInfo{previous(), 109, 40}));
   std::vector<int> in(found.count<int>());
-  recv(world(), std::span<int>(in), {found.source, found.tag});
+  recv(world(), in, {found.source, found.tag});
   EXPECT_EQ(in, numbers(previous(), 2, 10));
   EXPECT_EQ(iprobe(world(), {kAnySource, 109}), std::nullopt);
 }
@@ -135,13 +133,12 @@ TEST_F(PointToPoint, WaitsAndTestsOfMany) {
   constexpr std::size_t kCount = 20;
   std::vector<std::vector<int>> in(kCount, std::vector<int>(2000));
   std::vector<Request> receives;
-  for (std::size_t i = 0; i < kCount; ++i)
-    receives.push_back(irecv(world(), std::span<int>(in[i]), {previous(), static_cast<Tag>(i)}));
+  for (std::size_t i = 0; i < kCount; ++i) receives.push_back(irecv(world(), in[i], {previous(), static_cast<Tag>(i)}));
   std::vector<std::vector<int>> out;
   std::vector<Request> sends;
   for (std::size_t i = 0; i < kCount; ++i) {
     out.push_back(numbers(rank(), static_cast<int>(i), i % 2 == 0 ? 10 : 2000));
-    sends.push_back(isend(world(), std::span<const int>(out[i]), {next(), static_cast<Tag>(i)}));
+    sends.push_back(isend(world(), out[i], {next(), static_cast<Tag>(i)}));
   }
   std::size_t left = kCount;
   Request::wait_any(receives);
@@ -179,7 +176,7 @@ TEST_F(PointToPoint, FacesOfABlock) {
   // Less than the layout has room for fills its first places.
   const std::vector<int> few = numbers(rank(), 0, 70);
   const MessageInfo message = [&] {
-    Request sent = isend(world(), std::span<const int>(few), {next()});
+    Request sent = isend(world(), few, {next()});
     const MessageInfo received = recv(world(), cube.data(), face(1), {previous()});
     sent.wait();
     return received;
@@ -192,8 +189,8 @@ TEST_F(PointToPoint, FacesOfABlock) {
 TEST_F(PointToPoint, LongMessagesComeWhileNobodyCalls) {
   const std::vector<int> out = numbers(rank(), 0, 200'000);
   std::vector<int> in(out.size(), -1);
-  Request receive = irecv(world(), std::span<int>(in), {previous(), 1});
-  Request sent = isend(world(), std::span<const int>(out), {next(), 1});
+  Request receive = irecv(world(), in, {previous(), 1});
+  Request sent = isend(world(), out, {next(), 1});
   const int last = numbers(previous(), 0, 200'000).back();
   EXPECT_TRUE(test::comes_true([&] { return test::peek(in.back()) == last; }));
   sent.wait();
@@ -202,10 +199,10 @@ TEST_F(PointToPoint, LongMessagesComeWhileNobodyCalls) {
 
 TEST_F(PointToPoint, NobodyBeyondTheBorder) {
   std::array<int, 1> value{7};
-  send(world(), std::span<const int>(value), {kNoRank, 1});
-  EXPECT_EQ(recv(world(), std::span<int>(value), {kNoRank}), MessageInfo{});
+  send(world(), value, {kNoRank, 1});
+  EXPECT_EQ(recv(world(), value, {kNoRank}), MessageInfo{});
   EXPECT_EQ(value[0], 7);
-  Request none = irecv(world(), std::span<int>(value), {kNoRank});
+  Request none = irecv(world(), value, {kNoRank});
   none.wait();
   EXPECT_EQ(none.message(), MessageInfo{});
 }
@@ -214,15 +211,15 @@ TEST_F(PointToPoint, CommunicatorsAndExchangesKeepApart) {
   const Communicator other = ring();
   std::array<int, 1> first{-1};
   std::array<int, 1> second{-1};
-  Request of_world = irecv(world(), std::span<int>(first));
-  Request of_other = irecv(other, std::span<int>(second));
+  Request of_world = irecv(world(), first);
+  Request of_other = irecv(other, second);
   const std::array<int, 1> one{1};
   const std::array<int, 1> two{2};
   const std::array<int, 2> blocks{rank(), rank()};
   std::array<int, 2> exchanged{-1, -1};
-  Request exchange = ineighbor_xchg(other, std::span<const int>(blocks), std::span<int>(exchanged));
-  send(other, std::span<const int>(two), {next(), 0});
-  send(world(), std::span<const int>(one), {next(), 0});
+  Request exchange = neighbor_xchg.start(other, blocks, exchanged);
+  send(other, two, {next(), 0});
+  send(world(), one, {next(), 0});
   std::array<Request, 3> all{std::move(exchange), std::move(of_world), std::move(of_other)};
   Request::wait_all(all);
   EXPECT_EQ(first[0], 1);
@@ -241,25 +238,18 @@ TEST_F(PointToPoint, ErrorsNameCallArgumentAndValue) {
   };
   std::array<int, 1> value{};
   EXPECT_THAT(message([&] {
-                send(world(), std::span<const int>(value), {size(), 0});
+                send(world(), value, {size(), 0});
               }),
               testing::HasSubstr("send: to.rank is " + std::to_string(size())));
-  EXPECT_THAT(message([&] {
-                send(world(), std::span<const int>(value), {0, -1});
-              }),
-              testing::HasSubstr("send: to.tag is -1"));
-  EXPECT_THAT(message([&] { recv(world(), std::span<int>(value), {-7}); }),
-              testing::HasSubstr("recv: from.rank is -7"));
+  EXPECT_THAT(message([&] { send(world(), value, {0, -1}); }), testing::HasSubstr("send: to.tag is -1"));
+  EXPECT_THAT(message([&] { recv(world(), value, {-7}); }), testing::HasSubstr("recv: from.rank is -7"));
   // More than there is room for.
   const std::array<int, 2> two{};
-  Request sent = isend(world(), std::span<const int>(two), {next(), 5});
-  EXPECT_THAT(message([&] {
-                recv(world(), std::span<int>(value), {previous(), 5});
-              }),
-              testing::HasSubstr("sent 8 bytes with tag 5"));
+  Request sent = isend(world(), two, {next(), 5});
+  EXPECT_THAT(message([&] { recv(world(), value, {previous(), 5}); }), testing::HasSubstr("sent 8 bytes with tag 5"));
   sent.wait();
   // A receive that nobody answers can be taken back.
-  Request never = irecv(world(), std::span<int>(value), {previous(), 6});
+  Request never = irecv(world(), value, {previous(), 6});
   never.cancel();
   EXPECT_EQ(never.wait_status().errc(), Errc::cancelled);
 }

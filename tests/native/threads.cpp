@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "bindings/native/access.h"
 #include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "fab/fab.h"
@@ -34,7 +35,7 @@ class ThreadsOfARank : public test::OnAllRanks {
  protected:
   static constexpr int kRepetitions = 240;  ///< of all threads of a rank together
 
-  static std::uint64_t count(core::Counter counter) { return world().core()->context().statistics()[counter]; }
+  static std::uint64_t count(core::Counter counter) { return Access::core(world())->context().statistics()[counter]; }
 
   /// Lets the other end wait, and fall asleep, now and then.
   class Pause {
@@ -60,9 +61,9 @@ class ThreadsOfARank : public test::OnAllRanks {
       std::array<int, 2> in{};
       pause();
       if (calls == Calls::blocking) {
-        neighbor_xchg(ring, std::span<const int>(out), std::span<int>(in));
+        neighbor_xchg(ring, out, in);
       } else {
-        Request request = ineighbor_xchg(ring, std::span<const int>(out), std::span<int>(in));
+        Request request = neighbor_xchg.start(ring, out, in);
         pause();
         finish(request, calls);
       }

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator/communicator.h"
 #include "fab/fab.h"
@@ -149,11 +150,11 @@ void open_pair(std::unique_ptr<Store> store, const std::string& provider) {
   globals.context = open_context(config, std::move(store));
   const auto core = core::Communicator::world(globals.context);
   core->set_topology(DistributedGraph({1 - core->rank()}, {1 - core->rank()}));
-  globals.communicator.emplace(core);
+  globals.communicator = Access::communicator(core);
   globals.sent.assign(kElements, 0);
   globals.received.assign(kElements, 0);
-  globals.exchange.emplace(neighbor_xchg_init(*globals.communicator, globals.sent.data(), globals.received.data(),
-                                              Layout::contiguous(kElements * sizeof(int))));
+  globals.exchange.emplace(neighbor_xchg.persistent(*globals.communicator, globals.sent.data(), globals.received.data(),
+                                                    Layout::contiguous(kElements * sizeof(int))));
 }
 
 void close_pair() {
@@ -236,7 +237,7 @@ TEST_P(ForkBesideExchange, ChildThatCallsFabGetsErrors) {
     if (!globals.exchange->test() && error_of([] { globals.exchange->wait(); }) != "cancelled") ::_exit(1);
     if (error_of([&] { neighbor_xchg(*globals.communicator, &value, &value, Layout::contiguous(4)); }) != "cancelled")
       ::_exit(2);
-    if (error_of([&] { ineighbor_xchg(*globals.communicator, &value, &value, Layout::contiguous(4)).wait(); }) !=
+    if (error_of([&] { neighbor_xchg.start(*globals.communicator, &value, &value, Layout::contiguous(4)).wait(); }) !=
         "cancelled")
       ::_exit(3);
     // Or the block had come.
@@ -258,7 +259,7 @@ TEST_P(ForkBesideExchange, ChildThatOpensItsOwnFab) {
     core->set_topology(Cartesian({1}, {true}));
     const SharedVector out{1, 2};
     SharedVector in(2);
-    neighbor_xchg(Communicator(core), std::span<const int>(out), std::span<int>(in));
+    neighbor_xchg(Access::communicator(core), out, in);
     if (in != SharedVector{2, 1}) ::_exit(1);
   };
   EXPECT_EQ(results([&] { return ended_well(run_child(child)); }), kBothFine);

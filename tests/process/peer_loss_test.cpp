@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator/communicator.h"
 #include "fab/fab.h"
@@ -41,7 +42,7 @@ class Pair {
     const auto core = core::Communicator::world(context_);
     const int other = 1 - core->rank();
     core->set_topology(DistributedGraph({other}, {other}));
-    communicator_ = std::make_unique<Communicator>(core);
+    communicator_ = std::make_unique<Communicator>(Access::communicator(core));
   }
 
   void exchange(std::size_t bytes) {

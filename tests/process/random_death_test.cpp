@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator/communicator.h"
 #include "fab/fab.h"
@@ -38,7 +39,7 @@ std::string exchange_on(std::unique_ptr<Store> store, int times, double wait_tim
   for (Rank rank = 0; rank < kRanks; ++rank)
     if (rank != self) others.push_back(rank);
   core->set_topology(DistributedGraph(others, others));
-  const Communicator communicator(core);
+  const Communicator communicator = Access::communicator(core);
   for (int i = 0; i != times; ++i) {
     const std::size_t bytes = kBytes[static_cast<std::size_t>(i) % kBytes.size()];
     const std::string out = data_of(self, 2 * bytes);
@@ -47,7 +48,7 @@ std::string exchange_on(std::unique_ptr<Store> store, int times, double wait_tim
     if (in != data_of(others[0], bytes) + data_of(others[1], bytes)) return "wrong data";
     const Rank root = i % kRanks;
     std::string spread = data_of(self, bytes);
-    bcast(communicator, spread.data(), Layout::contiguous(bytes), root);
+    bcast(communicator, spread.data(), Layout::contiguous(bytes), Root{root});
     if (spread != data_of(root, bytes)) return "wrong data";
     if (i == 0) ForkedJob::mark();
   }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator/communicator.h"
 #include "fab/fab.h"
@@ -66,11 +67,11 @@ std::string exchange(std::unique_ptr<Store> store, const std::function<void()>& 
     const auto core = core::Communicator::world(context);
     const int rank = core->rank();
     core->set_topology(DistributedGraph({1 - rank}, {1 - rank}));
-    const Communicator communicator(core);
+    const Communicator communicator = Access::communicator(core);
     for (const std::size_t elements : {1u, 1000u, 200'000u, 2u, 500'000u}) {
       std::vector<int, Allocator<int>> out(elements, rank + 1);
       std::vector<int, Allocator<int>> in(elements, -1);
-      neighbor_xchg(communicator, std::span<const int>(out), std::span<int>(in));
+      neighbor_xchg(communicator, out, in);
       if (std::count(in.begin(), in.end(), 2 - rank) != static_cast<std::ptrdiff_t>(elements)) end = "wrong data";
     }
     context->close(kPatienceS);

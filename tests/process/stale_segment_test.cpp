@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator/communicator.h"
 #include "fab/fab.h"
@@ -41,7 +42,7 @@ int exchange_beside_stale_segment() {
   core->set_topology(Cartesian({1}, {true}));
   const std::array<int, 2> out{1, 2};
   std::array<int, 2> in{};
-  neighbor_xchg(Communicator(core), std::span<const int>(out), std::span<int>(in));
+  neighbor_xchg(Access::communicator(core), out, in);
   return in == std::array{2, 1} ? 0 : 2;
 }
 

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator/communicator.h"
 #include "core/point/envelope.h"
@@ -86,7 +87,7 @@ struct NetworkRank {
     config.one_sided = one_sided;
     config.wait_timeout_s = kPatienceS;
     context = open_context(config, std::move(store));
-    world = std::make_unique<Communicator>(core::Communicator::world(context));
+    world = std::make_unique<Communicator>(Access::communicator(core::Communicator::world(context)));
   }
 
   [[nodiscard]] std::uint64_t strangers() const {
@@ -113,12 +114,12 @@ int wrong_values(const NetworkRank& rank, std::uint64_t round) {
   int wrong = 0;
   const std::vector<std::uint64_t> mine{round + static_cast<std::uint64_t>(own)};
   std::vector<std::uint64_t> sum(1);
-  allreduce(*rank.world, std::span(mine), std::span(sum), ReduceOp::sum);
+  allreduce(*rank.world, mine, sum, ReduceOp::sum);
   wrong += sum[0] == 2 * round + 1 ? 0 : 1;
   for (const std::size_t words : {1u, 400u, 20'000u}) {
     const std::vector<std::uint64_t> out(words, round + static_cast<std::uint64_t>(own));
     std::vector<std::uint64_t> in(words);
-    sendrecv(*rank.world, std::span(out), {other, 1}, std::span(in), {other, 1});
+    sendrecv(*rank.world, out, {other, 1}, in, {other, 1});
     for (const std::uint64_t value : in) wrong += value == round + static_cast<std::uint64_t>(other) ? 0 : 1;
   }
   return wrong;
@@ -130,7 +131,7 @@ std::string exchange_while(const NetworkRank& rank, const std::function<bool()>&
   for (std::uint64_t round = 0;; ++round) {
     wrong += wrong_values(rank, round);
     std::vector<int> more{wanted() ? 1 : 0};
-    bcast(*rank.world, std::span(more), kVictim);
+    bcast(*rank.world, more, Root{kVictim});
     if (more[0] == 0) return wrong == 0 ? "right" : std::to_string(wrong) + " wrong";
   }
 }
@@ -216,14 +217,14 @@ TEST_P(StrangerTest, ForgesNoBroadcast) {
     const NetworkRank rank(std::move(store), provider());
     wait_for(stage_->attack_is_over);
     std::vector<std::uint64_t> value{kRight};
-    bcast(*rank.world, std::span(value), kOther);
+    bcast(*rank.world, value, Root{kOther});
     exchange_under_attack(rank, *stage_);
     return std::to_string(value[0]);
   };
   const auto victim = [&](std::unique_ptr<Store> store) {
     const NetworkRank rank(std::move(store), provider());
     std::vector<std::uint64_t> value(1);
-    auto request = ibcast(*rank.world, std::span(value), kOther);
+    auto request = bcast.start(*rank.world, value, Root{kOther});
     rank.appear_on(*stage_);
     request.wait();
     exchange_under_attack(rank, *stage_);
@@ -331,9 +332,9 @@ TEST_P(StrangerTest, TellsOfNoWrite) {
     std::vector<std::uint64_t> in(10'000);
     const auto neighbors = core::Communicator::world(rank.context);
     neighbors->set_topology(DistributedGraph({1 - neighbors->rank()}, {1 - neighbors->rank()}));
-    const Communicator communicator(neighbors);
+    const Communicator communicator = Access::communicator(neighbors);
     auto exchange =
-        neighbor_xchg_init(communicator, out.data(), in.data(), Layout::contiguous(out.size() * sizeof(out[0])));
+        neighbor_xchg.persistent(communicator, out.data(), in.data(), Layout::contiguous(out.size() * sizeof(out[0])));
     exchange.start();
     exchange.wait();
     std::fill(out.begin(), out.end(), kRight);
@@ -361,7 +362,7 @@ TEST_P(StrangerTest, TellsOfNoWrite) {
 TEST_P(StrangerTest, IsNoRankThatIsEarly) {
   const auto body = [&](std::unique_ptr<Store> store) {
     const NetworkRank rank(std::move(store), provider());
-    const Communicator pair = *rank.world->cartesian({kRanks}, {false});
+    const Communicator pair = rank.world->cartesian({kRanks}, {false});
     std::vector<std::uint64_t> none(1);
     Request later = irecv(*rank.world, std::span(none), {1 - rank.world->rank(), 2});
     const auto late = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
@@ -371,7 +372,7 @@ TEST_P(StrangerTest, IsNoRankThatIsEarly) {
     for (const std::size_t words : {0u, 10u, 1'000u, 7'000u, 40'000u}) {
       const std::uint64_t* const out = memory.emplace_back(words, words + static_cast<unsigned>(pair.rank())).data();
       std::uint64_t* const in = memory.emplace_back(words).data();
-      requests.push_back(ineighbor_xchg(pair, out, in, Layout::contiguous(words * sizeof(*in))));
+      requests.push_back(neighbor_xchg.start(pair, out, in, Layout::contiguous(words * sizeof(*in))));
     }
     Request::wait_all(requests);
     send(*rank.world, std::span<const std::uint64_t>(none), {1 - rank.world->rank(), 2});

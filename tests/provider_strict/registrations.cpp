@@ -45,7 +45,7 @@ TEST_F(Registrations, AreMadeWithAPersistentExchangeAndNotWithItsStarts) {
     std::vector<double> theirs(2 * elements);
     const unsigned long before = registrations();
     PersistentExchange exchange =
-        neighbor_xchg_init(comm, mine.data(), theirs.data(), Layout::contiguous(elements * sizeof(double)));
+        neighbor_xchg.persistent(comm, mine.data(), theirs.data(), Layout::contiguous(elements * sizeof(double)));
     start_some_times(exchange);
     const unsigned long made = registrations();
     EXPECT_GT(made, before) << "the profile asks for it";
@@ -94,7 +94,7 @@ TEST_F(Registrations, OutliveAnotherExchangeOfTheSameMemory) {
   std::vector<double> mine(2000, rank());
   std::vector<double> theirs(2000);
   const auto make = [&] {
-    return neighbor_xchg_init(comm, mine.data(), theirs.data(), Layout::contiguous(1000 * sizeof(double)));
+    return neighbor_xchg.persistent(comm, mine.data(), theirs.data(), Layout::contiguous(1000 * sizeof(double)));
   };
   PersistentExchange lasting = make();
   for (int i = 0; i < 5; ++i) {

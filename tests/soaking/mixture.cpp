@@ -20,7 +20,7 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-Communicator ring_of(const Communicator& world) { return *world.cartesian({world.size()}, {true}); }
+Communicator ring_of(const Communicator& world) { return world.cartesian({world.size()}, {true}); }
 
 }  // namespace
 
@@ -42,8 +42,8 @@ void Mixture::make_persistent() {
   for (std::size_t i = 0; i < kPersistent; ++i) {
     persistent_send_[i].resize(2 * kPersistentBytes[i]);
     persistent_recv_[i].resize(2 * kPersistentBytes[i]);
-    persistent_.push_back(neighbor_xchg_init(ring_, persistent_send_[i].data(), persistent_recv_[i].data(),
-                                             Layout::contiguous(kPersistentBytes[i])));
+    persistent_.push_back(neighbor_xchg.persistent(ring_, persistent_send_[i].data(), persistent_recv_[i].data(),
+                                                   Layout::contiguous(kPersistentBytes[i])));
   }
 }
 
@@ -123,7 +123,7 @@ std::uint64_t Mixture::exchange(bool blocking) {
   if (blocking)
     neighbor_xchg(ring_, send_.data(), recv_.data(), block);
   else
-    ineighbor_xchg(ring_, send_.data(), recv_.data(), block).wait();
+    neighbor_xchg.start(ring_, send_.data(), recv_.data(), block).wait();
   return count_wrong_blocks(recv_.data(), bytes);
 }
 
@@ -141,7 +141,7 @@ std::uint64_t Mixture::exchange_several() {
   std::vector<Request> requests;
   for (std::size_t i = 0; i < kInFlight; ++i) {
     fill(send_.data() + i * 2 * bytes, 2 * bytes, rank_, i * 13);
-    requests.push_back(ineighbor_xchg(ring_, send_.data() + i * 2 * bytes, recv_.data() + i * 2 * bytes, block));
+    requests.push_back(neighbor_xchg.start(ring_, send_.data() + i * 2 * bytes, recv_.data() + i * 2 * bytes, block));
   }
   std::uint64_t wrong = 0;
   for (std::size_t i = kInFlight; i-- > 0;) {
@@ -159,7 +159,7 @@ std::uint64_t Mixture::broadcast() {
     fill(recv_.data(), bytes, root);
   else
     std::memset(recv_.data(), 0xee, bytes);
-  bcast(world_, recv_.data(), Layout::contiguous(bytes), root);
+  bcast(world_, recv_.data(), Layout::contiguous(bytes), Root{root});
   return count_wrong(recv_.data(), bytes, root);
 }
 

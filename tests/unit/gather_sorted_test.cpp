@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "bindings/native/access.h"
 #include "unit/expect_error.h"
 #include "unit/in_process_job.h"
 #include "unit/recording_rig.h"
@@ -71,7 +72,8 @@ template <class Body>
 void on_all_ranks(InProcessJob& job, Body body) {
   const auto communicators = job.communicators([](Rank) { return std::nullopt; });
   std::vector<std::thread> threads;
-  for (const auto& communicator : communicators) threads.emplace_back([&] { body(Communicator(communicator)); });
+  for (const auto& communicator : communicators)
+    threads.emplace_back([&] { body(Access::communicator(communicator)); });
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -117,7 +119,7 @@ TEST(GatherSorted, WhatIsThrownAtTheRootComesOutThereWhenAllHavePassed) {
 
 TEST(GatherSorted, RefusesABadRootAndPacketsOfNoBytes) {
   InProcessJob job(2, caller_config(), {});
-  const Communicator communicator(job.communicators([](Rank) { return std::nullopt; })[0]);
+  const Communicator communicator = Access::communicator(job.communicators([](Rank) { return std::nullopt; })[0]);
   const auto ignore = [](const SortedPart&) {};
   expect_error(Errc::invalid_rank, {"gather_sorted", "root -1", "0 to 1"},
                [&] { gather_sorted(communicator, 0, {}, -1, ignore); });

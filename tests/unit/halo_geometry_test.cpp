@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "bindings/native/access.h"
 #include "collectives/neighbor/halo_xchg.h"
 #include "fab/communicator.h"
 #include "fab/halo.h"
@@ -129,11 +130,11 @@ TEST(HaloExchange, AllocatesNothingBetweenStartAndFinish) {
   RecordingRig::Options options;
   options.ranks = 1;
   RecordingRig rig(options);
-  const Communicator world(rig.world());
-  HaloExchange halo = *HaloExchange::make(world, {.grid = {1, 1},
-                                                  .periodic = {true, false},
-                                                  .block = {.interior = {4, 4}, .width = {1, 1}, .corners = true},
-                                                  .buffers = 2});
+  const Communicator world = Access::communicator(rig.world());
+  HaloExchange halo(world, {.grid = {1, 1},
+                            .periodic = {true, false},
+                            .block = {.interior = {4, 4}, .width = {1, 1}, .corners = true},
+                            .buffers = 2});
   const auto field = halo.field<double>();
   std::fill(field.begin(), field.end(), 3);
   for (int i = 0; i < 3; ++i) {

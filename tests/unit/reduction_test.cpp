@@ -117,7 +117,7 @@ TEST_P(ReductionTest, EveryElementIsWhatTheOperationSays) {
 TEST(ReduceTest, EveryElementIsWhatTheOperationSays) {
   std::mt19937_64 random(42);
   for (const Reduction reduction : all_reductions()) {
-    if (is_defined(reduction)) check(reduction, random() % 101, random, reduce);
+    if (is_defined(reduction)) check(reduction, random() % 101, random, reduce_elements);
     if (testing::Test::HasFatalFailure()) return;
   }
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "bindings/native/access.h"
 #include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "fab/fab.h"
@@ -35,7 +36,7 @@ class PretendedNodes {
   void run(const std::function<void(const Communicator& world)>& body) {
     std::vector<std::thread> threads;
     for (const auto& context : contexts_)
-      threads.emplace_back([&body, context] { body(Communicator(core::Communicator::world(context))); });
+      threads.emplace_back([&body, context] { body(Access::communicator(core::Communicator::world(context))); });
     for (std::thread& thread : threads) thread.join();
   }
 
@@ -125,7 +126,7 @@ TEST(Reorder, LooksAtWeights) {
 
 TEST(Reorder, LeavesSomeRanksOver) {
   std::vector<Rank> ranks = ranks_at_places(dealt(7, 2), 6, [](const Communicator& world) {
-    auto made = world.cartesian({2, 3}, {false, false}, Reorder::yes);
+    auto made = world.cartesian_if({2, 3}, {false, false}, Reorder::yes);
     EXPECT_EQ(made.has_value(), world.rank() < 6);
     return made;
   });
@@ -218,10 +219,10 @@ TEST(Reorder, OfAHaloExchangeLooksAtFaces) {
   std::vector<int> node_at_place(16);
   const std::vector<int> nodes = dealt(16, 4);
   PretendedNodes(nodes).run([&](const Communicator& world) {
-    auto halo = *HaloExchange::make(world, {.grid = {4, 4},
-                                            .periodic = {true, true},
-                                            .block = {.interior = {2, 100}, .width = {1, 1}},
-                                            .reorder = Reorder::yes});
+    HaloExchange halo(world, {.grid = {4, 4},
+                              .periodic = {true, true},
+                              .block = {.interior = {2, 100}, .width = {1, 1}},
+                              .reorder = Reorder::yes});
     const Rank place = halo.communicator().rank();
     node_at_place[static_cast<std::size_t>(place)] = nodes[static_cast<std::size_t>(world.rank())];
     const Box own = halo.geometry().interior();

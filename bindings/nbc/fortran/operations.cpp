@@ -1,6 +1,7 @@
 // The operations for Fortran programs. Arguments: see nbcf.h.
 #include <vector>
 
+#include "bindings/mpi/communicators/intra_communicator.h"
 #include "bindings/nbc/fortran/arguments.h"
 
 using namespace fab::nbc;

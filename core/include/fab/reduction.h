@@ -94,7 +94,7 @@ struct Located {
 /// Bytes from one element to the next, padding included; 0 for a value that no enumerator has.
 [[nodiscard]] std::size_t element_bytes(ElementType type) noexcept;
 
-/// Whether reduce() can do it (MPI-4.1, 6.9.2 and 6.9.4):
+/// Whether reduce_elements() can do it (MPI-4.1, 6.9.2 and 6.9.4):
 ///   sum, product            integers, floating point, complex
 ///   min, max                integers, floating point
 ///   logical_and, _or, _xor  integers, logical
@@ -116,7 +116,7 @@ struct Located {
 /// wins, and -0 is less than +0, so that operands may change places; min_location and max_location find a NaN in the
 /// same way. A product of complex numbers is (ac - bd) + (ad + bc)i. Results of float16 and bfloat16 are those of
 /// float32, rounded to nearest, ties to even. The bytes of padding of a pair are never looked at.
-void reduce(Reduction reduction, const void* in, void* inout, std::size_t count) noexcept;
+void reduce_elements(Reduction reduction, const void* in, void* inout, std::size_t count) noexcept;
 
 namespace detail {
 
@@ -186,7 +186,7 @@ static_assert(sizeof(int) == 4, "locations are int and int32");
 
 }  // namespace detail
 
-/// C++ types whose arrays reduce() takes.
+/// C++ types whose arrays reduce_elements() takes.
 template <class T>
 concept Reducible = requires {
   detail::ElementTypeOf<T>::kValue;

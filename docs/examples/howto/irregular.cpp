@@ -14,14 +14,13 @@ int main() {
   // Rank r sends r numbers to each rank above it.
   const std::vector<int> work(static_cast<std::size_t>(world.rank()), world.rank());
   std::vector<fab::Request> sends;
-  for (int to = world.rank() + 1; to < size; ++to)
-    sends.push_back(fab::isend(world, std::span<const int>(work), {to, tag}));
+  for (int to = world.rank() + 1; to < size; ++to) sends.push_back(fab::isend(world, work, {to, tag}));
 
   int sum = 0;
   for (int messages = 0; messages < world.rank(); ++messages) {
     const fab::MessageInfo found = fab::probe(world, {fab::kAnySource, tag});
     std::vector<int> numbers(found.count<int>());
-    fab::recv(world, std::span(numbers), {found.source, tag});
+    fab::recv(world, numbers, {found.source, tag});
     sum = std::accumulate(numbers.begin(), numbers.end(), sum);
   }
   fab::Request::wait_all(sends);

@@ -10,7 +10,7 @@ int main() {
     if (context.rank() == 0)
       fab::barrier(context.world());
     else
-      fab::allreduce(context.world(), std::span(&residual, 1), fab::ReduceOp::max);
+      fab::allreduce(context.world(), residual, fab::ReduceOp::max);
   } catch (const fab::Error& error) {
     std::printf("rank %d: %s\n", context.rank(), error.what());
   }

@@ -8,14 +8,13 @@
 int main() {
   const auto context = fab::Context::open();
   const auto grid = context.world().cartesian(fab::dims_create(context.size(), {0, 0}), {false, false});
-  if (!grid) return 0;
 
-  const std::size_t neighbors = grid->neighborhood().destinations.size();
-  const std::vector<int> mine(neighbors, 100 + grid->rank());  // block i goes to neighbour i
-  std::vector<int> theirs(neighbors);                          // block i comes from neighbour i
-  fab::neighbor_xchg(*grid, std::span<const int>(mine), std::span<int>(theirs));
+  const std::size_t neighbors = grid.neighborhood().destinations.size();
+  const std::vector<int> mine(neighbors, 100 + grid.rank());  // block i goes to neighbour i
+  std::vector<int> theirs(neighbors);                         // block i comes from neighbour i
+  fab::neighbor_xchg(grid, mine, theirs);
 
   std::string got;
   for (const int number : theirs) got += " " + std::to_string(number);
-  std::printf("rank %d got%s\n", grid->rank(), got.c_str());
+  std::printf("rank %d got%s\n", grid.rank(), got.c_str());
 }

@@ -11,32 +11,31 @@ int main() {
   const std::vector<int> dims = fab::dims_create(context.size(), {0, 0});
   const std::size_t rows = plate / static_cast<std::size_t>(dims[0]);
   const std::size_t columns = plate / static_cast<std::size_t>(dims[1]);
-  auto halo = fab::HaloExchange::make(context.world(), {.grid = dims,
-                                                        .periodic = {false, false},
-                                                        .block = {.interior = {rows, columns}, .width = {1, 1}},
-                                                        .buffers = 2});
-  if (!halo) return 0;
-  const std::ptrdiff_t row = halo->geometry().strides()[0];
+  fab::HaloExchange halo(context.world(), {.grid = dims,
+                                           .periodic = {false, false},
+                                           .block = {.interior = {rows, columns}, .width = {1, 1}},
+                                           .buffers = 2});
+  const std::ptrdiff_t row = halo.geometry().strides()[0];
 
-  if (!halo->neighbor({-1, 0}))  // the plate ends above this block: its halo there is never written by the exchange
-    for (int i = 0; i < 2; ++i, halo->flip()) std::fill_n(halo->field<double>().data(), row, 1.0);
+  if (!halo.neighbor({-1, 0}))  // the plate ends above this block: its halo there is never written by the exchange
+    for (int i = 0; i < 2; ++i, halo.flip()) std::fill_n(halo.field<double>().data(), row, 1.0);
 
   for (int step = 0; step < 1000; ++step) {
-    halo->start();
-    halo->finish();
-    const double* now = halo->field<double>().data();
-    double* next = halo->other_field<double>().data();
+    halo.start();
+    halo.finish();
+    const double* now = halo.field<double>().data();
+    double* next = halo.other_field<double>().data();
     for (std::size_t y = 1; y <= rows; ++y)
       for (std::size_t x = 1; x <= columns; ++x) {
         const double* cell = now + y * row + x;
         next[y * row + x] = (cell[-row] + cell[row] + cell[-1] + cell[1]) / 4;
       }
-    halo->flip();
+    halo.flip();
   }
 
   double sum = 0;
   for (std::size_t y = 1; y <= rows; ++y)
-    for (std::size_t x = 1; x <= columns; ++x) sum += halo->field<double>()[y * row + x];
-  fab::allreduce(halo->communicator(), std::span(&sum, 1), fab::ReduceOp::sum);
+    for (std::size_t x = 1; x <= columns; ++x) sum += halo.field<double>()[y * row + x];
+  fab::allreduce(halo.communicator(), sum, fab::ReduceOp::sum);
   if (context.rank() == 0) std::printf("mean temperature: %.6f\n", sum / (plate * plate));
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "fab/fab.h"
+#include "native/support/in_all_forms.h"
 #include "native/support/on_all_ranks.h"
 
 namespace fab {
@@ -17,21 +18,6 @@ constexpr std::size_t kLengths[] = {0, 1, 40, 3000, 20'000};
 
 std::int64_t number_of(int from, int to, std::size_t i) {
   return from * 1'000'000'000'000 + to * 1'000'000 + static_cast<int>(i);
-}
-
-/// Performs one call in its three forms; `check` looks at the result and takes it away again.
-template <class Blocking, class Background, class Lasting, class Check>
-void in_three_forms(Blocking blocking, Background background, Lasting lasting, Check check) {
-  blocking();
-  check("blocking");
-  background().wait();
-  check("non-blocking");
-  PersistentExchange exchange = lasting();
-  for (int start = 0; start < 3; ++start) {
-    exchange.start();
-    exchange.wait();
-    check("persistent");
-  }
 }
 
 class Alltoall : public test::OnAllRanks {
@@ -58,19 +44,19 @@ TEST_F(Alltoall, OfEqualBlocks) {
     Numbers recv(send.size(), -1);
     const std::span<const std::int64_t> from(send);
     const std::span<std::int64_t> to(recv);
-    in_three_forms([&] { alltoall(world(), from, to); }, [&] { return ialltoall(world(), from, to); },
-                   [&] { return alltoall_init(world(), from, to); },
-                   [&](const char* form) {
-                     ASSERT_EQ(recv, expected) << form << ", " << elements;
-                     recv.assign(recv.size(), -1);
-                   });
+    test::in_all_forms(
+        [&](const char* form) {
+          ASSERT_EQ(recv, expected) << form << ", " << elements;
+          recv.assign(recv.size(), -1);
+        },
+        alltoall, world(), from, to);
     recv = send;
-    in_three_forms([&] { alltoall(world(), to); }, [&] { return ialltoall(world(), to); },
-                   [&] { return alltoall_init(world(), to); },
-                   [&](const char* form) {
-                     ASSERT_EQ(recv, expected) << form << " in place, " << elements;
-                     recv = send;
-                   });
+    test::in_all_forms(
+        [&](const char* form) {
+          ASSERT_EQ(recv, expected) << form << " in place, " << elements;
+          recv = send;
+        },
+        alltoall, world(), to);
   }
 }
 
@@ -90,20 +76,18 @@ TEST_F(Alltoall, OfUnequalBlocks) {
   Numbers recv(send.size(), -1);
   const std::span<const std::int64_t> from(send);
   const std::span<std::int64_t> to(recv);
-  in_three_forms([&] { alltoallv(world(), from, counts, displacements, to, counts, displacements); },
-                 [&] { return ialltoallv(world(), from, counts, displacements, to, counts, displacements); },
-                 [&] { return alltoallv_init(world(), from, counts, displacements, to, counts, displacements); },
-                 [&](const char* form) {
-                   ASSERT_EQ(recv, expected) << form;
-                   recv = send;
-                 });
-  in_three_forms([&] { alltoallv(world(), to, counts, displacements); },
-                 [&] { return ialltoallv(world(), to, counts, displacements); },
-                 [&] { return alltoallv_init(world(), to, counts, displacements); },
-                 [&](const char* form) {
-                   ASSERT_EQ(recv, expected) << form << " in place";
-                   recv = send;
-                 });
+  test::in_all_forms(
+      [&](const char* form) {
+        ASSERT_EQ(recv, expected) << form;
+        recv = send;
+      },
+      alltoallv, world(), from, Blocks(counts, displacements), to, Blocks(counts, displacements));
+  test::in_all_forms(
+      [&](const char* form) {
+        ASSERT_EQ(recv, expected) << form << " in place";
+        recv = send;
+      },
+      alltoallv, world(), to, Blocks(counts, displacements));
 }
 
 // What is a row on one side is a column on the other (MPI_Alltoallw).
@@ -119,7 +103,7 @@ TEST_F(Alltoall, TransposesAMatrix) {
   }
   const Numbers send = sent(kColumns);
   Numbers recv(send.size(), -1);
-  alltoallv(world(), send.data(), RankBlocks(rows), recv.data(), RankBlocks(columns));
+  alltoallv(world(), send.data(), Blocks(rows), recv.data(), Blocks(columns));
   for (int from = 0; from < size(); ++from)
     for (std::size_t i = 0; i < kColumns; ++i)
       ASSERT_EQ(recv[i * ranks() + static_cast<std::size_t>(from)], number_of(from, rank(), i));
@@ -154,20 +138,18 @@ TEST_F(Reductions, ScatterEqualBlocks) {
     const std::span<const std::int64_t> from(vector);
     const std::span<std::int64_t> to(result);
     const std::span<std::int64_t> buffer(in_place);
-    in_three_forms([&] { reduce_scatter_block(world(), from, to, ReduceOp::sum); },
-                   [&] { return ireduce_scatter_block(world(), from, to, ReduceOp::sum); },
-                   [&] { return reduce_scatter_block_init(world(), from, to, ReduceOp::sum); },
-                   [&](const char* form) {
-                     ASSERT_EQ(result, expected) << form << ", " << elements;
-                     result.assign(elements, -1);
-                   });
-    in_three_forms([&] { reduce_scatter_block(world(), buffer, ReduceOp::sum); },
-                   [&] { return ireduce_scatter_block(world(), buffer, ReduceOp::sum); },
-                   [&] { return reduce_scatter_block_init(world(), buffer, ReduceOp::sum); },
-                   [&](const char* form) {
-                     ASSERT_EQ(begin_of(in_place, elements), expected) << form << " in place, " << elements;
-                     in_place = vector;
-                   });
+    test::in_all_forms(
+        [&](const char* form) {
+          ASSERT_EQ(result, expected) << form << ", " << elements;
+          result.assign(elements, -1);
+        },
+        reduce_scatter_block, world(), from, to, ReduceOp::sum);
+    test::in_all_forms(
+        [&](const char* form) {
+          ASSERT_EQ(begin_of(in_place, elements), expected) << form << " in place, " << elements;
+          in_place = vector;
+        },
+        reduce_scatter_block, world(), buffer, ReduceOp::sum);
   }
 }
 
@@ -184,20 +166,18 @@ TEST_F(Reductions, ScatterUnequalBlocks) {
   const std::span<const std::int64_t> from(vector);
   const std::span<std::int64_t> to(result);
   const std::span<std::int64_t> buffer(in_place);
-  in_three_forms([&] { reduce_scatter(world(), from, to, counts, ReduceOp::sum); },
-                 [&] { return ireduce_scatter(world(), from, to, counts, ReduceOp::sum); },
-                 [&] { return reduce_scatter_init(world(), from, to, counts, ReduceOp::sum); },
-                 [&](const char* form) {
-                   ASSERT_EQ(result, expected) << form;
-                   result.assign(elements, -1);
-                 });
-  in_three_forms([&] { reduce_scatter(world(), buffer, counts, ReduceOp::sum); },
-                 [&] { return ireduce_scatter(world(), buffer, counts, ReduceOp::sum); },
-                 [&] { return reduce_scatter_init(world(), buffer, counts, ReduceOp::sum); },
-                 [&](const char* form) {
-                   ASSERT_EQ(begin_of(in_place, elements), expected) << form << " in place";
-                   in_place = vector;
-                 });
+  test::in_all_forms(
+      [&](const char* form) {
+        ASSERT_EQ(result, expected) << form;
+        result.assign(elements, -1);
+      },
+      reduce_scatter, world(), from, to, counts, ReduceOp::sum);
+  test::in_all_forms(
+      [&](const char* form) {
+        ASSERT_EQ(begin_of(in_place, elements), expected) << form << " in place";
+        in_place = vector;
+      },
+      reduce_scatter, world(), buffer, counts, ReduceOp::sum);
 }
 
 TEST_F(Reductions, OfLowerRanks) {
@@ -214,23 +194,17 @@ TEST_F(Reductions, OfLowerRanks) {
         result = vector;
       };
     };
-    in_three_forms([&] { scan(world(), from, to, ReduceOp::sum); },
-                   [&] { return iscan(world(), from, to, ReduceOp::sum); },
-                   [&] { return scan_init(world(), from, to, ReduceOp::sum); }, expect(inclusive));
-    in_three_forms([&] { scan(world(), to, ReduceOp::sum); }, [&] { return iscan(world(), to, ReduceOp::sum); },
-                   [&] { return scan_init(world(), to, ReduceOp::sum); }, expect(inclusive));
+    test::in_all_forms(expect(inclusive), scan, world(), from, to, ReduceOp::sum);
+    test::in_all_forms(expect(inclusive), scan, world(), to, ReduceOp::sum);
     // Nothing comes to rank 0.
-    in_three_forms(
-        [&] { exscan(world(), from, to, ReduceOp::sum); }, [&] { return iexscan(world(), from, to, ReduceOp::sum); },
-        [&] { return exscan_init(world(), from, to, ReduceOp::sum); }, expect(rank() == 0 ? vector : exclusive));
-    in_three_forms([&] { exscan(world(), to, ReduceOp::sum); }, [&] { return iexscan(world(), to, ReduceOp::sum); },
-                   [&] { return exscan_init(world(), to, ReduceOp::sum); }, expect(rank() == 0 ? vector : exclusive));
+    test::in_all_forms(expect(rank() == 0 ? vector : exclusive), exscan, world(), from, to, ReduceOp::sum);
+    test::in_all_forms(expect(rank() == 0 ? vector : exclusive), exscan, world(), to, ReduceOp::sum);
   }
 }
 
 // On an open line: slot 0 is for the lower neighbour, slot 1 for the higher one.
 TEST_F(Exchanges, NeighborsInTheOrderOfTheStandard) {
-  const Communicator line = *world().cartesian({size()}, {false});
+  const Communicator line = world().cartesian({size()}, {false});
   EXPECT_EQ(neighbor_slots(line).destinations, 2u);
   EXPECT_EQ(neighbor_slots(line).sources, 2u);
   const Numbers send{number_of(rank(), 0, 0), number_of(rank(), 1, 0)};
@@ -246,23 +220,15 @@ TEST_F(Exchanges, NeighborsInTheOrderOfTheStandard) {
   };
   const std::span<const std::int64_t> from(send);
   const std::span<std::int64_t> to(recv);
-  in_three_forms([&] { neighbor_alltoall(line, from, to); }, [&] { return ineighbor_alltoall(line, from, to); },
-                 [&] { return neighbor_alltoall_init(line, from, to); }, expect(1, 0));
-  in_three_forms([&] { neighbor_allgather(line, from.first(1), to); },
-                 [&] { return ineighbor_allgather(line, from.first(1), to); },
-                 [&] { return neighbor_allgather_init(line, from.first(1), to); }, expect(0, 0));
+  test::in_all_forms(expect(1, 0), neighbor_alltoall, line, from, to);
+  test::in_all_forms(expect(0, 0), neighbor_allgather, line, from.first(1), to);
 
   const Layout element = Layout::contiguous(sizeof(std::int64_t));
   const int ones[] = {1, 1};
   const int places[] = {0, 1};
-  const RankBlocks blocks(element, ones, places);
-  in_three_forms([&] { neighbor_alltoallv(line, send.data(), blocks, recv.data(), blocks); },
-                 [&] { return ineighbor_alltoallv(line, send.data(), blocks, recv.data(), blocks); },
-                 [&] { return neighbor_alltoallv_init(line, send.data(), blocks, recv.data(), blocks); }, expect(1, 0));
-  in_three_forms([&] { neighbor_allgatherv(line, send.data(), element, recv.data(), blocks); },
-                 [&] { return ineighbor_allgatherv(line, send.data(), element, recv.data(), blocks); },
-                 [&] { return neighbor_allgatherv_init(line, send.data(), element, recv.data(), blocks); },
-                 expect(0, 0));
+  const Blocks blocks(element, ones, places);
+  test::in_all_forms(expect(1, 0), neighbor_alltoallv, line, send.data(), blocks, recv.data(), blocks);
+  test::in_all_forms(expect(0, 0), neighbor_allgatherv, line, send.data(), element, recv.data(), blocks);
 }
 
 TEST_F(Exchanges, ErrorsNameCallArgumentAndValue) {
@@ -283,7 +249,7 @@ TEST_F(Exchanges, ErrorsNameCallArgumentAndValue) {
   EXPECT_THAT(message([&] { alltoall(world(), from.first(1), all); }),
               testing::HasSubstr("alltoall: 1 elements to send"));
   EXPECT_THAT(
-      message([&] { alltoallv(world(), all, counts, counts); }),
+      message([&] { alltoallv(world(), all, Blocks(counts, counts)); }),
       testing::HasSubstr("alltoallv: " + std::to_string(size() + 1) + " blocks; the communicator has " + ranks));
   EXPECT_THAT(message([&] { reduce_scatter(world(), all, counts, ReduceOp::sum); }),
               testing::HasSubstr("reduce_scatter: " + std::to_string(size() + 1) + " counts; the communicator has"));
@@ -294,7 +260,7 @@ TEST_F(Exchanges, ErrorsNameCallArgumentAndValue) {
               testing::HasSubstr("reduce_scatter_block: a vector of " + std::to_string(size() + 1)));
   EXPECT_THAT(message([&] { scan(world(), from.first(1), all, ReduceOp::sum); }),
               testing::HasSubstr("scan: 1 elements to send, " + std::to_string(size() + 1) + " to receive"));
-  const Communicator line = *world().cartesian({size()}, {false});
+  const Communicator line = world().cartesian({size()}, {false});
   EXPECT_THAT(message([&] { neighbor_allgather(line, from.first(1), all.first(1)); }),
               testing::HasSubstr("neighbor_allgather: a buffer of 1 elements for 2 slots of 1"));
 }

@@ -66,8 +66,6 @@ void run(PersistentExchange exchange) {
   exchange.wait();
 }
 
-std::span<const double> input(const std::vector<double>& values) { return values; }
-
 TEST_F(Gathers, ToEveryRoot) {
   for (const std::size_t elements : kLengths)
     for (Rank root = 0; root < size(); ++root) {
@@ -76,13 +74,13 @@ TEST_F(Gathers, ToEveryRoot) {
       const std::vector<double> expected = is_root ? all_values(size(), elements) : std::vector<double>();
       const std::vector<double> before(expected.size(), -1);
       std::vector<double> all = before;
-      gather(world(), input(mine), std::span(all), root);
+      gather(world(), mine, all, Root{root});
       ASSERT_EQ(all, expected) << elements << " elements to " << root;
       all = before;
-      igather(world(), input(mine), std::span(all), root).wait();
+      gather.start(world(), mine, all, Root{root}).wait();
       ASSERT_EQ(all, expected);
       all = before;
-      run(gather_init(world(), input(mine), std::span(all), root));
+      run(gather.persistent(world(), mine, all, Root{root}));
       ASSERT_EQ(all, expected);
 
       std::vector<double> in_place = is_root ? all_values(size(), elements) : mine;
@@ -91,11 +89,11 @@ TEST_F(Gathers, ToEveryRoot) {
         for (std::size_t i = 0; i < in_place.size(); ++i)
           if (i / elements != static_cast<std::size_t>(root)) in_place[i] = -1;
       std::vector<double> again = in_place;
-      gather(world(), std::span(in_place), root);
+      gather(world(), in_place, Root{root});
       ASSERT_EQ(in_place, after);
-      igather(world(), std::span(again), root).wait();
+      gather.start(world(), again, Root{root}).wait();
       ASSERT_EQ(again, after);
-      run(gather_init(world(), std::span(again), root));
+      run(gather.persistent(world(), again, Root{root}));
       ASSERT_EQ(again, after);
     }
 }
@@ -110,19 +108,19 @@ TEST_F(Gathers, OfUnequalBlocksToEveryRoot) {
     const std::vector<double> before(is_root ? blocks.elements : 0, -1);
     const std::vector<double> expected = is_root ? blocks.all() : before;
     std::vector<double> all = before;
-    gatherv(world(), input(mine), std::span(all), counts, places, root);
+    gatherv(world(), mine, all, Blocks(counts, places), Root{root});
     ASSERT_EQ(all, expected);
     all = before;
-    igatherv(world(), input(mine), std::span(all), counts, places, root).wait();
+    gatherv.start(world(), mine, all, Blocks(counts, places), Root{root}).wait();
     ASSERT_EQ(all, expected);
     all = before;
-    run(gatherv_init(world(), input(mine), std::span(all), counts, places, root));
+    run(gatherv.persistent(world(), mine, all, Blocks(counts, places), Root{root}));
     ASSERT_EQ(all, expected);
     all = is_root ? blocks.only(root) : before;
     if (is_root)
-      gatherv(world(), std::span(all), counts, places, root);
+      gatherv(world(), all, Blocks(counts, places), Root{root});
     else
-      gatherv(world(), input(mine), std::span(all), {}, {}, root);
+      gatherv(world(), mine, all, Blocks(), Root{root});
     ASSERT_EQ(all, expected);
   }
 }
@@ -134,17 +132,17 @@ TEST_F(Gathers, ScatterFromEveryRoot) {
       const std::vector<double> all = is_root ? all_values(size(), elements) : std::vector<double>();
       const std::vector<double> expected = values_of(rank(), elements);
       std::vector<double> mine(elements, -1);
-      scatter(world(), input(all), std::span(mine), root);
+      scatter(world(), all, mine, Root{root});
       ASSERT_EQ(mine, expected) << elements << " elements from " << root;
       std::ranges::fill(mine, -1);
-      iscatter(world(), input(all), std::span(mine), root).wait();
+      scatter.start(world(), all, mine, Root{root}).wait();
       ASSERT_EQ(mine, expected);
       std::ranges::fill(mine, -1);
-      run(scatter_init(world(), input(all), std::span(mine), root));
+      run(scatter.persistent(world(), all, mine, Root{root}));
       ASSERT_EQ(mine, expected);
 
       std::vector<double> in_place = is_root ? all : std::vector<double>(elements, -1);
-      scatter(world(), std::span(in_place), root);
+      scatter(world(), in_place, Root{root});
       ASSERT_EQ(in_place, is_root ? all : expected);
     }
 }
@@ -158,15 +156,15 @@ TEST_F(Gathers, ScatterOfUnequalBlocksFromEveryRoot) {
     const std::span<const int> places = is_root ? std::span<const int>(blocks.displacements) : std::span<const int>();
     const std::vector<double> all = is_root ? blocks.all() : std::vector<double>();
     std::vector<double> mine(expected.size(), -1);
-    scatterv(world(), input(all), counts, places, std::span(mine), root);
+    scatterv(world(), all, Blocks(counts, places), mine, Root{root});
     ASSERT_EQ(mine, expected);
     std::ranges::fill(mine, -1);
     if (is_root)
-      iscatterv(world(), input(all), counts, places, root).wait();
+      scatterv.start(world(), all, Blocks(counts, places), Root{root}).wait();
     else
-      iscatterv(world(), input(all), counts, places, std::span(mine), root).wait();
+      scatterv.start(world(), all, Blocks(counts, places), mine, Root{root}).wait();
     ASSERT_EQ(mine, is_root ? std::vector<double>(expected.size(), -1) : expected);
-    run(scatterv_init(world(), input(all), counts, places, std::span(mine), root));
+    run(scatterv.persistent(world(), all, Blocks(counts, places), mine, Root{root}));
     ASSERT_EQ(mine, expected);
   }
 }
@@ -176,17 +174,17 @@ TEST_F(Gathers, ToAllRanks) {
     const std::vector<double> mine = values_of(rank(), elements);
     const std::vector<double> expected = all_values(size(), elements);
     std::vector<double> all(expected.size(), -1);
-    allgather(world(), input(mine), std::span(all));
+    allgather(world(), mine, all);
     ASSERT_EQ(all, expected) << elements;
     std::ranges::fill(all, -1);
-    iallgather(world(), input(mine), std::span(all)).wait();
+    allgather.start(world(), mine, all).wait();
     ASSERT_EQ(all, expected);
     std::ranges::fill(all, -1);
-    run(allgather_init(world(), input(mine), std::span(all)));
+    run(allgather.persistent(world(), mine, all));
     ASSERT_EQ(all, expected);
     std::ranges::fill(all, -1);
     std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(elements) * rank());
-    allgather(world(), std::span(all));
+    allgather(world(), all);
     ASSERT_EQ(all, expected);
   }
 }
@@ -195,13 +193,13 @@ TEST_F(Gathers, OfUnequalBlocksToAllRanks) {
   const Unequal blocks(size());
   const std::vector<double> mine = values_of(rank(), blocks.count(rank()));
   std::vector<double> all(blocks.elements, -1);
-  allgatherv(world(), input(mine), std::span(all), blocks.counts, blocks.displacements);
+  allgatherv(world(), mine, all, Blocks(blocks.counts, blocks.displacements));
   ASSERT_EQ(all, blocks.all());
   std::ranges::fill(all, -1);
-  run(allgatherv_init(world(), input(mine), std::span(all), blocks.counts, blocks.displacements));
+  run(allgatherv.persistent(world(), mine, all, Blocks(blocks.counts, blocks.displacements)));
   ASSERT_EQ(all, blocks.all());
   all = blocks.only(rank());
-  iallgatherv(world(), std::span(all), blocks.counts, blocks.displacements).wait();
+  allgatherv.start(world(), all, Blocks(blocks.counts, blocks.displacements)).wait();
   ASSERT_EQ(all, blocks.all());
 }
 
@@ -224,7 +222,7 @@ TEST_F(Gathers, OfColumnsOfAMatrix) {
     rows.push_back({static_cast<std::ptrdiff_t>((columns - 1 - i) * kRows * sizeof(double)),
                     Layout::contiguous(kRows * sizeof(double))});
   std::vector<double> transposed(matrix.size(), -1);
-  allgatherv(world(), matrix.data() + rank(), column, transposed.data(), RankBlocks(rows));
+  allgatherv(world(), matrix.data() + rank(), column, transposed.data(), Blocks(rows));
   for (std::size_t i = 0; i < matrix.size(); ++i)
     ASSERT_EQ(transposed[i], static_cast<double>((columns - 1 - i / kRows) * 100 + i % kRows)) << i;
 }
@@ -232,14 +230,14 @@ TEST_F(Gathers, OfColumnsOfAMatrix) {
 TEST_F(Gathers, RefuseBuffersOfAnotherSize) {
   const std::vector<double> mine(3);
   std::vector<double> all(3 * static_cast<std::size_t>(size()) + 1);
-  EXPECT_THROW(allgather(world(), input(mine), std::span(all)), Error);
-  EXPECT_THROW(gather(world(), input(mine), std::span(all), rank()), Error);
-  EXPECT_THROW(scatter(world(), input(all), std::span(all).first(2), rank()), Error);
+  EXPECT_THROW(allgather(world(), mine, all), Error);
+  EXPECT_THROW(gather(world(), mine, all, Root{rank()}), Error);
+  EXPECT_THROW(scatter(world(), all, std::span(all).first(2), Root{rank()}), Error);
   const std::vector<int> counts(static_cast<std::size_t>(size()), 1);
   const std::vector<int> places(static_cast<std::size_t>(size()), static_cast<int>(all.size()));
-  EXPECT_THROW(allgatherv(world(), input(mine), std::span(all), counts, places), Error);
+  EXPECT_THROW(allgatherv(world(), mine, all, Blocks(counts, places)), Error);
   const std::vector<int> negative(static_cast<std::size_t>(size()), -1);
-  EXPECT_THROW(allgatherv(world(), input(mine), std::span(all), negative, counts), Error);
+  EXPECT_THROW(allgatherv(world(), mine, all, Blocks(negative, counts)), Error);
   barrier(world());
 }
 

@@ -20,7 +20,7 @@ class Reorder : public test::OnAllRanks {
     std::vector<std::size_t> all(static_cast<std::size_t>(ring.size()));
     for (int step = 0; step < ring.size(); ++step) {
       all[static_cast<std::size_t>((ring.rank() + step) % ring.size())] = mine;
-      cart_shift_xchg(ring, &mine, Layout::contiguous(sizeof(mine)), 0, -1);
+      cart_shift_xchg(ring, &mine, Layout::contiguous(sizeof(mine)), Shift{0, -1});
     }
     return all;
   }
@@ -32,7 +32,7 @@ class Reorder : public test::OnAllRanks {
 };
 
 TEST_F(Reorder, LeavesEachNodeOnceInEachDirectionOfARing) {
-  const Communicator ring = *world().cartesian({size()}, {true}, fab::Reorder::yes);
+  const Communicator ring = world().cartesian({size()}, {true}, fab::Reorder::yes);
   const std::vector<std::size_t> hosts = gather(ring, host());
   std::size_t between_nodes = 0;
   for (std::size_t place = 0; place < hosts.size(); ++place)
@@ -42,7 +42,7 @@ TEST_F(Reorder, LeavesEachNodeOnceInEachDirectionOfARing) {
 }
 
 TEST_F(Reorder, GivesEachRankOnePlace) {
-  const Communicator ring = *world().cartesian({size()}, {true}, fab::Reorder::yes);
+  const Communicator ring = world().cartesian({size()}, {true}, fab::Reorder::yes);
   const std::vector<std::size_t> ranks = gather(ring, static_cast<std::size_t>(rank()));
   EXPECT_EQ(ranks[static_cast<std::size_t>(ring.rank())], static_cast<std::size_t>(rank()));
   EXPECT_EQ(std::set<std::size_t>(ranks.begin(), ranks.end()).size(), ranks.size());

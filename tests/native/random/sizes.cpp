@@ -67,9 +67,11 @@ class Side {
       add(edge.bytes(), random() % 3 == 0 ? 2 + random() % 30 : 1, random);
     }
     end_ += kGuardBytes;
-    mapped_ = edges_.front().exchange % 2 == 0 ? make_array<std::byte>(end_) : nullptr;
-    if (mapped_ == nullptr) heap_.resize(end_);
-    memory_ = mapped_ == nullptr ? std::span(heap_) : std::span(mapped_.get(), end_);
+    if (edges_.front().exchange % 2 == 0)
+      mapped_ = make_array<std::byte>(end_);
+    else
+      heap_.resize(end_);
+    memory_ = mapped_.empty() ? std::span(heap_) : std::span(mapped_);
   }
 
   [[nodiscard]] std::byte* data() { return memory_.data(); }
@@ -140,10 +142,10 @@ class RandomSizes : public test::OnAllRanks {
       recv.clear();
     }
     [[nodiscard]] Request start(const Communicator& comm) {
-      return ineighbor_xchgv(comm, send.data(), send.blocks(), recv.data(), recv.blocks());
+      return neighbor_xchgv.start(comm, send.data(), send.blocks(), recv.data(), recv.blocks());
     }
     [[nodiscard]] PersistentExchange init(const Communicator& comm) {
-      return neighbor_xchgv_init(comm, send.data(), send.blocks(), recv.data(), recv.blocks());
+      return neighbor_xchgv.persistent(comm, send.data(), send.blocks(), recv.data(), recv.blocks());
     }
     void check(int iteration) const {
       EXPECT_EQ(recv.difference(iteration), "") << "received";

@@ -14,10 +14,11 @@ class OnAllRanks : public testing::Test {
   static void SetUpTestSuite() { context_ = std::make_unique<Context>(Context::open()); }
   static void TearDownTestSuite() { context_.reset(); }
 
-  static const Communicator& world() { return context_->world(); }
+  static const Context& context() { return *context_; }
+  static const Communicator& world() { return core::Communicator::world(context_); }
   static int rank() { return context_->rank(); }
   static int size() { return context_->size(); }
-  static Communicator ring() { return *world().cartesian({size()}, {true}); }
+  static Communicator ring() { return world().cartesian({size()}, {true}); }
   static int next() { return (rank() + 1) % size(); }
   static int previous() { return (rank() + size() - 1) % size(); }
 

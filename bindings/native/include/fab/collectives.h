@@ -1,189 +1,126 @@
 // Collectives: all ranks of a communicator take part (MPI-4.1, chapter 6; Hoefler and Lumsdaine, Design,
-// Implementation, and Usage of LibNBC, 2006).
+// Implementation, and Usage of LibNBC, 2006). What forms they have, and what buffers they take: fab/operation.h.
 //
-// Common to all calls
-//   - All ranks of the communicator start its calls, these and exchanges, in the same order, with the same root, the
-//     same operation and blocks of the same size; layouts may differ. Blocks of no bytes are fine.
-//   - The `i` forms return at once; a progress thread finishes the call while the caller computes. The `_init` forms
-//     make a call that is started again and again (fab/persistent.h).
-//   - Operations of the caller's own run on threads that wait or test, for whatever request, and not under a lock.
-//   Until
-//     one does, the call does not go on. They must not call fab.
+// Common to all
+//   - All ranks of the communicator start its operations, these and exchanges, in the same order, with the same root,
+//     the same combining operation and blocks of the same size; layouts may differ. Blocks of no bytes are fine.
+//   - Functions of the caller's that combine elements run on threads that wait or test, for whatever request, and not
+//     under a lock. Until one of them does, the operation does not go on. They must not call fab.
 //   - The same inputs on the same ranks by the same algorithm give the same bits, however the network behaves.
-//   - Which algorithm does a call depends on its bytes and the ranks; FAB_ALGO_<COLLECTIVE> names one (fab_info
+//   - Which algorithm does an operation depends on its bytes and the ranks; FAB_ALGO_<COLLECTIVE> names one (fab_info
 //     --algorithms).
 //   - Throws Error(invalid_rank) for a root that is no rank, Error(invalid_count) for a block that holds no whole
 //   number
-//     of elements or spans that differ in size; otherwise what Request::wait throws.
+//     of elements or for buffers that differ in size, Error(invalid_argument) for a combining operation that is not
+//     defined on the elements; otherwise what Request::wait throws.
 #pragma once
 
-#include <span>
-#include <string>
-#include <type_traits>
-
-#include "fab/communicator.h"
-#include "fab/operator.h"
-#include "fab/persistent.h"
-#include "fab/request.h"
+#include "fab/operation.h"
 
 namespace fab {
 
-/// Returns, or is complete, when all ranks have started it.
-void barrier(const Communicator& communicator);
-[[nodiscard]] Request ibarrier(const Communicator& communicator);
-[[nodiscard]] PersistentExchange barrier_init(const Communicator& communicator);
-
-/// The block at `buffer` goes from the root to all ranks.
-void bcast(const Communicator& communicator, void* buffer, const Layout& block, Rank root);
-[[nodiscard]] Request ibcast(const Communicator& communicator, void* buffer, const Layout& block, Rank root);
-[[nodiscard]] PersistentExchange bcast_init(const Communicator& communicator, void* buffer, const Layout& block,
-                                            Rank root);
-
-/// The blocks of all ranks become one, in the order of ranks: at the root the block at `recv`, which others need not
-/// have.
-void reduce(const Communicator& communicator, const void* send, void* recv, const Layout& block,
-            const Operator& operation, Rank root);
-[[nodiscard]] Request ireduce(const Communicator& communicator, const void* send, void* recv, const Layout& block,
-                              const Operator& operation, Rank root);
-[[nodiscard]] PersistentExchange reduce_init(const Communicator& communicator, const void* send, void* recv,
-                                             const Layout& block, const Operator& operation, Rank root);
-/// In place: the root's block is replaced, those of the others are read. Ranks may mix this with the form above.
-void reduce(const Communicator& communicator, void* buffer, const Layout& block, const Operator& operation, Rank root);
-[[nodiscard]] Request ireduce(const Communicator& communicator, void* buffer, const Layout& block,
-                              const Operator& operation, Rank root);
-[[nodiscard]] PersistentExchange reduce_init(const Communicator& communicator, void* buffer, const Layout& block,
-                                             const Operator& operation, Rank root);
-
-/// The same, with the result on all ranks.
-void allreduce(const Communicator& communicator, const void* send, void* recv, const Layout& block,
-               const Operator& operation);
-[[nodiscard]] Request iallreduce(const Communicator& communicator, const void* send, void* recv, const Layout& block,
-                                 const Operator& operation);
-[[nodiscard]] PersistentExchange allreduce_init(const Communicator& communicator, const void* send, void* recv,
-                                                const Layout& block, const Operator& operation);
-/// In place: every rank's block is replaced.
-void allreduce(const Communicator& communicator, void* buffer, const Layout& block, const Operator& operation);
-[[nodiscard]] Request iallreduce(const Communicator& communicator, void* buffer, const Layout& block,
-                                 const Operator& operation);
-[[nodiscard]] PersistentExchange allreduce_init(const Communicator& communicator, void* buffer, const Layout& block,
-                                                const Operator& operation);
-
-// Arrays of trivially copyable elements.
-
 namespace detail {
 
+/// What combines elements of type T: an Operator, or one of fab's operations on a type that has them.
 template <class T>
-[[nodiscard]] Layout array_of(std::span<T> elements) {
-  return Layout::contiguous(elements.size_bytes());
-}
-
-inline void check_equal(std::size_t send, std::size_t recv, const char* call) {
-  if (send != recv)
-    throw Error(Errc::invalid_count, std::string(call) + ": " + std::to_string(send) + " elements to send, " +
-                                         std::to_string(recv) + " to receive");
-}
-
-/// What combines elements of type T: an operation of fab's, or what Operator::of makes of the caller's.
-template <class T>
-[[nodiscard]] Operator operator_on(const Operator& operation) {
+[[nodiscard]] const Operator& combining(const Operator& operation) noexcept {
   return operation;
 }
+/// Whether it is defined on the type is looked at when the call is made.
 template <Reducible T>
-[[nodiscard]] Operator operator_on(ReduceOp op) {
-  return Operator::of<T>(op);
+[[nodiscard]] Operator combining(ReduceOp operation) noexcept {
+  return {.reduction = {operation, element_type_of<T>()}, .element_bytes = sizeof(T)};
 }
 
-template <class T>
-concept Element = std::is_trivially_copyable_v<T>;
+template <class Combine, class T>
+concept Combines = requires(const Combine& operation) {
+  combining<T>(operation);
+};
 
-/// A ReduceOp, for types that have it, or an Operator.
-template <class Operation, class T>
-concept Combines = requires(const Operation& operation) {
-  operator_on<T>(operation);
+/// The functions of operations that combine whole vectors and have no root.
+template <OperationName kOperation>
+struct Combining {
+  /// Every rank's elements are combined with those of the other ranks at the same place.
+  template <class Send, class Recv, class Combine>
+  requires BufferPair<Send, Recv> && Combines<Combine, ElementOf<Send>>
+  static ReduceCall with(Send&& send, Recv&& recv, const Combine& operation) {
+    return {between<kOperation>(std::forward<Send>(send), std::forward<Recv>(recv)),
+            combining<ElementOf<Send>>(operation)};
+  }
+  template <RecvBuffer Buffer, class Combine>
+  requires Combines<Combine, ElementOf<Buffer>>
+  static ReduceCall with(Buffer&& buffer, const Combine& operation) {
+    return {in_place<kOperation>(std::forward<Buffer>(buffer)), combining<ElementOf<Buffer>>(operation)};
+  }
+  static ReduceCall with(const void* send, void* recv, const Layout& block, const Operator& operation) noexcept {
+    return {between<kOperation>(send, recv, &block), operation};
+  }
+  static ReduceCall with(void* buffer, const Layout& block, const Operator& operation) noexcept {
+    return {in_place<kOperation>(buffer, &block), operation};
+  }
 };
 
 }  // namespace detail
 
-template <detail::Element T>
-void bcast(const Communicator& communicator, std::span<T> buffer, Rank root) {
-  bcast(communicator, buffer.data(), detail::array_of(buffer), root);
-}
-template <detail::Element T>
-[[nodiscard]] Request ibcast(const Communicator& communicator, std::span<T> buffer, Rank root) {
-  return ibcast(communicator, buffer.data(), detail::array_of(buffer), root);
-}
-template <detail::Element T>
-[[nodiscard]] PersistentExchange bcast_init(const Communicator& communicator, std::span<T> buffer, Rank root) {
-  return bcast_init(communicator, buffer.data(), detail::array_of(buffer), root);
+/// fab::barrier(communicator): complete when all ranks have started it.
+struct Barrier : Forms<Barrier> {
+  static detail::BlockCall with() noexcept { return {}; }
+};
+inline namespace operations {
+inline constexpr Barrier barrier;
 }
 
-/// `recv` may be empty on ranks that are not the root.
-template <detail::Element T, detail::Combines<T> Operation>
-void reduce(const Communicator& communicator, std::span<const T> send, std::span<T> recv, const Operation& operation,
-            Rank root) {
-  if (communicator.rank() == root) detail::check_equal(send.size(), recv.size(), "reduce");
-  reduce(communicator, send.data(), recv.data(), detail::array_of(send), detail::operator_on<T>(operation), root);
-}
-template <detail::Element T, detail::Combines<T> Operation>
-[[nodiscard]] Request ireduce(const Communicator& communicator, std::span<const T> send, std::span<T> recv,
-                              const Operation& operation, Rank root) {
-  if (communicator.rank() == root) detail::check_equal(send.size(), recv.size(), "reduce");
-  return ireduce(communicator, send.data(), recv.data(), detail::array_of(send), detail::operator_on<T>(operation),
-                 root);
-}
-template <detail::Element T, detail::Combines<T> Operation>
-[[nodiscard]] PersistentExchange reduce_init(const Communicator& communicator, std::span<const T> send,
-                                             std::span<T> recv, const Operation& operation, Rank root) {
-  if (communicator.rank() == root) detail::check_equal(send.size(), recv.size(), "reduce");
-  return reduce_init(communicator, send.data(), recv.data(), detail::array_of(send), detail::operator_on<T>(operation),
-                     root);
-}
-template <detail::Element T, detail::Combines<T> Operation>
-void reduce(const Communicator& communicator, std::span<T> buffer, const Operation& operation, Rank root) {
-  reduce(communicator, buffer.data(), detail::array_of(buffer), detail::operator_on<T>(operation), root);
-}
-template <detail::Element T, detail::Combines<T> Operation>
-[[nodiscard]] Request ireduce(const Communicator& communicator, std::span<T> buffer, const Operation& operation,
-                              Rank root) {
-  return ireduce(communicator, buffer.data(), detail::array_of(buffer), detail::operator_on<T>(operation), root);
-}
-template <detail::Element T, detail::Combines<T> Operation>
-[[nodiscard]] PersistentExchange reduce_init(const Communicator& communicator, std::span<T> buffer,
-                                             const Operation& operation, Rank root) {
-  return reduce_init(communicator, buffer.data(), detail::array_of(buffer), detail::operator_on<T>(operation), root);
+/// fab::bcast(communicator, buffer, root): the root's elements go to all ranks.
+struct Bcast : Forms<Bcast> {
+  template <RecvBuffer Buffer>
+  static detail::BlockCall with(Buffer&& buffer, Root root = {}) {
+    return {detail::in_place<detail::OperationName::bcast>(std::forward<Buffer>(buffer)), root};
+  }
+  static detail::BlockCall with(void* buffer, const Layout& block, Root root = {}) noexcept {
+    return {detail::in_place<detail::OperationName::bcast>(buffer, &block), root};
+  }
+};
+inline namespace operations {
+inline constexpr Bcast bcast;
 }
 
-template <detail::Element T, detail::Combines<T> Operation>
-void allreduce(const Communicator& communicator, std::span<const T> send, std::span<T> recv,
-               const Operation& operation) {
-  detail::check_equal(send.size(), recv.size(), "allreduce");
-  allreduce(communicator, send.data(), recv.data(), detail::array_of(send), detail::operator_on<T>(operation));
+/// fab::reduce(communicator, send, recv, operation, root): what all ranks have at one place is combined, in the order
+/// of ranks, and comes to the root. On other ranks `recv` may be empty. In place the root's buffer is replaced, those
+/// of the others are read. Ranks may mix the two.
+struct Reduce : Forms<Reduce> {
+  template <class Send, class Recv, class Combine>
+  requires BufferPair<Send, Recv> && detail::Combines<Combine, ElementOf<Send>>
+  static detail::ReduceCall with(Send&& send, Recv&& recv, const Combine& operation, Root root = {}) {
+    return {detail::between<kName>(std::forward<Send>(send), std::forward<Recv>(recv)),
+            detail::combining<ElementOf<Send>>(operation), root};
+  }
+  template <RecvBuffer Buffer, class Combine>
+  requires detail::Combines<Combine, ElementOf<Buffer>>
+  static detail::ReduceCall with(Buffer&& buffer, const Combine& operation, Root root = {}) {
+    return {detail::in_place<kName>(std::forward<Buffer>(buffer)), detail::combining<ElementOf<Buffer>>(operation),
+            root};
+  }
+  static detail::ReduceCall with(const void* send, void* recv, const Layout& block, const Operator& operation,
+                                 Root root = {}) noexcept {
+    return {detail::between<kName>(send, recv, &block), operation, root};
+  }
+  static detail::ReduceCall with(void* buffer, const Layout& block, const Operator& operation,
+                                 Root root = {}) noexcept {
+    return {detail::in_place<kName>(buffer, &block), operation, root};
+  }
+
+ private:
+  static constexpr auto kName = detail::OperationName::reduce;
+};
+inline namespace operations {
+inline constexpr Reduce reduce;
 }
-template <detail::Element T, detail::Combines<T> Operation>
-[[nodiscard]] Request iallreduce(const Communicator& communicator, std::span<const T> send, std::span<T> recv,
-                                 const Operation& operation) {
-  detail::check_equal(send.size(), recv.size(), "allreduce");
-  return iallreduce(communicator, send.data(), recv.data(), detail::array_of(send), detail::operator_on<T>(operation));
-}
-template <detail::Element T, detail::Combines<T> Operation>
-[[nodiscard]] PersistentExchange allreduce_init(const Communicator& communicator, std::span<const T> send,
-                                                std::span<T> recv, const Operation& operation) {
-  detail::check_equal(send.size(), recv.size(), "allreduce");
-  return allreduce_init(communicator, send.data(), recv.data(), detail::array_of(send),
-                        detail::operator_on<T>(operation));
-}
-template <detail::Element T, detail::Combines<T> Operation>
-void allreduce(const Communicator& communicator, std::span<T> buffer, const Operation& operation) {
-  allreduce(communicator, buffer.data(), detail::array_of(buffer), detail::operator_on<T>(operation));
-}
-template <detail::Element T, detail::Combines<T> Operation>
-[[nodiscard]] Request iallreduce(const Communicator& communicator, std::span<T> buffer, const Operation& operation) {
-  return iallreduce(communicator, buffer.data(), detail::array_of(buffer), detail::operator_on<T>(operation));
-}
-template <detail::Element T, detail::Combines<T> Operation>
-[[nodiscard]] PersistentExchange allreduce_init(const Communicator& communicator, std::span<T> buffer,
-                                                const Operation& operation) {
-  return allreduce_init(communicator, buffer.data(), detail::array_of(buffer), detail::operator_on<T>(operation));
+
+/// fab::allreduce(communicator, send, recv, operation), fab::allreduce(communicator, buffer, operation): as reduce,
+/// with the result on all ranks.
+struct Allreduce : Forms<Allreduce>, detail::Combining<detail::OperationName::allreduce> {};
+inline namespace operations {
+inline constexpr Allreduce allreduce;
 }
 
 }  // namespace fab

@@ -14,6 +14,7 @@ namespace fab {
 namespace core {
 class Communicator;
 }
+struct Access;
 
 /// Whether ranks may change places so that fewer messages of a topology go from node to node. Place i, whose neighbours
 /// the topology names by their places, then is rank i of the new communicator, but perhaps not rank i of the old one.
@@ -27,8 +28,6 @@ enum class Reorder : bool { no, yes };
 /// Making a communicator is collective over the one it is made from, and waits for its rank 0.
 class Communicator {
  public:
-  explicit Communicator(std::shared_ptr<core::Communicator> core) noexcept : core_(std::move(core)) {}
-
   [[nodiscard]] Rank rank() const noexcept;
   [[nodiscard]] int size() const noexcept;
   /// Null without one.
@@ -42,16 +41,21 @@ class Communicator {
   /// others get none. Throws Error(invalid_rank).
   [[nodiscard]] std::optional<Communicator> subset(std::span<const Rank> ranks) const;
 
-  /// The first ranks, as many as the grid has places; left-over ranks get none. `weights`, which only rank 0 needs to
-  /// give and only Reorder::yes asks for: how much goes along each dimension, in bytes for instance; none: the same.
-  /// Weights below 0 or of another number than dimensions make rank 0 warn, and nobody moves. Throws
-  /// Error(invalid_topology) when the grid has more places than there are ranks.
-  [[nodiscard]] std::optional<Communicator> cartesian(std::vector<int> dims, std::vector<bool> periodic,
-                                                      Reorder reorder = Reorder::no,
-                                                      std::span<const std::int64_t> weights = {}) const;
-  /// A graph that all ranks give as a whole; left-over ranks get none. Throws Error(invalid_topology).
-  [[nodiscard]] std::optional<Communicator> graph(std::vector<int> index, std::vector<int> edges,
-                                                  Reorder reorder = Reorder::no) const;
+  /// The first ranks, as many as the grid has places. `weights`, which only rank 0 needs to give and only Reorder::yes
+  /// asks for: how much goes along each dimension, in bytes for instance; none: the same. Weights below 0 or of another
+  /// number than dimensions make rank 0 warn, and no rank moves. Throws Error(invalid_topology) when the grid has more
+  /// places than there are ranks, and on each rank that is left over when it has fewer.
+  [[nodiscard]] Communicator cartesian(std::vector<int> dims, std::vector<bool> periodic, Reorder reorder = Reorder::no,
+                                       std::span<const std::int64_t> weights = {}) const;
+  /// The same where ranks may be left over: these get none.
+  [[nodiscard]] std::optional<Communicator> cartesian_if(std::vector<int> dims, std::vector<bool> periodic,
+                                                         Reorder reorder = Reorder::no,
+                                                         std::span<const std::int64_t> weights = {}) const;
+  /// A graph that all ranks give as a whole. Throws Error(invalid_topology), also on each rank that is left over.
+  [[nodiscard]] Communicator graph(std::vector<int> index, std::vector<int> edges, Reorder reorder = Reorder::no) const;
+  /// The same where ranks may be left over: these get none.
+  [[nodiscard]] std::optional<Communicator> graph_if(std::vector<int> index, std::vector<int> edges,
+                                                     Reorder reorder = Reorder::no) const;
   /// Each rank gives the edges of the place with its number: its own unless ranks are reordered. `weights`: how much
   /// goes to each destination; none: the same. Throws Error(invalid_rank) for an edge to no rank of this communicator,
   /// Error(invalid_argument) for weights below 0 or of another number than destinations. Reorder::yes brings the whole
@@ -60,9 +64,9 @@ class Communicator {
                                                Reorder reorder = Reorder::no,
                                                std::vector<std::int64_t> weights = {}) const;
 
-  [[nodiscard]] const std::shared_ptr<core::Communicator>& core() const noexcept { return core_; }
-
  private:
+  friend struct Access;
+  explicit Communicator(std::shared_ptr<core::Communicator> core) noexcept : core_(std::move(core)) {}
   [[nodiscard]] std::optional<Communicator> derive(std::span<const Rank> ranks, std::optional<Topology> topology) const;
 
   std::shared_ptr<core::Communicator> core_;

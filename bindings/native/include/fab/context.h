@@ -31,6 +31,14 @@ class Context {
   /// Provider, interface and address, for people.
   [[nodiscard]] const std::string& transport() const noexcept;
 
+  /// A descriptor for event loops (poll, epoll). It becomes readable when something that was started in this context
+  /// has ended, or needs a call of a wait or test to go on. Read its 8 bytes, or call clear_events, and then test what
+  /// is in flight. It is the context's; the first call makes it. Throws Error(configuration) where FAB_PROGRESS=caller
+  /// leaves out the thread that would notice, Error(no_resources), Error(cancelled) in a child of fork().
+  [[nodiscard]] int event_fd() const;
+  /// Makes it unreadable until something else ends.
+  void clear_events() const noexcept;
+
   /// Finishes what is in flight and waits until all ranks of the job have come here, ten seconds at most for each:
   /// collective over the job. Afterwards nothing can be started.
   void close();

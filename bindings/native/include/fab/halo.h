@@ -13,6 +13,7 @@
 #include "fab/communicator.h"
 #include "fab/error.h"
 #include "fab/halo_geometry.h"
+#include "fab/request.h"
 
 namespace fab {
 
@@ -46,11 +47,14 @@ struct HaloOptions {
 /// waits for what is active. One is used by one thread at a time.
 class HaloExchange {
  public:
-  /// Collective over `communicator`, as Communicator::cartesian is: its first ranks form the grid, left-over ranks get
-  /// none. Its own memory is zero. Throws what that throws, Error(invalid_argument) for a block as HaloGeometry does,
-  /// for another number of dimensions than the grid has, buffers other than 1 or 2, or memory of another size, and
-  /// Error(no_resources).
-  [[nodiscard]] static std::optional<HaloExchange> make(const Communicator& communicator, const HaloOptions& options);
+  /// Collective over `communicator`, as Communicator::cartesian is: its first ranks form the grid. The memory of the
+  /// exchange is zero unless it is the caller's. Throws what that throws, also on ranks that are left over by the grid;
+  /// Error(invalid_argument) for a block as HaloGeometry does, for another number of dimensions than the grid has,
+  /// buffers other than 1 or 2, or memory of another size; and Error(no_resources).
+  HaloExchange(const Communicator& communicator, const HaloOptions& options);
+  /// The same where ranks may be left over: these get none.
+  [[nodiscard]] static std::optional<HaloExchange> make_if(const Communicator& communicator,
+                                                           const HaloOptions& options);
 
   HaloExchange(HaloExchange&&) noexcept;
   HaloExchange& operator=(HaloExchange&&) noexcept;
@@ -81,11 +85,22 @@ class HaloExchange {
 
   /// Returns at once. Throws Error(invalid_argument) when the last start was not finished as a whole.
   void start();
+  /// The same without exceptions.
+  [[nodiscard]] Status try_start();
   /// Started, and not yet finished as a whole.
   [[nodiscard]] bool active() const noexcept;
   /// Returns when all halos are there and own cells may be written; at once if nothing is active. Throws what
   /// Request::wait throws.
   void finish();
+  /// The same without exceptions.
+  [[nodiscard]] Status try_finish();
+  /// Waits for so long at most: whether all halos are there. If not, what is active stays so. Throws like finish, but
+  /// for timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT.
+  template <class Number, class Period>
+  [[nodiscard]] bool finish_for(std::chrono::duration<Number, Period> time) {
+    return finish_until(detail::time_after(time));
+  }
+  [[nodiscard]] bool finish_until(std::chrono::steady_clock::time_point time);
   /// Returns when the halo on that side is there, whatever else is on its way; at once if nothing is active. finish is
   /// still to be called. Throws Error(invalid_argument) for a direction without a halo, otherwise like finish, which is
   /// still to be called then, too.

@@ -1,78 +1,62 @@
-// Exchanges between neighbours (Hoefler, Lorenzen, Gregor, Lumsdaine, Topological Collectives for MPI-2, 2008).
+// Exchanges between neighbours (Hoefler, Lorenzen, Gregor, Lumsdaine, Topological Collectives for MPI-2, 2008). What
+// forms they have, and what buffers they take: fab/operation.h.
 //
-// Common to all calls
+// Common to all
 //   - Block i goes to destination i and comes from source i of the communicator's neighborhood(). On a Cartesian
 //     communicator that is per dimension +1, then -1; what leaves in direction +d arrives in the receiver's -d block.
-//   - The two ends of an edge must agree about its size. More than the receiver declared is Errc::truncated there,
-//     less is Errc::mismatch, and nothing is written beyond the block.
+//   - The two ends of an edge must agree about its size. More than the receiver declared is Errc::truncated there, less
+//     is Errc::mismatch, and nothing is written beyond the block.
 //   - Collective over the communicator, but synchronises nobody beyond the messages themselves.
-//   - The `i` forms return at once; a progress thread finishes the exchange while the caller computes.
 //   - The second call with the same shape (counts, layouts; any addresses) builds nothing.
+//   - Of a persistent exchange each source can be waited for by itself (fab/persistent.h), but not of a shift.
 //   - Throws Error(invalid_topology) without a topology, Error(invalid_argument) when the number of blocks is not that
-//     of the neighbours; otherwise what Request::wait throws.
+//     of the neighbours, Error(invalid_count) for buffers of another size and for blocks outside of their buffer;
+//     otherwise what Request::wait throws.
 #pragma once
 
-#include <cstddef>
-#include <span>
-#include <type_traits>
-
-#include "fab/block_shape.h"
-#include "fab/communicator.h"
-#include "fab/request.h"
+#include "fab/alltoall.h"
 
 namespace fab {
 
-/// Equal blocks: `block` describes one; block i starts i extents of it from the buffer's address.
-void neighbor_xchg(const Communicator& communicator, const void* send, void* recv, const Layout& block);
-[[nodiscard]] Request ineighbor_xchg(const Communicator& communicator, const void* send, void* recv,
-                                     const Layout& block);
-
-/// In place: the blocks of `buffer` are sent and replaced.
-void neighbor_xchg(const Communicator& communicator, void* buffer, const Layout& block);
-[[nodiscard]] Request ineighbor_xchg(const Communicator& communicator, void* buffer, const Layout& block);
-
-/// A shape per block, for instance the faces of a local array. The arrays may be reused when the call returns.
-void neighbor_xchgv(const Communicator& communicator, const void* send, std::span<const BlockShape> send_blocks,
-                    void* recv, std::span<const BlockShape> recv_blocks);
-[[nodiscard]] Request ineighbor_xchgv(const Communicator& communicator, const void* send,
-                                      std::span<const BlockShape> send_blocks, void* recv,
-                                      std::span<const BlockShape> recv_blocks);
-
-/// Shifts one block by `displacement` (any integer) along `dimension` of a Cartesian communicator. Without a source the
-/// receive block stays as it is.
-void cart_shift_xchg(const Communicator& communicator, const void* send, void* recv, const Layout& block, int dimension,
-                     int displacement);
-[[nodiscard]] Request icart_shift_xchg(const Communicator& communicator, const void* send, void* recv,
-                                       const Layout& block, int dimension, int displacement);
-/// In place: the block is sent and replaced.
-void cart_shift_xchg(const Communicator& communicator, void* buffer, const Layout& block, int dimension,
-                     int displacement);
-[[nodiscard]] Request icart_shift_xchg(const Communicator& communicator, void* buffer, const Layout& block,
-                                       int dimension, int displacement);
-
-/// Arrays of trivially copyable elements, as many per neighbour on both sides.
-template <class T>
-requires std::is_trivially_copyable_v<T>
-[[nodiscard]] Request ineighbor_xchg(const Communicator& communicator, std::span<const T> send, std::span<T> recv) {
-  const Neighborhood& edges = communicator.neighborhood();
-  const auto per_block = [](std::size_t elements, std::size_t blocks, const char* side) {
-    if (blocks == 0 ? elements != 0 : elements % blocks != 0)
-      throw Error(Errc::invalid_count, std::string("neighbor_xchg: ") + std::to_string(elements) + " elements in the " +
-                                           side + " buffer for " + std::to_string(blocks) + " neighbours");
-    return blocks == 0 ? 0 : elements / blocks;
-  };
-  const std::size_t outgoing = per_block(send.size(), edges.destinations.size(), "send");
-  const std::size_t incoming = per_block(recv.size(), edges.sources.size(), "receive");
-  if (!edges.destinations.empty() && !edges.sources.empty() && outgoing != incoming)
-    throw Error(Errc::invalid_count, "neighbor_xchg: " + std::to_string(outgoing) + " elements per neighbour sent, " +
-                                         std::to_string(incoming) + " received; use neighbor_xchgv for unequal blocks");
-  const std::size_t elements = edges.destinations.empty() ? incoming : outgoing;
-  return ineighbor_xchg(communicator, send.data(), recv.data(), Layout::contiguous(elements * sizeof(T)));
+/// fab::neighbor_xchg(communicator, send, recv), fab::neighbor_xchg(communicator, buffer): equal blocks, as many in
+/// each buffer as there are neighbours.
+struct NeighborXchg : Forms<NeighborXchg>, detail::EqualBlocks<detail::OperationName::neighbor_xchg> {};
+inline namespace operations {
+inline constexpr NeighborXchg neighbor_xchg;
 }
-template <class T>
-requires std::is_trivially_copyable_v<T>
-void neighbor_xchg(const Communicator& communicator, std::span<const T> send, std::span<T> recv) {
-  ineighbor_xchg(communicator, send, recv).wait();
+
+/// fab::neighbor_xchgv(communicator, send, send_blocks, recv, recv_blocks), fab::neighbor_xchgv(communicator, buffer,
+/// blocks): blocks of any size or shape, for instance the faces of a local array (fab/blocks.h).
+struct NeighborXchgv : Forms<NeighborXchgv>, detail::AnyBlocks<detail::OperationName::neighbor_xchgv> {};
+inline namespace operations {
+inline constexpr NeighborXchgv neighbor_xchgv;
+}
+
+/// fab::cart_shift_xchg(communicator, send, recv, fab::Shift{.dimension = 0, .displacement = 1}):
+/// shifts one block along a
+/// dimension of a Cartesian communicator. Without a source the receive buffer stays as it is.
+struct CartShiftXchg : Forms<CartShiftXchg> {
+  template <class Send, class Recv>
+  requires BufferPair<Send, Recv>
+  static detail::ShiftCall with(Send&& send, Recv&& recv, Shift shift) {
+    return {detail::between<kName>(std::forward<Send>(send), std::forward<Recv>(recv)), shift};
+  }
+  template <RecvBuffer Buffer>
+  static detail::ShiftCall with(Buffer&& buffer, Shift shift) {
+    return {detail::in_place<kName>(std::forward<Buffer>(buffer)), shift};
+  }
+  static detail::ShiftCall with(const void* send, void* recv, const Layout& block, Shift shift) noexcept {
+    return {detail::between<kName>(send, recv, &block), shift};
+  }
+  static detail::ShiftCall with(void* buffer, const Layout& block, Shift shift) noexcept {
+    return {detail::in_place<kName>(buffer, &block), shift};
+  }
+
+ private:
+  static constexpr auto kName = detail::OperationName::cart_shift_xchg;
+};
+inline namespace operations {
+inline constexpr CartShiftXchg cart_shift_xchg;
 }
 
 }  // namespace fab

@@ -5,7 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "fab/neighbor.h"
+#include "fab/error.h"
+#include "fab/request.h"
+#include "fab/result.h"
+#include "fab/topology.h"
 
 namespace fab {
 
@@ -23,8 +26,6 @@ struct Arrival;
 class PersistentExchange {
  public:
   PersistentExchange() noexcept;
-  /// For bindings: `sources` are the edges whose blocks can be waited for one by one.
-  explicit PersistentExchange(core::Persistent exchange, std::span<const Edge> sources = {});
   PersistentExchange(PersistentExchange&& other) noexcept;
   PersistentExchange& operator=(PersistentExchange&& other) noexcept;
   ~PersistentExchange();
@@ -32,6 +33,8 @@ class PersistentExchange {
   /// Returns at once. Throws Error(invalid_argument) when it is active already or holds no exchange, Error(cancelled)
   /// when the context is closed.
   void start();
+  /// The same without exceptions.
+  [[nodiscard]] Status try_start();
   /// Started and not yet waited for, or tested with the result true.
   [[nodiscard]] bool active() const noexcept;
   /// Returns when it is complete; at once if it is not active. Throws what Request::wait throws; after a failure it may
@@ -39,8 +42,23 @@ class PersistentExchange {
   void wait();
   /// The same without exceptions.
   [[nodiscard]] Status wait_status();
+  /// Waits for so long at most, or until the clock shows that time: whether it is complete. If it is not, it stays
+  /// active. Throws like wait, but for timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT.
+  template <class Number, class Period>
+  [[nodiscard]] bool wait_for(std::chrono::duration<Number, Period> time) {
+    return wait_until(detail::time_after(time));
+  }
+  [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point time);
+  /// The same without exceptions.
+  template <class Number, class Period>
+  [[nodiscard]] Result<bool> try_wait_for(std::chrono::duration<Number, Period> time) {
+    return try_wait_until(detail::time_after(time));
+  }
+  [[nodiscard]] Result<bool> try_wait_until(std::chrono::steady_clock::time_point time);
   /// Makes some progress; true when it is complete or not active. Throws like wait.
   [[nodiscard]] bool test();
+  /// The same without exceptions.
+  [[nodiscard]] Result<bool> try_test();
 
   /// Returns when the block from source i of the neighborhood is in its place, whatever else is still on its way; at
   /// once if the exchange is not active. Afterwards that block may be read, but neither it nor what is sent may be
@@ -59,27 +77,15 @@ class PersistentExchange {
   static void wait_all(std::span<PersistentExchange> exchanges);
 
  private:
+  friend struct Access;
+  PersistentExchange(core::Persistent exchange, std::span<const Edge> sources);
   static void start_these(std::span<PersistentExchange> exchanges);
   [[nodiscard]] Status end();
+  [[nodiscard]] Result<bool> ended();
   void check_sources(std::span<const std::size_t> sources, const char* call) const;
 
   std::unique_ptr<core::Persistent> exchange_;
   std::vector<core::Arrival> arrivals_;  ///< of the sources
 };
-
-// Arguments and errors as in fab/neighbor.h; collective in the sense that all ranks make them in the same order, but
-// nobody waits for anybody.
-
-[[nodiscard]] PersistentExchange neighbor_xchg_init(const Communicator& communicator, const void* send, void* recv,
-                                                    const Layout& block);
-[[nodiscard]] PersistentExchange neighbor_xchg_init(const Communicator& communicator, void* buffer,
-                                                    const Layout& block);
-[[nodiscard]] PersistentExchange neighbor_xchgv_init(const Communicator& communicator, const void* send,
-                                                     std::span<const BlockShape> send_blocks, void* recv,
-                                                     std::span<const BlockShape> recv_blocks);
-[[nodiscard]] PersistentExchange cart_shift_xchg_init(const Communicator& communicator, const void* send, void* recv,
-                                                      const Layout& block, int dimension, int displacement);
-[[nodiscard]] PersistentExchange cart_shift_xchg_init(const Communicator& communicator, void* buffer,
-                                                      const Layout& block, int dimension, int displacement);
 
 }  // namespace fab

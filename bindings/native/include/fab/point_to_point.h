@@ -20,8 +20,9 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <type_traits>
+#include <utility>
 
+#include "fab/buffer.h"
 #include "fab/communicator.h"
 #include "fab/layout.h"
 #include "fab/message.h"
@@ -62,44 +63,36 @@ MessageInfo sendrecv_replace(const Communicator& communicator, std::span<std::by
 MessageInfo sendrecv_replace(const Communicator& communicator, void* data, const Layout& layout, Destination to,
                              Source from);
 
-// Arrays of trivially copyable elements.
+// Buffers of trivially copyable elements (fab/buffer.h).
 
-template <class T>
-requires std::is_trivially_copyable_v<T>
-void send(const Communicator& communicator, std::span<const T> data, Destination to,
-          SendMode mode = SendMode::standard) {
-  send(communicator, std::as_bytes(data), to, mode);
+template <SendBuffer Buffer>
+void send(const Communicator& communicator, Buffer&& data, Destination to, SendMode mode = SendMode::standard) {
+  send(communicator, std::as_bytes(detail::elements_of(std::forward<Buffer>(data))), to, mode);
 }
-
-template <class T>
-requires std::is_trivially_copyable_v<T>
-[[nodiscard]] Request isend(const Communicator& communicator, std::span<const T> data, Destination to,
+template <SendBuffer Buffer>
+[[nodiscard]] Request isend(const Communicator& communicator, Buffer&& data, Destination to,
                             SendMode mode = SendMode::standard) {
-  return isend(communicator, std::as_bytes(data), to, mode);
+  return isend(communicator, std::as_bytes(detail::elements_of(std::forward<Buffer>(data))), to, mode);
 }
 
-template <class T>
-requires std::is_trivially_copyable_v<T> MessageInfo recv(const Communicator& communicator, std::span<T> data,
-                                                          Source from = {}) {
-  return recv(communicator, std::as_writable_bytes(data), from);
+template <RecvBuffer Buffer>
+MessageInfo recv(const Communicator& communicator, Buffer&& data, Source from = {}) {
+  return recv(communicator, std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data))), from);
+}
+template <RecvBuffer Buffer>
+[[nodiscard]] Request irecv(const Communicator& communicator, Buffer&& data, Source from = {}) {
+  return irecv(communicator, std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data))), from);
 }
 
-template <class T>
-requires std::is_trivially_copyable_v<T>
-[[nodiscard]] Request irecv(const Communicator& communicator, std::span<T> data, Source from = {}) {
-  return irecv(communicator, std::as_writable_bytes(data), from);
+template <SendBuffer Out, RecvBuffer In>
+MessageInfo sendrecv(const Communicator& communicator, Out&& out, Destination to, In&& in, Source from) {
+  return sendrecv(communicator, std::as_bytes(detail::elements_of(std::forward<Out>(out))), to,
+                  std::as_writable_bytes(detail::elements_of(std::forward<In>(in))), from);
 }
-
-template <class T, class U>
-requires(std::is_trivially_copyable_v<T>&& std::is_trivially_copyable_v<U>) MessageInfo
-    sendrecv(const Communicator& communicator, std::span<const T> out, Destination to, std::span<U> in, Source from) {
-  return sendrecv(communicator, std::as_bytes(out), to, std::as_writable_bytes(in), from);
-}
-
-template <class T>
-requires std::is_trivially_copyable_v<T> MessageInfo sendrecv_replace(const Communicator& communicator,
-                                                                      std::span<T> data, Destination to, Source from) {
-  return sendrecv_replace(communicator, std::as_writable_bytes(data), to, from);
+template <RecvBuffer Buffer>
+MessageInfo sendrecv_replace(const Communicator& communicator, Buffer&& data, Destination to, Source from) {
+  return sendrecv_replace(communicator, std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data))), to,
+                          from);
 }
 
 }  // namespace fab

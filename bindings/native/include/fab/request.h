@@ -1,6 +1,7 @@
 // What was started and is not known to be complete.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "fab/error.h"
 #include "fab/message.h"
+#include "fab/result.h"
 
 namespace fab {
 
@@ -18,15 +20,28 @@ class Communicator;
 class Pending;
 }  // namespace core
 
+struct Access;
+class Completions;
+
+namespace detail {
+
+/// So long after now; for ever where the clock cannot tell.
+template <class Number, class Period>
+[[nodiscard]] std::chrono::steady_clock::time_point time_after(std::chrono::duration<Number, Period> time) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point now = Clock::now();
+  if (std::chrono::duration<double>(time) >= Clock::time_point::max() - now) return Clock::time_point::max();
+  return now + std::chrono::ceil<Clock::duration>(time);
+}
+
+}  // namespace detail
+
 /// Stands for one exchange or message that was started. Its buffers belong to it until it is complete.
 /// Safe from any thread, one thread at a time. Destroying a request that is not complete waits for it (errors are then
 /// lost): nothing may write to buffers that are gone.
 class Request {
  public:
   Request() noexcept = default;
-  /// Takes over what was started (for bindings).
-  Request(std::shared_ptr<core::Communicator> communicator, core::Pending& pending) noexcept
-      : communicator_(std::move(communicator)), pending_(&pending) {}
   Request(Request&& other) noexcept;
   Request& operator=(Request&& other) noexcept;
   ~Request();
@@ -39,8 +54,25 @@ class Request {
   void wait();
   /// The same without exceptions.
   [[nodiscard]] Status wait_status();
+  /// Waits for so long at most, or until the clock shows that time: whether the exchange is complete. If it is not, the
+  /// request stays active. Throws like wait, but for timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT.
+  template <class Number, class Period>
+  [[nodiscard]] bool wait_for(std::chrono::duration<Number, Period> time) {
+    return wait_until(detail::time_after(time));
+  }
+  [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point time);
+  /// The same without exceptions.
+  template <class Number, class Period>
+  [[nodiscard]] Result<bool> try_wait_for(std::chrono::duration<Number, Period> time) {
+    return try_wait_until(detail::time_after(time));
+  }
+  [[nodiscard]] Result<bool> try_wait_until(std::chrono::steady_clock::time_point time);
   /// Makes some progress; true when the exchange is complete or the request is not active. Throws like wait.
   bool test();
+  /// The same without exceptions.
+  [[nodiscard]] Result<bool> try_test();
+  /// Whether test would be true, as far as is known without making progress.
+  [[nodiscard]] bool done() const noexcept;
   /// Lets it finish on its own. Its buffers must live until then, which the caller must know by other means.
   void detach() noexcept;
   /// Takes back a receive or probe that no message has matched yet (MPI-4.1, 3.8.4); waiting for it then throws
@@ -66,7 +98,14 @@ class Request {
   [[nodiscard]] static std::vector<std::size_t> test_some(std::span<Request> requests);
 
  private:
+  friend struct Access;
+  friend class Completions;
+  Request(std::shared_ptr<core::Communicator> communicator, core::Pending& pending) noexcept
+      : communicator_(std::move(communicator)), pending_(&pending) {}
+  /// Precondition: active.
+  void make_progress();
   Status release();
+  Result<bool> ended();
   static std::vector<core::Pending*> pending(std::span<Request> requests, const char* call);
   static std::vector<std::size_t> end_complete(std::span<Request> requests);
 

@@ -1,0 +1,11 @@
+// The communicators that fab's calls take.
+#pragma once
+
+#include <mpi.h>
+
+namespace fab::mpi {
+
+/// Throws Failure(MPI_ERR_COMM) for MPI_COMM_NULL and inter-communicators.
+void check_communicator(MPI_Comm comm);
+
+}  // namespace fab::mpi

@@ -1,0 +1,128 @@
+#include "bindings/mpi/communicators/naming.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <list>
+#include <mutex>
+
+#include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/interception/next.h"
+#include "core/context.h"
+
+namespace fab::mpi {
+
+namespace {
+
+constexpr int kNoNumber = -1;  ///< what rank 0 sends when it has given all away
+
+struct Naming {
+  std::shared_ptr<core::Communicator> communicator;
+  Rank owner = 0;  ///< rank 0 of the communicator, in MPI_COMM_WORLD
+  int number = kNoNumber;
+  MPI_Request broadcast = MPI_REQUEST_NULL;
+};
+
+/// Communicators without an id. List nodes: the broadcasts write to them.
+struct Pending {
+  std::mutex mutex;
+  std::list<Naming> namings;
+  std::atomic<int> count{0};
+};
+
+Pending& pending() {
+  static Pending& state = *new Pending;  // MPI may call back until the process ends
+  return state;
+}
+
+/// MPI calls come back here where MPI's progress calls fab (requests/completed_by_mpi.h).
+class Inside {
+ public:
+  Inside() noexcept { inside_ = true; }
+  ~Inside() { inside_ = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  [[nodiscard]] static bool already() noexcept { return inside_; }
+
+ private:
+  static thread_local bool inside_;
+};
+thread_local bool Inside::inside_ = false;
+
+int draw_number(core::Context& context) {
+  try {
+    return static_cast<int>(context.new_context_id().number);
+  } catch (const Error&) {
+    return kNoNumber;  // every rank of the communicator reports it
+  }
+}
+
+void conclude(const Naming& naming, int code) {
+  core::Communicator& communicator = *naming.communicator;
+  if (code != MPI_SUCCESS)
+    communicator.refuse_context_id({make_error_code(Errc::transport), "MPI could not broadcast the context id"});
+  else if (naming.number == kNoNumber)
+    communicator.refuse_context_id(
+        {make_error_code(Errc::no_resources), "rank 0 of the communicator has named as many as the tags hold"});
+  else
+    communicator.set_context_id({naming.owner, static_cast<std::uint32_t>(naming.number)});
+}
+
+bool is_pending(const core::Communicator& communicator) {
+  if (!naming_is_pending()) return false;
+  const std::lock_guard lock(pending().mutex);
+  return std::ranges::any_of(pending().namings,
+                             [&](const Naming& naming) { return naming.communicator.get() == &communicator; });
+}
+
+template <class Unfinished>
+void finish_while(core::Engine& engine, Unfinished&& is_unfinished) {
+  for (bool unfinished = true; unfinished;) {
+    advance_naming();
+    unfinished = is_unfinished();
+    engine.poll_once();  // the ids take effect in a progress
+    if (unfinished) ::sched_yield();
+  }
+}
+
+}  // namespace
+
+void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_Comm comm) {
+  const std::lock_guard lock(pending().mutex);
+  Naming& naming =
+      pending().namings.emplace_back(Naming{.communicator = communicator, .owner = communicator->world_rank(0)});
+  if (communicator->rank() == 0) naming.number = draw_number(communicator->context());
+  const Inside inside;
+  const int code = PMPI_Ibcast(&naming.number, 1, MPI_INT, 0, comm, &naming.broadcast);
+  if (code != MPI_SUCCESS) pending().namings.pop_back();
+  require(code, "MPI_Ibcast");
+  pending().count.fetch_add(1);
+}
+
+bool naming_is_pending() noexcept { return pending().count.load(std::memory_order_relaxed) > 0; }
+
+// Another thread that is here already does the work of this one too.
+void advance_naming() {
+  if (!naming_is_pending() || Inside::already()) return;
+  const Inside inside;
+  const std::unique_lock lock(pending().mutex, std::try_to_lock);
+  if (!lock) return;
+  std::erase_if(pending().namings, [](Naming& naming) {
+    int done = 0;
+    const int code = next_pmpi.test(&naming.broadcast, &done, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS && done == 0) return false;
+    conclude(naming, code);
+    pending().count.fetch_sub(1);
+    return true;
+  });
+}
+
+void finish_naming(core::Engine& engine) { finish_while(engine, naming_is_pending); }
+
+void finish_naming(const core::Communicator& communicator) {
+  finish_while(communicator.engine(), [&communicator] { return is_pending(communicator); });
+}
+
+}  // namespace fab::mpi

@@ -1,0 +1,27 @@
+// Agreement of a communicator's ranks about its context id.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "core/communicator/communicator.h"
+
+namespace fab::mpi {
+
+/// Starts it: rank 0 draws a number and broadcasts it without blocking on `comm`, which is legal because an exchange is
+/// a collective call there too. Exchanges that start meanwhile wait inside fab.
+void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_Comm comm);
+
+/// Whether some communicator has no id yet.
+[[nodiscard]] bool naming_is_pending() noexcept;
+/// Looks whether numbers have come. Only MPI calls move them, so whoever waits or tests calls this, and MPI itself
+/// where it polls fab (requests/completed_by_mpi.h).
+void advance_naming();
+/// Returns when none is pending.
+void finish_naming(core::Engine& engine);
+/// Returns when this communicator's is not pending. For MPI_Comm_free, before which every rank has begun it: Open
+/// MPI 4.1 forgets its communicator under a broadcast that is still going on.
+void finish_naming(const core::Communicator& communicator);
+
+}  // namespace fab::mpi

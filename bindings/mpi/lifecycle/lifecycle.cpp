@@ -1,0 +1,146 @@
+#include "bindings/mpi/lifecycle/lifecycle.h"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/base/private_comm.h"
+#include "bindings/mpi/communicators/attachment.h"
+#include "bindings/mpi/communicators/naming.h"
+#include "bindings/mpi/datatypes/datatype.h"
+#include "bindings/mpi/interception/mpi_progress.h"
+#include "bindings/mpi/lifecycle/library.h"
+#include "bindings/mpi/lifecycle/shutdown_handshake.h"
+#include "bindings/mpi/requests/completed_by_mpi.h"
+#include "bindings/mpi/requests/exchange.h"
+#include "bindings/mpi/requests/idle.h"
+#include "bindings/native/open_context.h"
+
+namespace fab::mpi {
+
+namespace {
+
+/// A peer may not know of this rank then, and never come.
+constexpr double kFinalizeAfterAFailure_s = 5;
+
+/// Both libraries must mean the same job, or ranks would be mixed up.
+void compare_jobs(const JobInfo& job) {
+  int rank = 0;
+  int size = 0;
+  require(PMPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  require(PMPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  if (job.rank != rank || job.size != size)
+    throw Failure(MPI_ERR_OTHER, fmt::format("fab found its job by {}: rank {} of {}; MPI_COMM_WORLD is rank {} of {}. "
+                                             "fab needs the processes of one launch in the launcher's order",
+                                             job.origin, job.rank, job.size, rank, size));
+}
+
+/// Owns the context of this process.
+class Lifecycle {
+ public:
+  /// Never destroyed: MPI may call back until the process ends.
+  static Lifecycle& instance() noexcept {
+    static Lifecycle& lifecycle = *new Lifecycle;
+    return lifecycle;
+  }
+
+  void open();
+
+ private:
+  enum class State { unopened, open, failed, closed };
+
+  Lifecycle() = default;
+  void close();
+  void close_parts() noexcept;
+  void close_at_finalize();
+  static int closing(MPI_Comm, int, void* lifecycle, void*) noexcept;
+
+  std::mutex mutex_;
+  State state_ = State::unopened;
+  std::string failure_;  ///< why opening failed
+  std::shared_ptr<core::Context> context_;
+};
+
+void open_parts() {
+  open_private_comm();
+  open_idle();
+  open_attachments();
+  open_exchanges();
+  open_datatypes();
+  join_mpi_progress(poll_within_mpi);
+}
+
+void Lifecycle::open() {
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::open) return;
+  compare_libraries();
+  if (state_ == State::closed || !mpi_is_usable())
+    throw Failure(MPI_ERR_OTHER, "called before MPI_Init or after MPI_Finalize");
+  if (state_ == State::failed) throw Failure(MPI_ERR_OTHER, failure_);
+  try {
+    context_ = open_context();
+    compare_jobs(context_->job());
+    open_parts();
+    close_at_finalize();
+  } catch (const std::exception& error) {
+    context_.reset();
+    failure_ = fmt::format("fab cannot be opened: {}", error.what());
+    state_ = State::failed;
+    throw Failure(MPI_ERR_OTHER, failure_);
+  }
+  state_ = State::open;
+  publish_context(context_.get());
+}
+
+// An attribute of MPI_COMM_SELF: its delete function is the first thing that MPI_Finalize calls (MPI-4.1, 11.2.4).
+void Lifecycle::close_at_finalize() {
+  int keyval = MPI_KEYVAL_INVALID;
+  require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, closing, &keyval, this), "MPI_Comm_create_keyval");
+  require(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, this), "MPI_Comm_set_attr");
+  require(PMPI_Comm_free_keyval(&keyval), "MPI_Comm_free_keyval");
+}
+
+int Lifecycle::closing(MPI_Comm, int, void* lifecycle, void*) noexcept {
+  return guarded("MPI_Finalize", MPI_COMM_NULL, [lifecycle] { static_cast<Lifecycle*>(lifecycle)->close(); });
+}
+
+void Lifecycle::close() {
+  if (context_ == nullptr) return;          // opening failed
+  if (context_->engine().halted()) return;  // a child of fork(): MPI_Finalize is its parent's to call
+  finish_naming(context_->engine());
+  {
+    const core::Lock lock(context_->engine().mutex);
+    context_->refusals().stop_listening();
+  }
+  static_cast<void>(context_->drain(std::numeric_limits<double>::infinity(), next_idle_hook()));
+  static_cast<void>(complete_requests());  // those that the user let go of
+  finalize(context_, has_failed() ? kFinalizeAfterAFailure_s : 0);
+  const std::lock_guard lock(mutex_);
+  state_ = State::closed;
+  publish_context(nullptr);
+  close_parts();
+  context_->leave_launcher();
+  context_.reset();
+}
+
+// The requests go before the attachments that they share.
+void Lifecycle::close_parts() noexcept {
+  close_exchanges();
+  leave_mpi_progress();
+  close_attachments();
+  close_idle();
+  close_private_comm();
+}
+
+}  // namespace
+
+namespace detail {
+void open_fab_now() { Lifecycle::instance().open(); }
+}  // namespace detail
+
+}  // namespace fab::mpi

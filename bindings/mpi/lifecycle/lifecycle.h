@@ -1,0 +1,18 @@
+// When fab opens in an MPI process, and when it closes.
+#pragma once
+
+#include "bindings/mpi/base/process_context.h"
+
+namespace fab::mpi {
+
+namespace detail {
+void open_fab_now();
+}
+
+/// The first call that needs the transport opens fab, MPI_Finalize closes it. Safe from any thread. Throws
+/// Failure(MPI_ERR_OTHER) before MPI_Init, after MPI_Finalize, and where opening failed (the same each time).
+inline void open_fab() {
+  if (!is_open()) detail::open_fab_now();
+}
+
+}  // namespace fab::mpi

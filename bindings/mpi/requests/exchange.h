@@ -1,0 +1,80 @@
+// Exchanges that a user holds an MPI_Request for.
+//
+// The request is a persistent receive from nobody, which is never started: MPI takes it for inactive and keeps it, so
+// that it serves one exchange after the other. All that MPI does with requests fab does for these itself
+// (completion.cpp), in whatever thread the user calls.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "bindings/mpi/communicators/attachment.h"
+#include "core/communicator/persistent.h"
+#include "core/run/run.h"
+
+namespace fab::mpi {
+
+/// How an exchange ended.
+struct Outcome {
+  int code = MPI_SUCCESS;
+  std::shared_ptr<Attachment> attachment;  ///< whose error handler is called; null when all went well
+};
+
+/// Belongs to the pool of all (exchange.cpp); in use from make_request until the user's handle is gone.
+class Exchange {
+ public:
+  explicit Exchange(MPI_Request request) noexcept : request_(request) {}
+
+  [[nodiscard]] MPI_Request request() const noexcept { return request_; }
+  [[nodiscard]] bool persistent() const noexcept { return persistent_ != nullptr; }
+  /// The comm of an exchange in use.
+  [[nodiscard]] MPI_Comm comm() const noexcept { return attachment_->comm; }
+  /// Null: nothing is in flight, and nothing is to be told.
+  [[nodiscard]] core::Run* run() const noexcept { return run_; }
+  [[nodiscard]] bool ready() const noexcept { return run_ != nullptr && run_->done(); }
+
+  /// Of a persistent one. Throws what core::Persistent::start throws.
+  void start();
+  /// The user gets to know how it ended, from a call that puts MPI_REQUEST_NULL into the handle unless the exchange is
+  /// persistent. Precondition: ready().
+  [[nodiscard]] Outcome end(MPI_Request& handle);
+  /// The same after waiting. Precondition: run() is not null.
+  [[nodiscard]] Outcome wait(MPI_Request& handle);
+  /// The user does not want to know, or frees a persistent one: what is in flight goes on by itself.
+  void abandon(MPI_Request& handle) noexcept;
+
+ private:
+  friend class Pool;
+  [[nodiscard]] Outcome outcome(const Status& status);
+  [[nodiscard]] Outcome told(const Status& status, MPI_Request& handle);
+  void let_run_go() noexcept;
+
+  const char* call_ = "";  ///< the function that started it
+  core::Run* run_ = nullptr;
+  std::shared_ptr<Attachment> attachment_;  ///< null: in nobody's use
+  MPI_Request request_;
+  std::unique_ptr<core::Persistent> persistent_;  ///< null: serves once
+};
+
+/// Gives a run that was started on `attachment` a request. Throws Failure; then the run is left to itself.
+[[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run);
+/// The same for a persistent exchange.
+[[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent);
+
+/// Whether any exchange has a request; two atomic loads.
+[[nodiscard]] bool exchanges_exist() noexcept;
+/// Whether any is in flight, or the user does not know its end; one.
+[[nodiscard]] bool exchanges_are_active() noexcept;
+/// The exchange of a request; null when the request is not fab's.
+[[nodiscard]] Exchange* find_exchange(MPI_Request request);
+
+/// What MPI's completion calls give for a request without a message. MPI_ERROR stays as it is (MPI-4.1, 3.2.5).
+void make_empty(MPI_Status* status) noexcept;
+
+/// Once, before the first exchange. Throws Failure.
+void open_exchanges();
+/// Lets go of what was never completed, at MPI_Finalize; nothing is in flight then.
+void close_exchanges() noexcept;
+
+}  // namespace fab::mpi

@@ -1,0 +1,33 @@
+// What the classes of the native API keep to themselves: for libfab's own sources, its other bindings, tools and tests.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "core/communicator/persistent.h"
+#include "fab/communicator.h"
+#include "fab/persistent.h"
+#include "fab/request.h"
+
+namespace fab {
+
+struct Access {
+  [[nodiscard]] static const std::shared_ptr<core::Communicator>& core(const Communicator& communicator) noexcept {
+    return communicator.core_;
+  }
+  [[nodiscard]] static Communicator communicator(std::shared_ptr<core::Communicator> core) noexcept {
+    return Communicator(std::move(core));
+  }
+  /// Takes over what was started.
+  [[nodiscard]] static Request request(std::shared_ptr<core::Communicator> communicator,
+                                       core::Pending& pending) noexcept {
+    return {std::move(communicator), pending};
+  }
+  /// `sources` are the edges whose blocks can be waited for one by one.
+  [[nodiscard]] static PersistentExchange exchange(core::Persistent exchange, std::span<const Edge> sources = {}) {
+    return PersistentExchange(std::move(exchange), sources);
+  }
+};
+
+}  // namespace fab

@@ -1,0 +1,189 @@
+// Requests, persistent exchanges and messages of the C API.
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "bindings/native/c_handles.h"
+#include "fab/point_to_point.h"
+
+namespace fab::c {
+
+static_assert(sizeof(Request) <= sizeof(fab_request::state) && alignof(Request) <= alignof(std::uint64_t));
+static_assert(FAB_ANY_SOURCE == kAnySource && FAB_ANY_TAG == kAnyTag && FAB_NO_RANK == kNoRank);
+
+Request* request_in(fab_request& memory) noexcept {
+  return memory.active == nullptr ? nullptr : std::launder(reinterpret_cast<Request*>(memory.state));
+}
+
+void check_idle(const fab_request* memory) {
+  if (given(memory, "request").active != nullptr)
+    throw Error(Errc::invalid_argument, "the request is active, or was not {0} at first; wait for it first");
+}
+
+void put(fab_request* memory, Request&& request) {
+  if (request.active()) memory->active = new (memory->state) Request(std::move(request));
+}
+
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+Seconds seconds_of(double seconds) {
+  if (std::isnan(seconds)) throw Error(Errc::invalid_argument, "seconds is not a number");
+  return Seconds(seconds);
+}
+
+/// How a wait or test of a request went.
+struct Ended {
+  bool complete = true;
+  Status status;
+};
+
+/// The request is gone once it is complete.
+template <class Wait>
+fab_error end(fab_request* memory, int* complete, fab_message* message, Wait&& wait) {
+  return guarded([&] {
+    Request* const request = request_in(given(memory, "request"));
+    if (request == nullptr) {
+      if (complete != nullptr) *complete = 1;
+      return tell(message, {});
+    }
+    const Result<bool> over = wait(*request);
+    if (over && !*over) {
+      *complete = 0;
+      return;
+    }
+    const MessageInfo info = request->message();
+    request->~Request();
+    memory->active = nullptr;
+    if (!over) throw Error(over.status().errc(), over.status().message);
+    if (complete != nullptr) *complete = 1;
+    tell(message, info);
+  });
+}
+
+Result<bool> wait_for_end(Request& request) {
+  Status status = request.wait_status();
+  if (status.ok()) return true;
+  return status;
+}
+
+std::span<const std::byte> bytes_at(const void* data, std::size_t bytes) {
+  return array_of(static_cast<const std::byte*>(data), bytes, "data");
+}
+std::span<std::byte> room_at(void* data, std::size_t bytes) {
+  static_cast<void>(bytes_at(data, bytes));
+  return {static_cast<std::byte*>(data), bytes};
+}
+
+}  // namespace
+
+// Functions of C linkage are the same in whatever namespace they are declared.
+extern "C" {
+
+fab_error fab_wait(fab_request* request, fab_message* message) { return end(request, nullptr, message, wait_for_end); }
+
+fab_error fab_wait_for(fab_request* request, double seconds, int* complete) {
+  return end(request, complete, nullptr, [&](Request& its) {
+    static_cast<void>(given(complete, "complete"));
+    return its.try_wait_for(seconds_of(seconds));
+  });
+}
+
+fab_error fab_test(fab_request* request, int* complete, fab_message* message) {
+  return end(request, complete, message, [&](Request& its) {
+    static_cast<void>(given(complete, "complete"));
+    return its.try_test();
+  });
+}
+
+fab_error fab_wait_all(size_t count, fab_request requests[]) {
+  fab_error first = FAB_SUCCESS;
+  std::string message;
+  const fab_error counted = guarded([&] {
+    if (count > 0) static_cast<void>(given(requests, "requests"));
+    for (std::size_t i = 0; i < count; ++i) {
+      const fab_error error = fab_wait(&requests[i], nullptr);
+      if (first != FAB_SUCCESS || error == FAB_SUCCESS) continue;
+      first = error;
+      message = fab_last_error();
+    }
+  });
+  if (counted != FAB_SUCCESS || first == FAB_SUCCESS) return counted;
+  return keep_failure(static_cast<Errc>(first), message.c_str());
+}
+
+fab_error fab_cancel(fab_request* request) {
+  return guarded([&] {
+    if (Request* const its = request_in(given(request, "request"))) its->cancel();
+  });
+}
+
+fab_error fab_exchange_start(fab_exchange* exchange) {
+  return guarded([&] { given(exchange, "exchange").exchange.start(); });
+}
+
+fab_error fab_exchange_wait(fab_exchange* exchange) {
+  return guarded([&] { given(exchange, "exchange").exchange.wait(); });
+}
+
+fab_error fab_exchange_wait_for(fab_exchange* exchange, double seconds, int* complete) {
+  return guarded([&] {
+    int& over = given(complete, "complete");
+    over = given(exchange, "exchange").exchange.wait_for(seconds_of(seconds)) ? 1 : 0;
+  });
+}
+
+fab_error fab_exchange_test(fab_exchange* exchange, int* complete) {
+  return guarded([&] {
+    int& over = given(complete, "complete");
+    over = given(exchange, "exchange").exchange.test() ? 1 : 0;
+  });
+}
+
+fab_error fab_exchange_wait_source(fab_exchange* exchange, size_t source) {
+  return guarded([&] { given(exchange, "exchange").exchange.wait_source(source); });
+}
+
+void fab_exchange_free(fab_exchange* exchange) { delete exchange; }
+
+fab_error fab_send(const fab_comm* comm, const void* data, size_t bytes, int rank, int tag) {
+  return guarded([&] { send(given(comm, "comm").communicator, bytes_at(data, bytes), {rank, tag}); });
+}
+
+fab_error fab_recv(const fab_comm* comm, void* data, size_t bytes, int rank, int tag, fab_message* message) {
+  return guarded([&] {
+    tell(message, recv(given(comm, "comm").communicator, room_at(data, bytes), Source{rank, tag}));
+  });
+}
+
+fab_error fab_isend(const fab_comm* comm, const void* data, size_t bytes, int rank, int tag, fab_request* request) {
+  return guarded([&] {
+    check_idle(request);
+    put(request, isend(given(comm, "comm").communicator, bytes_at(data, bytes), {rank, tag}));
+  });
+}
+
+fab_error fab_irecv(const fab_comm* comm, void* data, size_t bytes, int rank, int tag, fab_request* request) {
+  return guarded([&] {
+    check_idle(request);
+    put(request, irecv(given(comm, "comm").communicator, room_at(data, bytes), Source{rank, tag}));
+  });
+}
+
+fab_error fab_probe(const fab_comm* comm, int rank, int tag, fab_message* message) {
+  return guarded([&] { tell(message, probe(given(comm, "comm").communicator, {rank, tag})); });
+}
+
+fab_error fab_iprobe(const fab_comm* comm, int rank, int tag, int* found, fab_message* message) {
+  return guarded([&] {
+    int& there = given(found, "found");
+    const std::optional<MessageInfo> info = iprobe(given(comm, "comm").communicator, {rank, tag});
+    there = info ? 1 : 0;
+    if (info) tell(message, *info);
+  });
+}
+
+}  // extern "C"
+
+}  // namespace fab::c

@@ -1,0 +1,39 @@
+#include "fab/completions.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace fab {
+
+Completions::Completions(const Context& context) : context_(context), fd_(context.event_fd()) {}
+
+void Completions::when_done(Request request, Callback callback) {
+  entries_.push_back({std::move(request), std::move(callback)});
+}
+
+// One test makes progress for all. Whatever ends after the descriptor was read makes it readable again.
+std::size_t Completions::run_ready() {
+  context_.clear_events();
+  const auto left = std::ranges::find_if_not(entries_, &Request::done, &Entry::request);
+  if (left != entries_.end()) left->request.make_progress();
+  const auto first_done =
+      std::stable_partition(entries_.begin(), entries_.end(), [](const Entry& each) { return !each.request.done(); });
+  // Callbacks may add entries.
+  std::vector<Entry> done(std::make_move_iterator(first_done), std::make_move_iterator(entries_.end()));
+  entries_.erase(first_done, entries_.end());
+  for (Entry& each : done) each.callback(each.request.wait_status());
+  return done.size();
+}
+
+void Completions::run() {
+  while (!entries_.empty()) {
+    if (run_ready() > 0) continue;
+    pollfd event{fd_, POLLIN, 0};
+    constexpr int kSafetyTimeoutMs = 100;  // against lost wake-ups
+    ::poll(&event, 1, kSafetyTimeoutMs);
+  }
+}
+
+}  // namespace fab

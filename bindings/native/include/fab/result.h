@@ -1,0 +1,91 @@
+// Values or failures, for programs that want no exceptions.
+#pragma once
+
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "fab/error.h"
+
+namespace fab {
+
+/// A value, or the reason why there is none: std::expected<T, Status> before C++23.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) noexcept : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  /// Precondition: the status is that of a failure.
+  Result(Status failure) noexcept : status_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] bool ok() const noexcept { return value_.has_value(); }
+  explicit operator bool() const noexcept { return ok(); }
+  /// Success where there is a value.
+  [[nodiscard]] const Status& status() const noexcept { return status_; }
+
+  /// Throws the failure as an Error.
+  [[nodiscard]] T& value() & {
+    check();
+    return *value_;
+  }
+  [[nodiscard]] const T& value() const& {
+    check();
+    return *value_;
+  }
+  [[nodiscard]] T&& value() && {
+    check();
+    return *std::move(value_);
+  }
+
+  /// Precondition: ok().
+  [[nodiscard]] T& operator*() & noexcept { return *value_; }
+  [[nodiscard]] const T& operator*() const& noexcept { return *value_; }
+  [[nodiscard]] T&& operator*() && noexcept { return *std::move(value_); }
+  [[nodiscard]] T* operator->() noexcept { return &*value_; }
+  [[nodiscard]] const T* operator->() const noexcept { return &*value_; }
+
+ private:
+  void check() const {
+    if (!ok()) throw Error(status_.errc(), status_.message);
+  }
+
+  std::optional<T> value_;
+  Status status_;
+};
+
+namespace detail {
+
+/// The status of the exception that is being handled. Throws it again unless it is an Error or std::bad_alloc.
+[[nodiscard]] inline Status status_of_exception() try { throw; } catch (const Error& error) {
+  // what() is the message and, behind it, the words of the code, which an Error made from the status adds again.
+  std::string text = error.what();
+  const std::string words = ": " + error.code().message();
+  if (text.ends_with(words)) text.erase(text.size() - words.size());
+  return {error.code(), std::move(text)};
+} catch (const std::bad_alloc&) {
+  return {make_error_code(Errc::no_resources), "there is no memory left"};
+}
+
+}  // namespace detail
+
+/// What `call` returns, or what it throws: Result<Request> sent = fab::attempt([&] { return fab::isend(...); }).
+template <class Call>
+[[nodiscard]] auto attempt(Call&& call) {
+  using Value = decltype(std::forward<Call>(call)());
+  if constexpr (std::is_void_v<Value>) {
+    try {
+      std::forward<Call>(call)();
+      return Status();
+    } catch (...) {
+      return detail::status_of_exception();
+    }
+  } else {
+    try {
+      return Result<Value>(std::forward<Call>(call)());
+    } catch (...) {
+      return Result<Value>(detail::status_of_exception());
+    }
+  }
+}
+
+}  // namespace fab

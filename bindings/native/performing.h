@@ -1,0 +1,130 @@
+// From a call to something that has been started, in all forms.
+//
+// Each kind of call (fab/operation.h) has a file with a function `prepared(communicator, call, use)`. It looks at the
+// call's arguments, throws where it refuses them, and gives `use` an object with three functions: start(core) makes a
+// run, under the engine's lock; make(core) makes a persistent exchange; sources(core) are the edges whose blocks can be
+// waited for one by one. From these the forms below are made, in one way for all kinds.
+#pragma once
+
+#include <span>
+
+#include "bindings/native/access.h"
+#include "bindings/native/starting.h"
+#include "collectives/neighbor/cart_shift_xchg.h"
+#include "collectives/neighbor/neighbor_collective.h"
+#include "collectives/neighbor/neighbor_xchg.h"
+#include "collectives/start.h"
+#include "core/communicator/persistent.h"
+#include "fab/operation.h"
+
+namespace fab::native {
+
+/// Addresses and what one of the floor below knows about.
+struct Addresses {
+  const void* send = nullptr;
+  void* recv = nullptr;
+
+  [[nodiscard]] std::span<const Edge> sources(const core::Communicator& /*core*/) const noexcept { return {}; }
+};
+
+struct PreparedCollective : Addresses {
+  collectives::CollectiveCall call;
+
+  [[nodiscard]] core::Run& start(core::Communicator& core) const { return collectives::start(core, send, recv, call); }
+  [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& core) const {
+    return collectives::make(core, send, recv, call);
+  }
+};
+
+struct PreparedXchg : Addresses {
+  collectives::NeighborXchg call;
+
+  [[nodiscard]] core::Run& start(core::Communicator& core) const {
+    return collectives::start_neighbor_xchg(core, send, recv, call);
+  }
+  [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& core) const {
+    return collectives::make_neighbor_xchg(core, send, recv, call);
+  }
+  [[nodiscard]] std::span<const Edge> sources(const core::Communicator& core) const noexcept {
+    return core.neighborhood().sources;
+  }
+};
+
+struct PreparedShift : Addresses {
+  collectives::CartShiftXchg call;
+
+  [[nodiscard]] core::Run& start(core::Communicator& core) const {
+    return collectives::start_cart_shift_xchg(core, send, recv, call);
+  }
+  [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& core) const {
+    return collectives::make_cart_shift_xchg(core, send, recv, call);
+  }
+};
+
+struct PreparedNeighborCollective : Addresses {
+  collectives::NeighborCollective call;
+
+  [[nodiscard]] core::Run& start(core::Communicator& core) const {
+    return collectives::start_neighbor_collective(core, send, recv, call);
+  }
+  [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& core) const {
+    return collectives::make_neighbor_collective(core, send, recv, call);
+  }
+};
+
+}  // namespace fab::native
+
+namespace fab::detail {
+
+/// Starts for a caller that waits at once. A call that is refused uses up its place.
+template <class Call>
+Request start_for_waiting(const Communicator& communicator, const Call& call) {
+  core::Communicator& core = *Access::core(communicator);
+  return core::in_order(core, [&] {
+    return prepared(communicator, call, [&](const auto& operation) {
+      const core::Lock lock(core.engine().mutex);
+      return Access::request(Access::core(communicator), operation.start(core));
+    });
+  });
+}
+
+template <class Call>
+void perform(const Communicator& communicator, const Call& call) {
+  start_for_waiting(communicator, call).wait();
+}
+
+// The caller goes its way: the progress thread must know.
+template <class Call>
+Request start(const Communicator& communicator, const Call& call) {
+  Request request = start_for_waiting(communicator, call);
+  Access::core(communicator)->engine().leave();
+  return request;
+}
+
+template <class Call>
+PersistentExchange persistent(const Communicator& communicator, const Call& call) {
+  const std::shared_ptr<core::Communicator>& core = Access::core(communicator);
+  return core::in_order_of_lasting(*core, [&] {
+    return prepared(communicator, call, [&](const auto& operation) {
+      return Access::exchange(operation.make(core), operation.sources(*core));
+    });
+  });
+}
+
+template <class Call>
+Status try_perform(const Communicator& communicator, const Call& call) noexcept {
+  Result<Request> request = attempt([&] { return start_for_waiting(communicator, call); });
+  return request ? request->wait_status() : request.status();
+}
+
+template <class Call>
+Result<Request> try_start(const Communicator& communicator, const Call& call) noexcept {
+  return attempt([&] { return start(communicator, call); });
+}
+
+template <class Call>
+Result<PersistentExchange> try_persistent(const Communicator& communicator, const Call& call) noexcept {
+  return attempt([&] { return persistent(communicator, call); });
+}
+
+}  // namespace fab::detail

@@ -1,0 +1,58 @@
+// Arrays of integers of 32 or 64 bits, as callers have their counts and displacements.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+namespace fab {
+
+namespace detail {
+
+/// Unsigned integers of 64 bits are read as signed ones: what does not fit becomes negative, which every call refuses.
+template <class T>
+concept CountType = std::integral<T> && !std::same_as<T, bool> &&
+                    (sizeof(T) == sizeof(std::int64_t) || (sizeof(T) == sizeof(std::int32_t) && std::is_signed_v<T>));
+
+}  // namespace detail
+
+/// Refers to an array of integers, which must live as long as this is used. Copies nothing.
+class Integers {
+ public:
+  Integers() noexcept = default;
+  /// Any contiguous range of `int`, `std::int64_t`, `std::size_t` or another integer of their sizes.
+  template <std::ranges::contiguous_range Range>
+  requires detail::CountType<std::ranges::range_value_t<Range>> &&(!std::same_as<std::remove_cvref_t<Range>, Integers>)
+      Integers(Range&& range) noexcept  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
+      : data_(std::ranges::data(range)),
+        size_(std::ranges::size(range)),
+        wide_(sizeof(std::ranges::range_value_t<Range>) == sizeof(std::int64_t)) {}
+  template <detail::CountType T>
+  Integers(const T* data, std::size_t size) noexcept
+      : data_(data), size_(size), wide_(sizeof(T) == sizeof(std::int64_t)) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] std::int64_t operator[](std::size_t i) const noexcept {
+    return wide_ ? at<std::int64_t>(i) : at<std::int32_t>(i);
+  }
+
+ private:
+  /// Integers of one size have several types, so the bytes are copied.
+  template <class T>
+  [[nodiscard]] T at(std::size_t i) const noexcept {
+    T value;
+    std::memcpy(&value, static_cast<const std::byte*>(data_) + i * sizeof(T), sizeof(T));
+    return value;
+  }
+
+  const void* data_ = nullptr;
+  std::size_t size_ = 0;
+  bool wide_ = false;
+};
+
+}  // namespace fab
