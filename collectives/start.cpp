@@ -67,7 +67,7 @@ const Algorithm& algorithm_for(const core::Communicator& communicator, const Col
 
 core::Run& start(core::Communicator& communicator, const void* send, void* recv, const CollectiveCall& call) {
   check(communicator, call);
-  describe(communicator, call);
+  const core::CallShape& shape = describe(communicator, call);
   const auto bases = buffers(send, recv);
   return communicator.start(
       shape, bases, [&] { return build_for(communicator, call); }, call.operation.user,

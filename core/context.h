@@ -14,6 +14,9 @@ class Context final : public Runtime {
   /// Opens the providers and publishes this rank's addresses; talks to nobody.
   static std::shared_ptr<Context> open(const Config& config, std::unique_ptr<Store> store,
                                        const TransportFactory& make);
+  [[nodiscard]] std::shared_ptr<Context> shared_from_this() {
+    return std::static_pointer_cast<Context>(Runtime::shared_from_this());
+  }
   /// Closes without meeting the other ranks, if close() was not called.
   ~Context();
 

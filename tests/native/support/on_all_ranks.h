@@ -15,7 +15,7 @@ class OnAllRanks : public testing::Test {
   static void TearDownTestSuite() { context_.reset(); }
 
   static const Context& context() { return *context_; }
-  static const Communicator& world() { return core::Communicator::world(context_); }
+  static const Communicator& world() { return context_->world(); }
   static int rank() { return context_->rank(); }
   static int size() { return context_->size(); }
   static Communicator ring() { return world().cartesian({size()}, {true}); }
