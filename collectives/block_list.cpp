@@ -31,6 +31,14 @@ BlockList BlockList::general(std::span<const BlockShape> blocks) noexcept {
   return list;
 }
 
+BlockList BlockList::views(std::span<const BlockView> blocks) noexcept {
+  BlockList list;
+  list.form_ = Form::views;
+  list.blocks_ = blocks.size();
+  list.views_ = blocks;
+  return list;
+}
+
 std::size_t BlockList::size() const noexcept { return blocks_; }
 
 BlockView BlockList::operator[](std::size_t i) const noexcept {
@@ -39,6 +47,8 @@ BlockView BlockList::operator[](std::size_t i) const noexcept {
       return {static_cast<std::ptrdiff_t>(i * elements_) * element_->extent(), elements_, element_};
     case Form::irregular:
       return {displacements_[i] * element_->extent(), static_cast<std::size_t>(counts_[i]), element_};
+    case Form::views:
+      return views_[i];
     default:
       return {shapes_[i].offset, 1, &shapes_[i].layout};
   }
@@ -72,6 +82,11 @@ void BlockList::describe(core::CallShape& shape) const {
   for (const BlockShape& block : shapes_) {
     shape.add(static_cast<std::int64_t>(block.offset));
     shape.add(block.layout);
+  }
+  for (const BlockView& block : views_) {
+    shape.add(static_cast<std::int64_t>(block.offset));
+    shape.add(static_cast<std::uint64_t>(block.count));
+    shape.add(*block.element);
   }
 }
 

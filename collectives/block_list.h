@@ -1,4 +1,4 @@
-// The blocks of one side of an exchange, in the three forms in which callers give them.
+// The blocks of one side of an exchange, in the forms in which callers give them.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,8 @@ class BlockList {
   static BlockList irregular(const Layout& element, Integers counts, Integers displacements) noexcept;
   /// Any shape per block.
   static BlockList general(std::span<const BlockShape> blocks) noexcept;
+  /// Any number of elements of any layout per block.
+  static BlockList views(std::span<const BlockView> blocks) noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] BlockView operator[](std::size_t i) const noexcept;
@@ -42,8 +44,8 @@ class BlockList {
   void describe(core::CallShape& shape) const;
 
  private:
-  enum class Form : std::uint8_t { regular, irregular, general };
-  static constexpr std::uint64_t kForms = 3;
+  enum class Form : std::uint8_t { regular, irregular, general, views };
+  static constexpr std::uint64_t kForms = 4;
 
   Form form_ = Form::regular;
   const Layout* element_ = nullptr;
@@ -52,6 +54,7 @@ class BlockList {
   Integers counts_;
   Integers displacements_;
   std::span<const BlockShape> shapes_;
+  std::span<const BlockView> views_;
 };
 
 }  // namespace fab::collectives

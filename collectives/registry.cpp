@@ -1,9 +1,10 @@
 #include "collectives/registry.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
-#include "collectives/array.h"
+#include "collectives/teaching/array.h"
 
 namespace fab::collectives {
 
@@ -12,21 +13,25 @@ BuildAlgorithm barrier_dissemination, barrier_recursive_doubling;
 BuildAlgorithm bcast_binomial, bcast_linear, bcast_binary, bcast_chain, bcast_scatter_allgather;
 BuildAlgorithm reduce_binomial, reduce_linear, reduce_chain, reduce_rabenseifner;
 BuildAlgorithm allreduce_recursive_doubling, allreduce_ring, allreduce_rabenseifner;
-BuildAlgorithm gather_linear, gather_binomial, gather_hypercube, gather_hypercube_packets;
+BuildAlgorithm gather_linear, gather_binomial;
 BuildAlgorithm scatter_linear, scatter_binomial;
 BuildAlgorithm allgather_ring, allgather_linear, allgather_recursive_doubling, allgather_bruck,
     allgather_neighbor_exchange;
-BuildAlgorithm allgather_array_1d, allgather_array_2d, allgather_array_3d, allgather_dimension_exchange;
 BuildAlgorithm alltoall_pairwise, alltoall_linear, alltoall_bruck;
 BuildAlgorithm reduce_scatter_pairwise, reduce_scatter_recursive_halving, reduce_scatter_ring,
     reduce_scatter_reduce_then_scatter;
 BuildAlgorithm scan_recursive_doubling, scan_linear;
 BuildAlgorithm exscan_recursive_doubling, exscan_linear;
 
+// teaching/<collective>_<algorithm>.cpp.
+BuildAlgorithm gather_hypercube, gather_hypercube_packets;
+BuildAlgorithm allgather_array_1d, allgather_array_2d, allgather_array_3d, allgather_dimension_exchange;
+
 namespace {
 
 constexpr bool kSegmentable = true;
 constexpr bool kWhole = false;
+constexpr bool kTeaches = true;
 
 constexpr Restriction kAny{"", [](const CollectiveCall&) { return true; }};
 constexpr Restriction kCommutative{"operations that commute",
@@ -40,7 +45,31 @@ constexpr Restriction kTwoFactors{"numbers of ranks with two factors above 1",
 constexpr Restriction kThreeFactors{"numbers of ranks with three factors above 1",
                                     [](const CollectiveCall& call) { return !array_extents(call.ranks, 3).empty(); }};
 
-constexpr Algorithm kAlgorithms[] = {
+/// An algorithm of one collective, or of two that differ in what is known of blocks.
+struct CollectivesOf {
+  constexpr CollectivesOf(Collective one) : first(one), second(one) {}  // NOLINT(google-explicit-constructor)
+  constexpr CollectivesOf(Collective one, Collective other) : first(one), second(other) {}
+
+  Collective first;
+  Collective second;
+};
+constexpr CollectivesOf kGathers{Collective::gather, Collective::gatherv};
+constexpr CollectivesOf kScatters{Collective::scatter, Collective::scatterv};
+constexpr CollectivesOf kAllgathers{Collective::allgather, Collective::allgatherv};
+constexpr CollectivesOf kAlltoalls{Collective::alltoall, Collective::alltoallv};
+
+struct Row {
+  CollectivesOf of;
+  const char* name;
+  const char* description;
+  Restriction restriction;
+  bool segmentable;
+  BuildAlgorithm* build;
+  bool teaches = false;
+};
+
+/// Those of a collective stand together, the first of them can do everything.
+constexpr Row kTable[] = {
     {Collective::barrier, "dissemination", "each step doubles how many ranks a rank has heard of", kAny, kWhole,
      barrier_dissemination},
     {Collective::barrier, "recursive_doubling", "pairs of ranks, then of pairs", kAny, kWhole,
@@ -66,52 +95,31 @@ constexpr Algorithm kAlgorithms[] = {
      allreduce_rabenseifner},
 
     {Collective::gather, "binomial", "along a binomial tree", kAny, kWhole, gather_binomial},
-    {Collective::gather, "linear", "every rank sends to the root", kAny, kWhole, gather_linear},
-    {Collective::gather, "hypercube", "block by block up a hypercube", kAny, kWhole, gather_hypercube},
+    {kGathers, "linear", "every rank sends to the root", kAny, kWhole, gather_linear},
+    {Collective::gather, "hypercube", "block by block up a hypercube", kAny, kWhole, gather_hypercube, kTeaches},
     {Collective::gather, "hypercube_packets", "packet by packet up a hypercube, through bounded memory", kAny, kWhole,
-     gather_hypercube_packets},
-
-    {Collective::gatherv, "linear", "every rank sends to the root", kAny, kWhole, gather_linear},
+     gather_hypercube_packets, kTeaches},
 
     {Collective::scatter, "binomial", "along a binomial tree", kAny, kWhole, scatter_binomial},
-    {Collective::scatter, "linear", "the root sends to every rank", kAny, kWhole, scatter_linear},
+    {kScatters, "linear", "the root sends to every rank", kAny, kWhole, scatter_linear},
 
-    {Collective::scatterv, "linear", "the root sends to every rank", kAny, kWhole, scatter_linear},
-
-    {Collective::allgather, "ring", "blocks go round a ring", kAny, kWhole, allgather_ring},
-    {Collective::allgather, "linear", "every rank sends to every rank", kAny, kWhole, allgather_linear},
-    {Collective::allgather, "recursive_doubling", "pairs of ranks, then of pairs, exchange what they have", kPowerOfTwo,
-     kWhole, allgather_recursive_doubling},
-    {Collective::allgather, "bruck", "each step doubles how many blocks a rank has", kAny, kWhole, allgather_bruck},
-    {Collective::allgather, "neighbor_exchange", "pairs of blocks, with both neighbours in turn", kEven, kWhole,
+    {kAllgathers, "ring", "blocks go round a ring", kAny, kWhole, allgather_ring},
+    {kAllgathers, "linear", "every rank sends to every rank", kAny, kWhole, allgather_linear},
+    {kAllgathers, "recursive_doubling", "pairs of ranks, then of pairs, exchange what they have", kPowerOfTwo, kWhole,
+     allgather_recursive_doubling},
+    {kAllgathers, "bruck", "each step doubles how many blocks a rank has", kAny, kWhole, allgather_bruck},
+    {kAllgathers, "neighbor_exchange", "pairs of blocks, with both neighbours in turn", kEven, kWhole,
      allgather_neighbor_exchange},
-    {Collective::allgather, "array_1d", "to both sides along a line, coloured", kAny, kWhole, allgather_array_1d},
-    {Collective::allgather, "array_2d", "along rows, then columns, coloured", kTwoFactors, kWhole, allgather_array_2d},
-    {Collective::allgather, "array_3d", "along rows, columns, then planes, coloured", kThreeFactors, kWhole,
-     allgather_array_3d},
-    {Collective::allgather, "dimension_exchange", "along each dimension of a hypercube, one way at a time", kPowerOfTwo,
-     kWhole, allgather_dimension_exchange},
+    {kAllgathers, "array_1d", "to both sides along a line, coloured", kAny, kWhole, allgather_array_1d, kTeaches},
+    {kAllgathers, "array_2d", "along rows, then columns, coloured", kTwoFactors, kWhole, allgather_array_2d, kTeaches},
+    {kAllgathers, "array_3d", "along rows, columns, then planes, coloured", kThreeFactors, kWhole, allgather_array_3d,
+     kTeaches},
+    {kAllgathers, "dimension_exchange", "along each dimension of a hypercube, one way at a time", kPowerOfTwo, kWhole,
+     allgather_dimension_exchange, kTeaches},
 
-    {Collective::allgatherv, "ring", "blocks go round a ring", kAny, kWhole, allgather_ring},
-    {Collective::allgatherv, "linear", "every rank sends to every rank", kAny, kWhole, allgather_linear},
-    {Collective::allgatherv, "recursive_doubling", "pairs of ranks, then of pairs, exchange what they have",
-     kPowerOfTwo, kWhole, allgather_recursive_doubling},
-    {Collective::allgatherv, "bruck", "each step doubles how many blocks a rank has", kAny, kWhole, allgather_bruck},
-    {Collective::allgatherv, "neighbor_exchange", "pairs of blocks, with both neighbours in turn", kEven, kWhole,
-     allgather_neighbor_exchange},
-    {Collective::allgatherv, "array_1d", "to both sides along a line, coloured", kAny, kWhole, allgather_array_1d},
-    {Collective::allgatherv, "array_2d", "along rows, then columns, coloured", kTwoFactors, kWhole, allgather_array_2d},
-    {Collective::allgatherv, "array_3d", "along rows, columns, then planes, coloured", kThreeFactors, kWhole,
-     allgather_array_3d},
-    {Collective::allgatherv, "dimension_exchange", "along each dimension of a hypercube, one way at a time",
-     kPowerOfTwo, kWhole, allgather_dimension_exchange},
-
-    {Collective::alltoall, "pairwise", "pairs of ranks, one after another", kAny, kWhole, alltoall_pairwise},
-    {Collective::alltoall, "linear", "all pairs of ranks, some at once", kAny, kWhole, alltoall_linear},
+    {kAlltoalls, "pairwise", "pairs of ranks, one after another", kAny, kWhole, alltoall_pairwise},
+    {kAlltoalls, "linear", "all pairs of ranks, some at once", kAny, kWhole, alltoall_linear},
     {Collective::alltoall, "bruck", "each step moves half of the blocks twice as far", kAny, kWhole, alltoall_bruck},
-
-    {Collective::alltoallv, "pairwise", "pairs of ranks, one after another", kAny, kWhole, alltoall_pairwise},
-    {Collective::alltoallv, "linear", "all pairs of ranks, some at once", kAny, kWhole, alltoall_linear},
 
     {Collective::reduce_scatter, "pairwise", "every rank's block to its owner, one after another", kAny, kWhole,
      reduce_scatter_pairwise},
@@ -129,14 +137,34 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::exscan, "linear", "from rank to rank, in segments", kAny, kSegmentable, exscan_linear},
 };
 
+constexpr std::size_t count_algorithms() {
+  std::size_t count = 0;
+  for (const Row& row : kTable) count += row.of.first == row.of.second ? 1 : 2;
+  return count;
+}
+
+/// A row for each collective, in the order of Collective.
+constexpr auto kAlgorithms = [] {
+  std::array<Algorithm, count_algorithms()> algorithms{};
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < kCollectives; ++i) {
+    const auto collective = static_cast<Collective>(i);
+    for (const Row& row : kTable)
+      if (collective == row.of.first || collective == row.of.second)
+        algorithms[next++] = {collective,      row.name,  row.description, row.restriction,
+                              row.segmentable, row.build, row.teaches};
+  }
+  return algorithms;
+}();
+
 }  // namespace
 
 std::span<const Algorithm> algorithms() { return kAlgorithms; }
 
 std::span<const Algorithm> algorithms(Collective collective) {
   const auto is_its = [&](const Algorithm& row) { return row.collective == collective; };
-  const auto first = std::find_if(std::begin(kAlgorithms), std::end(kAlgorithms), is_its);
-  return {first, std::find_if_not(first, std::end(kAlgorithms), is_its)};
+  const auto* const first = std::find_if(kAlgorithms.begin(), kAlgorithms.end(), is_its);
+  return {first, std::find_if_not(first, kAlgorithms.end(), is_its)};
 }
 
 const Algorithm* find_algorithm(Collective collective, std::string_view name) noexcept {

@@ -14,17 +14,18 @@ using BuildAlgorithm = void(ScheduleBuilder&, const CollectiveCall&);
 
 /// Calls that an algorithm can do. All ranks come to the same answer.
 struct Restriction {
-  const char* text;  ///< empty: all
-  bool (*allows)(const CollectiveCall&);
+  const char* text = "";  ///< empty: all
+  bool (*allows)(const CollectiveCall&) = nullptr;
 };
 
 struct Algorithm {
-  Collective collective;
-  const char* name;         ///< as in FAB_ALGO_<COLLECTIVE>
-  const char* description;  ///< a phrase
-  const Restriction& restriction;
-  bool segmentable;  ///< it has a pipeline, which long vectors are cut for
-  BuildAlgorithm* build;
+  Collective collective{};
+  const char* name = "";         ///< as in FAB_ALGO_<COLLECTIVE>
+  const char* description = "";  ///< a phrase
+  Restriction restriction{};
+  bool segmentable = false;  ///< it has a pipeline, which long vectors are cut for
+  BuildAlgorithm* build = nullptr;
+  bool teaches = false;  ///< lies in collectives/teaching; no rule chooses it
 };
 
 /// Those of a collective stand together; the first of them can do everything.

@@ -1,7 +1,7 @@
 #include "fab/gather_sorted.h"
 
 #include "bindings/native/access.h"
-#include "collectives/gather/sorted.h"
+#include "collectives/teaching/gather_sorted.h"
 
 namespace fab {
 

@@ -1,8 +1,9 @@
 // All-to-all exchanges.
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "bindings/nbc/starting.h"
-#include "bindings/nbc/typed_blocks.h"
 #include "collectives/exchange_calls.h"
 
 using namespace fab::nbc;
@@ -52,13 +53,14 @@ int NBC_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispl
 int NBC_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
                    void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
                    MPI_Comm comm, NBC_Handle* handle) {
-  const TypedSide<int> send{"send", sendbuf, sendcounts, sdispls, sendtypes};
-  const TypedSide<int> recv{"recv", recvbuf, recvcounts, rdispls, recvtypes};
+  std::vector<BlockView> sent;
+  std::vector<BlockView> received;
+  const mpi::TypedSide<int> send{"send", sendbuf, sendcounts, sdispls, sendtypes, &sent};
+  const mpi::TypedSide<int> recv{"recv", recvbuf, recvcounts, rdispls, recvtypes, &received};
   return begin("NBC_Ialltoallw", comm, handle, [&](core::Communicator& core, Kept&) -> core::Run& {
-    const bool in_place = sendbuf == MPI_IN_PLACE;
-    const auto into = typed_blocks(recv, ranks_of(core));
-    const auto from = in_place ? into : typed_blocks(send, ranks_of(core));
-    return start_call(core, in_place ? nullptr : sendbuf, recvbuf,
-                      unequal(core, BlockList::general(from), BlockList::general(into), in_place));
+    const bool in_place = mpi::is_in_place(send);
+    const BlockList into = mpi::typed_blocks(recv, ranks_of(core));
+    const BlockList from = in_place ? BlockList{} : mpi::typed_blocks(send, ranks_of(core));
+    return start_call(core, in_place ? nullptr : sendbuf, recvbuf, unequal(core, from, into, in_place));
   });
 }

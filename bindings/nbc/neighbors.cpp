@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "bindings/nbc/starting.h"
-#include "bindings/nbc/typed_blocks.h"
 #include "collectives/neighbor/cart_shift_xchg.h"
 #include "collectives/neighbor/neighbor_collective.h"
 #include "collectives/neighbor/neighbor_xchg.h"
@@ -138,13 +137,14 @@ int NBC_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const M
                             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                             NBC_Handle* handle) {
-  const TypedSide<MPI_Aint> send{"send", sendbuf, sendcounts, sdispls, sendtypes};
-  const TypedSide<MPI_Aint> recv{"recv", recvbuf, recvcounts, rdispls, recvtypes};
+  std::vector<BlockView> from;
+  std::vector<BlockView> into;
+  const mpi::TypedSide<MPI_Aint> send{"send", sendbuf, sendcounts, sdispls, sendtypes, &from};
+  const mpi::TypedSide<MPI_Aint> recv{"recv", recvbuf, recvcounts, rdispls, recvtypes, &into};
   return begin_along("NBC_Ineighbor_alltoallw", comm, handle, [&](core::Communicator& core, Kept&) -> core::Run& {
     const StandardBlocks count = blocks_of(core);
-    const auto from = typed_blocks(send, count.send);
-    const auto into = typed_blocks(recv, count.recv);
-    const NeighborCollective call{NeighborCall::alltoallv, BlockList::general(from), BlockList::general(into)};
+    const NeighborCollective call{NeighborCall::alltoallv, mpi::typed_blocks(send, count.send),
+                                  mpi::typed_blocks(recv, count.recv)};
     const core::Lock lock(core.engine().mutex);
     return collectives::start_neighbor_collective(core, sendbuf, recvbuf, call);
   });

@@ -8,6 +8,7 @@
 namespace fab::nbc {
 
 using collectives::BlockList;
+using collectives::BlockView;
 using collectives::CollectiveCall;
 using mpi::Side;
 

@@ -157,14 +157,16 @@ ordered_json describe_algorithms() {
                     {"description", row.description},
                     {"restriction", row.restriction.text},
                     {"segmentable", row.segmentable},
+                    {"teaching", row.teaches},
                     {"variable", fab::algorithm_variable(row.collective)}});
   return rows;
 }
 
-void print_algorithms(const ordered_json& rows) {
+void print_algorithms(const ordered_json& rows, bool teaching) {
   std::string collective;
   for (const ordered_json& row : rows) {
     const auto text = [&row](const char* field) { return row[field].get<std::string>(); };
+    if (row["teaching"].get<bool>() != teaching) continue;
     if (text("collective") != collective) fmt::print("{} ({})\n", text("collective"), text("variable"));
     collective = text("collective");
     fmt::print("  {:<20} {}{}\n", text("algorithm"), text("description"),
@@ -175,10 +177,13 @@ void print_algorithms(const ordered_json& rows) {
 int run_algorithms(bool json) {
   if (fab::open_store()->job().rank != 0) return EXIT_SUCCESS;
   const ordered_json rows = describe_algorithms();
-  if (json)
+  if (json) {
     fmt::print("{}\n", rows.dump(2));
-  else
-    print_algorithms(rows);
+    return EXIT_SUCCESS;
+  }
+  print_algorithms(rows, false);
+  fmt::print("\nto teach, used only where the variable names them:\n");
+  print_algorithms(rows, true);
   return EXIT_SUCCESS;
 }
 

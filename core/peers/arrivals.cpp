@@ -36,8 +36,7 @@ void Arrivals::written(std::uint32_t data) noexcept {
   const std::uint32_t number = data >> kLaneBits;
   if (number % kPlaces >= places_.size()) return;
   const Place& place = places_[number % kPlaces];
-  if (place.target != nullptr && place.uses == number >> kPlaceBits)
-    place.target->written(data % kLanes);
+  if (place.target != nullptr && place.uses == number >> kPlaceBits) place.target->written(data % kLanes);
 }
 
 }  // namespace fab::core

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "bindings/native/access.h"
 #include "bindings/native/open_context.h"
 #include "core/communicator/communicator.h"
 #include "fault_matrix/case.h"
@@ -97,7 +98,7 @@ class Member {
     const Rank before = (core->rank() + kRanks - 1) % kRanks;
     const Rank after = (core->rank() + 1) % kRanks;
     core->set_topology(DistributedGraph({before, after}, {before, after}));
-    ring_ = std::make_unique<Communicator>(core);
+    ring_ = std::make_unique<Communicator>(Access::communicator(core));
     operation_ = make_operation(which, *ring_);
   }
 

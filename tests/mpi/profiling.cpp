@@ -38,6 +38,30 @@ int MPI_Ineighbor_xchgv(const void* sendbuf, const int sendcounts[], const int s
                               request);
 }
 
+int MPI_Neighbor_xchgw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                       const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+                       const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  ++calls;
+  return PMPI_Neighbor_xchgw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+int MPI_Ineighbor_xchgw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                        const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+                        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+  ++calls;
+  return PMPI_Ineighbor_xchgw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+                              request);
+}
+
+int MPI_Neighbor_xchgw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                            const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                            MPI_Request* request) {
+  ++calls;
+  return PMPI_Neighbor_xchgw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                                  comm, info, request);
+}
+
 int MPI_Comm_neighbors_count(MPI_Comm comm, int rank, int* nneighbors) {
   ++calls;
   return PMPI_Comm_neighbors_count(comm, rank, nneighbors);
@@ -118,6 +142,25 @@ TEST_F(ProfilingTest, EveryCallGoesThroughTheProfilingLibraryOnce) {
   ASSERT_EQ(MPI_Comm_neighbors(comm_, world_rank(), 2, neighbors.data()), MPI_SUCCESS);
   EXPECT_EQ(neighbors, (std::vector<int>{right_, left_}));
   EXPECT_EQ(calls, 8);
+
+  const MPI_Aint bytes[] = {0, sizeof(int)};
+  const MPI_Datatype types[] = {MPI_INT, MPI_INT};
+  ASSERT_EQ(MPI_Neighbor_xchgw(send_.data(), counts, bytes, types, recv_.data(), counts, bytes, types, comm_),
+            MPI_SUCCESS);
+  expect_neighbors({right_, left_});
+  ASSERT_EQ(
+      MPI_Ineighbor_xchgw(send_.data(), counts, bytes, types, recv_.data(), counts, bytes, types, comm_, &request_),
+      MPI_SUCCESS);
+  wait();
+  expect_neighbors({right_, left_});
+  ASSERT_EQ(MPI_Neighbor_xchgw_init(send_.data(), counts, bytes, types, recv_.data(), counts, bytes, types, comm_,
+                                    MPI_INFO_NULL, &request_),
+            MPI_SUCCESS);
+  ASSERT_EQ(MPI_Start(&request_), MPI_SUCCESS);
+  wait();
+  expect_neighbors({right_, left_});
+  ASSERT_EQ(MPI_Request_free(&request_), MPI_SUCCESS);
+  EXPECT_EQ(calls, 11);
 }
 
 }  // namespace

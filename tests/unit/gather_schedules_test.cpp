@@ -6,9 +6,9 @@
 #include <bit>
 #include <numeric>
 
-#include "collectives/array.h"
 #include "collectives/gather_calls.h"
 #include "collectives/registry.h"
+#include "collectives/teaching/array.h"
 #include "unit/expect_error.h"
 
 namespace fab::test {

@@ -104,7 +104,9 @@ class Calls {
  public:
   static constexpr std::size_t kRoom = 3;
 
-  Calls(const Pattern& pattern, NeighborCall call) : pattern_(pattern), call_(call) {
+  /// In place: equal blocks, as many to send as to receive.
+  Calls(const Pattern& pattern, NeighborCall call, bool in_place = false)
+      : pattern_(pattern), call_(call), in_place_(in_place) {
     const std::size_t ranks = pattern.topologies.size();
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       send_.emplace_back(to_all() ? kRoom : pattern.send_blocks[rank] * kRoom);
@@ -114,19 +116,22 @@ class Calls {
       recv_counts_.emplace_back();
       for (const auto& source : pattern.sources[rank]) recv_counts_.back().push_back(source ? size_of(*source) : 2);
     }
+    if (in_place) recv_ = send_;
     displacements_.resize(1000);
     for (std::size_t i = 0; i < displacements_.size(); ++i) displacements_[i] = static_cast<int>(kRoom * i);
   }
 
   core::Run& start(core::Communicator& communicator) {
     const auto rank = static_cast<std::size_t>(communicator.rank());
-    return collectives::start_neighbor_collective(communicator, send_[rank].data(), recv_[rank].data(),
-                                                  {call_, list(send_counts_[rank]), list(recv_counts_[rank])});
+    const BlockList send = in_place_ ? BlockList() : list(send_counts_[rank]);
+    return collectives::start_neighbor_collective(communicator, in_place_ ? nullptr : send_[rank].data(),
+                                                  recv_[rank].data(),
+                                                  {call_, send, list(recv_counts_[rank]), in_place_});
   }
 
   void check() const {
     for (std::size_t rank = 0; rank < recv_.size(); ++rank) {
-      std::vector<int> expected(recv_[rank].size(), -1);
+      std::vector<int> expected = in_place_ ? send_[rank] : std::vector<int>(recv_[rank].size(), -1);
       for (std::size_t i = 0; i < pattern_.sources[rank].size(); ++i) {
         const std::optional<Place>& source = pattern_.sources[rank][i];
         for (std::size_t k = 0; source && k < static_cast<std::size_t>(size_of(*source)); ++k)
@@ -156,6 +161,7 @@ class Calls {
 
   const Pattern& pattern_;
   NeighborCall call_;
+  bool in_place_;
   Layout element_ = Layout::contiguous(sizeof(int));
   std::vector<std::vector<int>> send_;
   std::vector<std::vector<int>> recv_;
@@ -174,6 +180,10 @@ void perform(const Pattern& pattern, std::uint32_t seed) {
   for (const NeighborCall call :
        {NeighborCall::allgather, NeighborCall::allgatherv, NeighborCall::alltoall, NeighborCall::alltoallv})
     calls.push_back(std::make_unique<Calls>(pattern, call));
+  bool both_ways = true;  // as many blocks to send as to receive, on all ranks
+  for (std::size_t rank = 0; rank < pattern.topologies.size(); ++rank)
+    both_ways = both_ways && pattern.send_blocks[rank] == pattern.sources[rank].size();
+  if (both_ways) calls.push_back(std::make_unique<Calls>(pattern, NeighborCall::alltoall, true));
   std::vector<core::Run*> runs;
   for (const auto& communicator : communicators)
     for (const auto& call : calls)

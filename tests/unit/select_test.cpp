@@ -29,6 +29,15 @@ TEST(Registry, NamesEachAlgorithmOnceAndBeginsWithOneThatDoesEverything) {
   EXPECT_EQ(names.size(), collectives::algorithms().size()) << "rows of a collective stand together";
 }
 
+TEST(Registry, KnowsTheAlgorithmsThatTeach) {
+  std::multiset<std::string> teaching;
+  for (const Algorithm& row : collectives::algorithms())
+    if (row.teaches) teaching.insert(row.name);
+  EXPECT_THAT(teaching,
+              testing::ElementsAre("array_1d", "array_1d", "array_2d", "array_2d", "array_3d", "array_3d",
+                                   "dimension_exchange", "dimension_exchange", "hypercube", "hypercube_packets"));
+}
+
 TEST(Select, TakesTheOneThatTheVariableNames) {
   for (const Algorithm& row : collectives::algorithms()) {
     Config config = caller_config();
@@ -58,7 +67,9 @@ TEST(Select, FindsOneForEveryCall) {
                                     .ranks = ranks,
                                     .bytes = bytes,
                                     .operation = {.commutative = commutative}};
-          EXPECT_TRUE(collectives::select(call, config).restriction.allows(call));
+          const Algorithm& selected = collectives::select(call, config);
+          EXPECT_TRUE(selected.restriction.allows(call));
+          EXPECT_FALSE(selected.teaches) << selected.name << " is there to teach, and chosen by name only";
         }
 }
 

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <string_view>
+#include <vector>
 
 #include "collectives/block_list.h"
 #include "core/communicator/communicator.h"
@@ -20,16 +21,37 @@ struct Side {
   const int* displacements = nullptr;
 };
 
-[[nodiscard]] inline bool is_in_place(const Side& side) noexcept { return side.buffer == MPI_IN_PLACE; }
+/// The side of a call whose blocks have a datatype each. MPI has displacements in bytes there, as int or MPI_Aint.
+template <class Displacement>
+struct TypedSide {
+  std::string_view name;
+  const void* buffer;
+  const int* counts;
+  const Displacement* displacements;
+  const MPI_Datatype* types;
+  std::vector<collectives::BlockView>* views;  ///< memory that the list of blocks refers to
+};
+
+template <class AnySide>
+[[nodiscard]] bool is_in_place(const AnySide& side) noexcept {
+  return side.buffer == MPI_IN_PLACE;
+}
 
 /// Fab's calls take what they send and what they receive alike.
-[[nodiscard]] inline void* memory_of(const Side& side) noexcept { return const_cast<void*>(side.buffer); }
+template <class AnySide>
+[[nodiscard]] void* memory_of(const AnySide& side) noexcept {
+  return const_cast<void*>(side.buffer);
+}
 
 // All throw Failure: MPI_ERR_COUNT, MPI_ERR_ARG for null arrays, MPI_ERR_TYPE, and MPI_ERR_BUFFER for null where data
 // is and for MPI_IN_PLACE: where that may be, callers ask first. What they return refers to the user's type and arrays.
 [[nodiscard]] collectives::BlockList equal_blocks(const Side& side, std::size_t blocks);
 [[nodiscard]] collectives::BlockList varied_blocks(const Side& side, std::size_t blocks);
 [[nodiscard]] collectives::BlockView single_block(const Side& side);
+/// From MPI_BOTTOM, which is null in some libraries, displacements are addresses: a null buffer is wrong only where a
+/// block with data would begin at address 0. Allocates nothing once side.views has had as many blocks.
+template <class Displacement>
+[[nodiscard]] collectives::BlockList typed_blocks(const TypedSide<Displacement>& side, std::size_t blocks);
 
 void check_count(std::string_view name, int count);
 /// Counts and displacements of `blocks` blocks.

@@ -41,6 +41,19 @@ int MPI_Ineighbor_xchgv(const void *sendbuf, const int sendcounts[], const int s
                         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                         MPI_Comm comm, MPI_Request *request);
 
+/* An exchange with a count, a datatype and a displacement per neighbor, in the manner of MPI_Neighbor_alltoallw
+ * (MPI-4.1, 8.6): the faces of a local array travel as subarray types, without packing. The arrays have an entry per
+ * block, in the order of the blocks above; block i is counts[i] elements of types[i], displs[i] bytes from the buffer
+ * on. From MPI_BOTTOM, displacements are addresses. All arrays may be reused, and types freed, as soon as the call
+ * returns. The two ends of an edge must have the same number of bytes; their types may differ. Each type must be
+ * committed, also where its count is 0. With MPI_IN_PLACE the three send arrays are ignored. */
+int MPI_Neighbor_xchgw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                       const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+                       const MPI_Datatype recvtypes[], MPI_Comm comm);
+int MPI_Ineighbor_xchgw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+                        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+
 /* Number and ranks of the neighbors of `rank` (section 2.2). At most maxneighbors ranks are written. On a
  * distributed graph only the calling rank may be asked about (otherwise MPI_ERR_RANK): its destinations. */
 int MPI_Comm_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
@@ -60,6 +73,10 @@ int MPI_Neighbor_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype send
 int MPI_Neighbor_xchgv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                             void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                             MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Neighbor_xchgw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                            const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                            MPI_Request *request);
 int MPI_Cart_shift_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                              MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Info info,
                              MPI_Request *request);
@@ -81,6 +98,12 @@ int PMPI_Neighbor_xchgv(const void *sendbuf, const int sendcounts[], const int s
 int PMPI_Ineighbor_xchgv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                          void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                          MPI_Comm comm, MPI_Request *request);
+int PMPI_Neighbor_xchgw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+                        const MPI_Datatype recvtypes[], MPI_Comm comm);
+int PMPI_Ineighbor_xchgw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                         const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 int PMPI_Comm_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
 int PMPI_Comm_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
 int PMPI_Cart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
@@ -92,6 +115,10 @@ int PMPI_Neighbor_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype sen
 int PMPI_Neighbor_xchgv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                              void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                              MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int PMPI_Neighbor_xchgw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                             const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                             MPI_Request *request);
 int PMPI_Cart_shift_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                               MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Info info,
                               MPI_Request *request);

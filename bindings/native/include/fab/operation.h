@@ -16,6 +16,9 @@
 // and without memory of its own. One function of libfab for each of these and each form looks at the sizes, and starts
 // the operation (bindings/native/performing.h). Nothing else is inline, so whatever the element type, the library is
 // the same. Arguments are refused inside: a call that is refused uses up its place in the order of calls.
+//
+// The objects are in an inline namespace, so that parameters and enumerators of the same names, in namespace fab too,
+// hide nothing that compilers warn of.
 #pragma once
 
 #include <cstddef>

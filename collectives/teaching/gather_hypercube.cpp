@@ -1,6 +1,6 @@
-// Gather on the hypercube, whole blocks (hypercube.h). Rank counts: any. P - 1 steps at the root; rank i passes on the
-// blocks of its subtree, so it has scratch for two blocks, however many ranks there are below it.
-#include "collectives/gather/hypercube.h"
+// Gather on the hypercube, whole blocks (gather_hypercube.h). Rank counts: any. P - 1 steps at the root; rank i passes
+// on the blocks of its subtree, so it has scratch for two blocks, however many ranks there are below it.
+#include "collectives/teaching/gather_hypercube.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "collectives/gather/sorted.h"
+#include "collectives/teaching/gather_sorted.h"
 
 #include <fmt/format.h>
 

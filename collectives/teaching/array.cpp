@@ -1,4 +1,4 @@
-#include "collectives/array.h"
+#include "collectives/teaching/array.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // All-to-all broadcast on a two-dimensional array: along rows, then columns (array.h). Rank counts: products of two
 // factors above 1. For extents m and n: m + n - 2 steps of four operations.
-#include "collectives/array.h"
+#include "collectives/teaching/array.h"
 
 namespace fab::collectives {
 

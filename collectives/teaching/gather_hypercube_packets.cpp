@@ -1,6 +1,6 @@
-// Gather on the hypercube through a bounded buffer (hypercube.h). Rank counts: any; blocks of any length go through
-// scratch for two packets at each rank on their way.
-#include "collectives/gather/hypercube.h"
+// Gather on the hypercube through a bounded buffer (gather_hypercube.h). Rank counts: any; blocks of any length go
+// through scratch for two packets at each rank on their way.
+#include "collectives/teaching/gather_hypercube.h"
 
 namespace fab::collectives {
 

@@ -1,0 +1,22 @@
+# The symbols of libfab.so. Those of libfab.symbols, one a line as c++filt writes it, have the version FAB_1: they are the
+# binary interface. All others of fab's are for libfab_mpi, the tools and the tests of the same build, and their version
+# says so: they cannot be hidden, because all libraries of a process share one core. Everything else is local.
+set(symbol_list ${CMAKE_CURRENT_LIST_DIR}/libfab.symbols)
+set(version_script ${CMAKE_CURRENT_BINARY_DIR}/libfab.map)
+set(c_symbols "")
+set(cxx_symbols "")
+file(STRINGS ${symbol_list} symbols)
+foreach(symbol IN LISTS symbols)
+  if(symbol MATCHES "^fab_[a-z_]+$")
+    string(APPEND c_symbols "    ${symbol};\n")
+  else()
+    string(APPEND cxx_symbols "      \"${symbol}\";\n")
+  endif()
+endforeach()
+string(CONCAT script
+  "FAB_1 {\n  global:\n${c_symbols}    extern \"C++\" {\n${cxx_symbols}    };\n};\n"
+  "FAB_PRIVATE_${PROJECT_VERSION} {\n  global:\n    extern \"C++\" {\n      *fab::*;\n    };\n  local:\n    *;\n};\n")
+file(CONFIGURE OUTPUT ${version_script} CONTENT "${script}" @ONLY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${symbol_list})
+target_link_options(fab PRIVATE LINKER:--version-script=${version_script})
+set_target_properties(fab PROPERTIES LINK_DEPENDS ${version_script})
