@@ -27,7 +27,7 @@ BlockList BlockList::general(std::span<const BlockShape> blocks) noexcept {
   BlockList list;
   list.form_ = Form::general;
   list.blocks_ = blocks.size();
-  list.shapes_ = blocks;
+  list.shapes_ = blocks.data();
   return list;
 }
 
@@ -35,7 +35,7 @@ BlockList BlockList::views(std::span<const BlockView> blocks) noexcept {
   BlockList list;
   list.form_ = Form::views;
   list.blocks_ = blocks.size();
-  list.views_ = blocks;
+  list.views_ = blocks.data();
   return list;
 }
 
@@ -79,11 +79,9 @@ void BlockList::describe(core::CallShape& shape) const {
   if (form_ == Form::regular) return shape.add(static_cast<std::uint64_t>(elements_));
   for (std::size_t i = 0; i < counts_.size(); ++i) shape.add(counts_[i]);
   for (std::size_t i = 0; i < displacements_.size(); ++i) shape.add(displacements_[i]);
-  for (const BlockShape& block : shapes_) {
-    shape.add(static_cast<std::int64_t>(block.offset));
-    shape.add(block.layout);
-  }
-  for (const BlockView& block : views_) {
+  if (form_ == Form::irregular) return;
+  for (std::size_t i = 0; i < blocks_; ++i) {
+    const BlockView block = (*this)[i];
     shape.add(static_cast<std::int64_t>(block.offset));
     shape.add(static_cast<std::uint64_t>(block.count));
     shape.add(*block.element);

@@ -53,8 +53,8 @@ class BlockList {
   std::size_t blocks_ = 0;
   Integers counts_;
   Integers displacements_;
-  std::span<const BlockShape> shapes_;
-  std::span<const BlockView> views_;
+  const BlockShape* shapes_ = nullptr;  ///< general: blocks_ of them
+  const BlockView* views_ = nullptr;    ///< views: blocks_ of them
 };
 
 }  // namespace fab::collectives

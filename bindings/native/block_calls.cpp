@@ -137,9 +137,10 @@ decltype(auto) neighbor_xchg(const Communicator& communicator, const BlockCall& 
   const std::size_t destinations = edges.destinations.size();
   const std::size_t sources = edges.sources.size();
   const BlockLayout block(call, [&] { return elements_along_edges(call, destinations, sources); });
-  const BlockList send = call.in_place ? BlockList() : BlockList::regular(*block, 1, destinations);
   return use(PreparedXchg{{call.send, call.recv},
-                          {.send = send, .recv = BlockList::regular(*block, 1, sources), .in_place = call.in_place}});
+                          {.send = call.in_place ? BlockList() : BlockList::regular(*block, 1, destinations),
+                           .recv = BlockList::regular(*block, 1, sources),
+                           .in_place = call.in_place}});
 }
 
 template <class Use>

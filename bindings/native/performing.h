@@ -76,9 +76,10 @@ struct PreparedNeighborCollective : Addresses {
 
 namespace fab::detail {
 
-/// Starts for a caller that waits at once. A call that is refused uses up its place.
+/// Starts for a caller that waits at once. A call that is refused uses up its place. Inline, as it is on the way of
+/// every blocking call.
 template <class Call>
-Request start_for_waiting(const Communicator& communicator, const Call& call) {
+[[gnu::always_inline]] inline Request start_for_waiting(const Communicator& communicator, const Call& call) {
   core::Communicator& core = *Access::core(communicator);
   return core::in_order(core, [&] {
     return prepared(communicator, call, [&](const auto& operation) {

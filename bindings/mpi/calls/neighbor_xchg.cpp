@@ -8,10 +8,14 @@ namespace fab::mpi {
 
 namespace {
 
+// Function objects, so that the compiler sees which function is called.
+constexpr auto kEqualBlocks = [](const Side& side, std::size_t blocks) { return equal_blocks(side, blocks); };
+constexpr auto kVariedBlocks = [](const Side& side, std::size_t blocks) { return varied_blocks(side, blocks); };
+
 auto equal(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
            MPI_Datatype recvtype) {
   return neighbor_blocks(Side{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount},
-                         Side{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount}, equal_blocks);
+                         Side{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount}, kEqualBlocks);
 }
 
 auto varied(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
@@ -19,7 +23,7 @@ auto varied(const void* sendbuf, const int sendcounts[], const int sdispls[], MP
   return neighbor_blocks(
       Side{.name = "send", .buffer = sendbuf, .type = sendtype, .counts = sendcounts, .displacements = sdispls},
       Side{.name = "recv", .buffer = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = rdispls},
-      varied_blocks);
+      kVariedBlocks);
 }
 
 }  // namespace

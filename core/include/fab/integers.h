@@ -28,20 +28,21 @@ class Integers {
   template <std::ranges::contiguous_range Range>
   requires detail::CountType<std::ranges::range_value_t<Range>> &&(!std::same_as<std::remove_cvref_t<Range>, Integers>)
       Integers(Range&& range) noexcept  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
-      : data_(std::ranges::data(range)),
-        size_(std::ranges::size(range)),
-        wide_(sizeof(std::ranges::range_value_t<Range>) == sizeof(std::int64_t)) {}
+      : Integers(std::ranges::data(range), std::ranges::size(range)) {}
   template <detail::CountType T>
   Integers(const T* data, std::size_t size) noexcept
-      : data_(data), size_(size), wide_(sizeof(T) == sizeof(std::int64_t)) {}
+      : data_(data), size_and_width_(sizeof(T) == sizeof(std::int64_t) ? size | kWide : size) {}
 
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_and_width_ & ~kWide; }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::int64_t operator[](std::size_t i) const noexcept {
-    return wide_ ? at<std::int64_t>(i) : at<std::int32_t>(i);
+    return (size_and_width_ & kWide) != 0 ? at<std::int64_t>(i) : at<std::int32_t>(i);
   }
 
  private:
+  /// Of 64 bits. No array has so many elements that it needs this bit; two words are as much as a span takes.
+  static constexpr std::size_t kWide = ~(~std::size_t{0} >> 1);
+
   /// Integers of one size have several types, so the bytes are copied.
   template <class T>
   [[nodiscard]] T at(std::size_t i) const noexcept {
@@ -51,8 +52,7 @@ class Integers {
   }
 
   const void* data_ = nullptr;
-  std::size_t size_ = 0;
-  bool wide_ = false;
+  std::size_t size_and_width_ = 0;
 };
 
 }  // namespace fab
