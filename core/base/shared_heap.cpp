@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/anonymous_file.h"
+#include "core/base/config.h"
 #include "core/base/log.h"
 #include "fab/error.h"
 
