@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <new>
@@ -88,6 +89,12 @@ struct NetworkRank {
     config.wait_timeout_s = kPatienceS;
     context = open_context(config, std::move(store));
     world = std::make_unique<Communicator>(Access::communicator(core::Communicator::world(context)));
+  }
+  NetworkRank(const NetworkRank&) = delete;
+  NetworkRank& operator=(const NetworkRank&) = delete;
+  /// Meets the others, as what this rank sent last may still be on its way to them.
+  ~NetworkRank() {
+    if (std::uncaught_exceptions() == 0) static_cast<void>(context->close(kPatienceS));
   }
 
   [[nodiscard]] std::uint64_t strangers() const {
