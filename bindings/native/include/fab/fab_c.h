@@ -22,7 +22,14 @@
 extern "C" {
 #endif
 
-typedef enum fab_error {
+/* In C++ too, any int is a value of these enumerations: calls refuse those that have no name. */
+#ifdef __cplusplus
+#define FAB_ANY_INT : int
+#else
+#define FAB_ANY_INT
+#endif
+
+typedef enum fab_error FAB_ANY_INT {
   FAB_SUCCESS = 0,
   FAB_INVALID_ARGUMENT,
   FAB_INVALID_RANK,
@@ -78,7 +85,7 @@ fab_error fab_neighbor_ranks(const fab_comm *comm, int destinations[], int sourc
 
 /* ---- Operations ---- */
 
-typedef enum fab_type {
+typedef enum fab_type FAB_ANY_INT {
   FAB_BYTE,
   FAB_INT8,
   FAB_INT16,
@@ -96,7 +103,7 @@ typedef enum fab_type {
   FAB_BOOL
 } fab_type;
 
-typedef enum fab_op {
+typedef enum fab_op FAB_ANY_INT {
   FAB_SUM,
   FAB_PRODUCT,
   FAB_MIN,
@@ -112,7 +119,7 @@ typedef enum fab_op {
 /* The send buffer of an operation in place: what is sent lies in the receive buffer. */
 #define FAB_IN_PLACE ((const void *)1)
 
-typedef enum fab_operation_name {
+typedef enum fab_operation_name FAB_ANY_INT {
   FAB_OP_BARRIER,
   FAB_OP_BCAST,
   FAB_OP_REDUCE,
