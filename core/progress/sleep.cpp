@@ -26,7 +26,7 @@ bool Engine::may_sleep() {
     return false;
   }
   if (!tasks_.open_wake_up()) return false;
-  descriptors_.front() = tasks_.wake_up();
+  if (descriptors_.front().fd < 0) descriptors_.front() = tasks_.wake_up();  // others may be asleep on a copy
   if (!tasks_.empty()) return false;
   if (!intakes_.empty()) {
     const bool quiet = quiet_.exchange(false);
