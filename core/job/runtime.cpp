@@ -65,11 +65,12 @@ void Runtime::begin() {
   engine_.start_thread();
 }
 
-// Until providers are closed they write to the memory of receives that nothing has come for.
+// The thread reads what the store tells of the job. Until providers are closed they write to the memory of receives
+// that nothing has come for.
 void Runtime::end() {
-  store_owner_.reset();
   engine_.stop_thread();
   engine_.set_lookout(nullptr);
+  store_owner_.reset();
   losses_.close();
   statistics_.set(Counter::strangers, strangers());
   if (const std::string counted = statistics_.text(); !counted.empty())
