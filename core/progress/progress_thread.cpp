@@ -123,16 +123,17 @@ bool Engine::take_call() {
   return called;
 }
 
+// One that has been called since its turn sleeps like a deaf one, where each way to call it ends the sleep.
 bool Engine::sleep_until_called() {
-  if (thread_state_.load() == ThreadState::deaf) {
+  if (thread_state_.load() == ThreadState::waiting) {
+    statistics_.count(Counter::thread_sleeps);
+    const auto limit_ms = static_cast<int>(deaf_ns_ / Policy::kMillisecond);
+    thread_sleep_end_ = sleep(limit_ms, kThreadSafetyTimeoutMs, &thread_fd_);
+  } else {
     const timespec time{deaf_ns_ / Policy::kSecond, deaf_ns_ % Policy::kSecond};
     ::ppoll(deaf_fds_.data(), deaf_fds_.size(), deaf_ns_ == Policy::kForEver ? nullptr : &time, nullptr);
     thread_fd_.revents = deaf_fds_[0].revents;
     late_call_.revents = deaf_fds_[1].revents;
-  } else {
-    statistics_.count(Counter::thread_sleeps);
-    const auto limit_ms = static_cast<int>(deaf_ns_ / Policy::kMillisecond);
-    thread_sleep_end_ = sleep(limit_ms, kThreadSafetyTimeoutMs, &thread_fd_);
   }
   return take_call();
 }

@@ -1,6 +1,8 @@
 // A progress thread to which everything is left: a start does not call it at once.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 
 #include "core/run/wait.h"
@@ -68,6 +70,45 @@ TEST_F(TrustedThread, IsStillThereWhenACallerWaitsAfterAll) {
     rig_.let_go(waited);
     let_thread_finish(start());
   }
+}
+
+/// Starts something between the turn in which the thread finds nothing to do and the sleep after it, and ends that as
+/// soon as the thread looks.
+class StartsBeforeTheSleep : public core::Lookout {
+ public:
+  explicit StartsBeforeTheSleep(core::Engine& engine) : engine_(engine) {}
+
+  std::size_t look(Time /*now*/) override {
+    engine_.mutex.assert_held();
+    if (engine_.active() == 0) return 0;
+    ++looks_;
+    engine_.deactivated();
+    return 1;
+  }
+  [[nodiscard]] int idle_fd() const noexcept override { return -1; }
+  void answer() override {
+    engine_.mutex.assert_held();
+    if (looks_ >= kLooks) return;
+    engine_.activated();
+    engine_.leave();
+  }
+  static constexpr int kLooks = 50;
+  [[nodiscard]] int looks() const noexcept { return looks_; }
+
+ private:
+  core::Engine& engine_;
+  std::atomic<int> looks_{0};
+};
+
+TEST(LateCall, BeforeTheThreadSleepsIsHeard) {
+  const Log log;
+  core::Statistics statistics;
+  core::Engine engine({}, log, statistics);
+  StartsBeforeTheSleep lookout(engine);
+  engine.set_lookout(&lookout);
+  engine.start_thread();
+  EXPECT_TRUE(comes_true([&] { return lookout.looks() == StartsBeforeTheSleep::kLooks; })) << lookout.looks();
+  engine.stop_thread();
 }
 
 }  // namespace
