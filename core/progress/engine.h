@@ -171,7 +171,7 @@ class Engine : private BeforeRelease {
   void park(Task& task) FAB_REQUIRES(mutex);
 
   /// A descriptor that is readable once something has ended, or needs a thread of the application, since it was read.
-  /// The first call makes it. Throws Error(no_resources).
+  /// The first call makes it, readable. Throws Error(no_resources).
   [[nodiscard]] int completion_fd() FAB_REQUIRES(mutex) { return followers_.descriptor(); }
   /// Reads it.
   void clear_completions() noexcept { followers_.clear_descriptor(); }

@@ -38,6 +38,7 @@ int Followers::descriptor() {
   if (const int fd = descriptor_.load(); fd >= 0) return fd;
   pollfd event = kNoEvent;
   if (!open_event(event)) throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
+  raise(event);
   descriptor_.store(event.fd);
   join();
   return event.fd;

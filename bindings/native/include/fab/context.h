@@ -33,8 +33,9 @@ class Context {
 
   /// A descriptor for event loops (poll, epoll). It becomes readable when something that was started in this context
   /// has ended, or needs a call of a wait or test to go on. Read its 8 bytes, or call clear_events, and then test what
-  /// is in flight. It is the context's; the first call makes it. Throws Error(configuration) where FAB_PROGRESS=caller
-  /// leaves out the thread that would notice, Error(no_resources), Error(cancelled) in a child of fork().
+  /// is in flight. It is the context's. The first call makes it, readable: something may have ended before. Throws
+  /// Error(configuration) where FAB_PROGRESS=caller leaves out the thread that would notice, Error(no_resources),
+  /// Error(cancelled) in a child of fork().
   [[nodiscard]] int event_fd() const;
   /// Makes it unreadable until something else ends.
   void clear_events() const noexcept;
