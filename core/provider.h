@@ -185,6 +185,11 @@ class Provider {
 
   // What ranks that share memory tell each other without being asked.
 
+  /// This rank closes in order, and posts nothing any more.
+  virtual void tell_closed() noexcept {}
+  /// Somebody has waited for this peer for a while: if it has closed, what waits for more than it has sent fails in
+  /// later polls.
+  virtual void notice_close(PeerHandle) {}
   /// A rank of the job was lost.
   virtual void tell_lost(Rank) noexcept {}
   /// One that the peer has lost, also if it has ended since; kNoRank: none.

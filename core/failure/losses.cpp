@@ -86,6 +86,7 @@ void Losses::look_at(const Peer& peer, Time now) {
   if (peer.lifeline == nullptr) {
     if (const Rank told = peer.provider->lost_by(peer.handle); told != kNoRank)
       declare(told, fmt::format("as rank {} tells", peer.world_rank));
+    peer.provider->notice_close(peer.handle);
     return;
   }
   Lifeline& line = *peer.lifeline;
@@ -286,6 +287,7 @@ void Losses::answer() {
 }
 
 void Losses::close() {
+  if (transports_.node != nullptr && !engine_.halted()) transports_.node->tell_closed();
   if (lifelines_ != nullptr) lifelines_->close();
 }
 

@@ -70,7 +70,8 @@ class Link {
   [[nodiscard]] Rank given_up_by_peer(std::uint32_t communicator) const noexcept {
     return peer_.head().given_up.find(communicator);
   }
-  /// The peer's process has ended: what it sent still arrives, everything else fails.
+  [[nodiscard]] bool peer_has_closed() const noexcept { return peer_.head().closed.load(std::memory_order_acquire); }
+  /// The peer has closed, or its process has ended: what it sent still arrives, everything else fails.
   void peer_ended(const std::string& reason);
 
  private:
@@ -231,7 +232,7 @@ class Link {
   std::deque<Answer> answers_;           ///< that found no room
   std::vector<std::uint32_t> outgoing_;  ///< cleared sends
   bool refused_ = false;                 ///< a post, since the last that was not
-  std::string end_;                      ///< not empty: the peer's process has ended
+  std::string end_;                      ///< not empty: the peer has closed, or its process has ended
 };
 
 }  // namespace fab::local

@@ -124,6 +124,10 @@ void LocalProvider::tell_lost(Rank rank) noexcept {
   segment_.head().lost.compare_exchange_strong(none, rank + 1, std::memory_order_release, std::memory_order_relaxed);
 }
 
+void LocalProvider::notice_close(PeerHandle peer) {
+  if (links_[peer]->peer_has_closed()) links_[peer]->peer_ended("it has closed fab");
+}
+
 void LocalProvider::cancel(Completion& completion) {
   for (const auto& link : links_)
     if (link->cancel(completion)) return;

@@ -31,6 +31,8 @@ class LocalProvider final : public Provider {
                                      Completion& completion) override;
   [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                      std::uint64_t ignore, Completion& completion) override;
+  void tell_closed() noexcept override { segment_.head().closed.store(true, std::memory_order_release); }
+  void notice_close(PeerHandle peer) override;
   void tell_lost(Rank rank) noexcept override;
   [[nodiscard]] Rank lost_by(PeerHandle peer) const noexcept override { return links_[peer]->lost_by_peer(); }
   void tell_given_up(const GivenUp& what) noexcept override { segment_.head().given_up.show(what); }

@@ -66,6 +66,7 @@ struct SegmentHead {
   std::uint64_t cookie;            ///< of its address: a number that comes again is no mistake for it
   std::uint32_t issues_barriers;   ///< before it sleeps, so that who rings needs no fence
   std::atomic<std::int32_t> lost;  ///< one more than the first rank of the job that it has lost; 0: none
+  std::atomic<bool> closed;        ///< in order: it has received what it waited for, and sends nothing any more
   GivenUpBoard given_up;
   alignas(kCacheLine) SleepFlag sleeping;
   alignas(kCacheLine) std::atomic<std::uint64_t> ring_offsets[1];  ///< by the receiver's place on the node; 0: none

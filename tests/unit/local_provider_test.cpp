@@ -117,6 +117,45 @@ TEST_P(LocalProviderTest, MappedMemoryIsCopiedByTheReceiverAlone) {
   });
 }
 
+// Until somebody has waited for a while, a peer that closes is one that sends nothing.
+TEST_P(LocalProviderTest, WhatAClosedPeerHasNotSentFailsOnceItsCloseIsNoticed) {
+  as_the_way_says(GetParam(), [this] {
+    std::deque<Message> all;
+    Message& sent = all.emplace_back(pattern(8, 1));
+    Message& received = all.emplace_back(std::vector<std::byte>(8));
+    Message& missed = all.emplace_back(std::vector<std::byte>(8));
+    Message& late = all.emplace_back(pattern(8, 2));
+    send(sent, 1);
+    ASSERT_TRUE(sent.outcome.ended);
+    left_.tell_closed();
+    receive(missed, 2);
+    for (int turn = 0; turn < 100; ++turn) right_.poll();
+    EXPECT_FALSE(missed.outcome.ended);
+    receive(received, 1);
+    right_.notice_close(from_left_);
+    for (int turn = 0; turn < 100; ++turn) right_.poll();
+    EXPECT_TRUE(received.outcome.ended && received.outcome.status.ok()) << received.outcome.status.message;
+    EXPECT_TRUE(same(received.memory, sent.memory));
+    EXPECT_EQ(missed.outcome.status.errc(), Errc::unreachable);
+    EXPECT_EQ(missed.outcome.status.message, "it has closed fab");
+    const iovec piece{late.memory.data(), late.memory.size()};
+    ASSERT_EQ(right_.post_send(from_left_, {&piece, 1}, 3, late.outcome), PostResult::pending);
+    EXPECT_EQ(late.outcome.status.errc(), Errc::unreachable);
+  });
+}
+
+TEST_P(LocalProviderTest, NobodyHasClosedWhoDidNotSaySo) {
+  std::deque<Message> both;
+  Message& received = both.emplace_back(std::vector<std::byte>(8));
+  receive(received, 1);
+  right_.notice_close(from_left_);
+  right_.poll();
+  EXPECT_FALSE(received.outcome.ended);
+  send(both.emplace_back(pattern(8, 1)), 1);
+  ASSERT_NO_FATAL_FAILURE(poll_until_all_ended(both));
+  EXPECT_TRUE(received.outcome.status.ok());
+}
+
 /// A receive that keeps what it is handed, if it wants it.
 struct Taker : Completion {
   explicit Taker(bool takes)
