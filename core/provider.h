@@ -17,6 +17,15 @@
 
 namespace fab {
 
+/// Pieces of memory in one post at most, whatever the provider could take.
+inline constexpr std::size_t kMaxPieces = 16;
+
+[[nodiscard]] inline std::uint64_t total_bytes(std::span<const iovec> pieces) noexcept {
+  std::uint64_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  return bytes;
+}
+
 /// What became of a post. `again` is no error: the engine keeps the post and repeats it after the next progress.
 enum class PostResult { done, pending, again };
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/hash.h"
+
 namespace fab::core {
 
 namespace {
@@ -48,12 +50,6 @@ void store(std::string_view text, std::array<char, kSize>& place) noexcept {
 template <std::size_t kSize>
 std::string_view text_of(const std::array<char, kSize>& place) noexcept {
   return {place.data(), static_cast<std::size_t>(std::ranges::find(place, '\0') - place.begin())};
-}
-
-std::uint64_t hash_of(std::string_view text) noexcept {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char character : text) hash = (hash ^ static_cast<unsigned char>(character)) * 1099511628211u;
-  return hash;
 }
 
 bool same(const Call& a, const Call& b) noexcept {

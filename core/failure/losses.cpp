@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/hash.h"
+
 namespace fab::core {
 
 namespace {
@@ -27,8 +29,7 @@ constexpr auto kStuckFast = milliseconds(2000);
 
 /// The same on all ranks.
 std::uint32_t word_of(ContextId id) noexcept {
-  const std::uint64_t mixed = (static_cast<std::uint64_t>(id.owner) << 32 | id.number) * 0x9e3779b97f4a7c15;
-  return static_cast<std::uint32_t>(mixed >> 32) | 1;
+  return static_cast<std::uint32_t>(hash_of(static_cast<std::uint64_t>(id.owner) << 32 | id.number) >> 32) | 1;
 }
 
 bool is_loss(const Status& status) noexcept { return status.errc() == Errc::unreachable; }

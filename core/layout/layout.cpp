@@ -2,33 +2,26 @@
 
 #include <utility>
 
+#include "core/base/hash.h"
 #include "core/layout/checked.h"
 #include "core/layout/forest.h"
 #include "core/layout/shape.h"
 
 namespace fab {
-namespace {
-
-/// One step of the 64-bit mixing function of Steele, Lea and Flood's SplitMix.
-std::uint64_t mix(std::uint64_t state, std::uint64_t value) noexcept {
-  state += value + 0x9e3779b97f4a7c15U;
-  state = (state ^ (state >> 30U)) * 0xbf58476d1ce4e5b9U;
-  state = (state ^ (state >> 27U)) * 0x94d049bb133111ebU;
-  return state ^ (state >> 31U);
-}
-
-}  // namespace
 
 std::uint64_t Layout::Shape::hash_of(const Shape& shape) noexcept {
-  std::uint64_t state = mix(static_cast<std::uint64_t>(shape.lower_bound), static_cast<std::uint64_t>(shape.extent));
+  std::uint64_t hash = shape.nodes.size();
+  const auto add = [&hash](auto value) { hash = core::hash_with(hash, static_cast<std::uint64_t>(value)); };
+  add(shape.lower_bound);
+  add(shape.extent);
   for (const LayoutNode& node : shape.nodes) {
-    state = mix(state, static_cast<std::uint64_t>(node.offset));
-    state = mix(state, static_cast<std::uint64_t>(node.stride));
-    state = mix(state, node.count);
-    state = mix(state, node.bytes);
-    state = mix(state, node.nodes);
+    add(node.offset);
+    add(node.stride);
+    add(node.count);
+    add(node.bytes);
+    add(node.nodes);
   }
-  return state;
+  return hash;
 }
 
 Layout::Layout(std::shared_ptr<const Shape> shape) : shape_(std::move(shape)) {}

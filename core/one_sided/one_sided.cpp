@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/hash.h"
+
 namespace fab::core {
 
 namespace {
@@ -13,8 +15,8 @@ static_assert(kMostWrites <= Arrivals::kLanes);
 
 /// Tells lists of blocks apart whose sums are equal.
 std::uint64_t fingerprint(std::span<const BlockRecord> blocks) noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325ull;
-  for (const BlockRecord& block : blocks) hash = (hash ^ block.bytes) * 0x100000001b3ull;
+  std::uint64_t hash = blocks.size();
+  for (const BlockRecord& block : blocks) hash = hash_with(hash, block.bytes);
   return hash;
 }
 

@@ -12,24 +12,19 @@ Arrivals::Arrivals(Provider& provider)
 Arrivals::~Arrivals() { provider_.set_listener(nullptr); }
 
 void Arrivals::add(WriteTarget& target) {
-  if (free_.empty()) {
-    if (places_.size() == kPlaces)
-      throw Error(Errc::no_resources,
-                  fmt::format("this rank has {} messages of persistent exchanges, the most there can be", kPlaces));
-    free_.push_back(static_cast<std::uint32_t>(places_.size()));
-    places_.emplace_back();
-  }
-  const std::uint32_t place = free_.back();
-  free_.pop_back();
-  places_[place].target = &target;
-  target.number = places_[place].uses << kPlaceBits | place;
+  if (places_.all_in_use() && places_.size() == kPlaces)
+    throw Error(Errc::no_resources,
+                fmt::format("this rank has {} messages of persistent exchanges, the most there can be", kPlaces));
+  Place& place = places_.take();
+  place.target = &target;
+  target.number = place.uses << kPlaceBits | place.number;
 }
 
 void Arrivals::remove(const WriteTarget& target) noexcept {
   Place& place = places_[target.number % kPlaces];
   place.target = nullptr;
   place.uses = (place.uses + 1) % kUses;
-  free_.push_back(target.number % kPlaces);
+  places_.give_back(place.number);
 }
 
 void Arrivals::written(std::uint32_t data) noexcept {

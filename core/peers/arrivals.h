@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
+#include "core/base/slots.h"
 #include "core/provider.h"
 
 namespace fab::core {
@@ -59,13 +59,15 @@ class Arrivals final : public WriteListener {
   static constexpr std::uint32_t kUses = 1u << (32 - kLaneBits - kPlaceBits);
 
   struct Place {
+    explicit Place(std::uint32_t its_number) noexcept : number(its_number) {}
+
+    std::uint32_t number;
     WriteTarget* target = nullptr;
     std::uint32_t uses = 0;  ///< part of the number, so that a late write for a target that is gone meets no other
   };
 
   Provider& provider_;
-  std::vector<Place> places_;
-  std::vector<std::uint32_t> free_;
+  Slots<Place> places_;
   std::array<std::byte, 64> memory_{};
   iovec credit_{memory_.data(), 1};
   std::unique_ptr<Registration> source_;

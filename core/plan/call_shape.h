@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/hash.h"
 #include "fab/layout.h"
 
 namespace fab::core {
@@ -23,17 +24,13 @@ class CallShape {
 
   [[nodiscard]] std::uint64_t hash() const noexcept {
     std::uint64_t hash = words_.size();
-    for (const std::uint64_t word : words_) hash = mix(hash ^ word);
-    for (const Layout* layout : layouts_) hash = mix(hash ^ layout->hash());
+    for (const std::uint64_t word : words_) hash = hash_with(hash, word);
+    for (const Layout* layout : layouts_) hash = hash_with(hash, layout->hash());
     return hash;
   }
 
  private:
   friend class StoredShape;
-  static std::uint64_t mix(std::uint64_t x) noexcept {
-    x *= 0x9e3779b97f4a7c15ull;
-    return x ^ (x >> 29);
-  }
 
   std::vector<std::uint64_t> words_;
   std::vector<const Layout*> layouts_;

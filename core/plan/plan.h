@@ -13,8 +13,6 @@
 
 namespace fab::core {
 
-/// Pieces of memory in one post, whatever the provider could take.
-constexpr std::size_t kMaxPieces = 16;
 /// Messages in each direction between two ranks that are written into the receiver's memory; exchanges with more of
 /// them send messages.
 constexpr std::size_t kMostChannels = 32;

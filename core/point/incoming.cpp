@@ -108,7 +108,7 @@ void PointToPoint::handle(const Envelope& envelope, std::span<const std::byte> b
 }
 
 void PointToPoint::handle(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
-  SendOperation* send = envelope.send < sends_.all.size() ? &sends_.all[envelope.send] : nullptr;
+  SendOperation* send = envelope.send < sends_.size() ? &sends_[envelope.send] : nullptr;
   if (send != nullptr && send->correspondent_ != &from) send = nullptr;  // a message to another rank
   switch (envelope.kind) {
     case EnvelopeKind::eager:
@@ -124,8 +124,8 @@ void PointToPoint::handle(Correspondent& from, const Envelope& envelope, const s
       if (send != nullptr) send->was_refused();
       return;
     case EnvelopeKind::gone:
-      if (envelope.receive < receives_.all.size() && receives_.all[envelope.receive].correspondent_ == &from)
-        receives_.all[envelope.receive].sender_gave_up();
+      if (envelope.receive < receives_.size() && receives_[envelope.receive].correspondent_ == &from)
+        receives_[envelope.receive].sender_gave_up();
       return;
     case EnvelopeKind::ask_refusals:
       return runtime_.refusals().asked_by(envelope.sender);

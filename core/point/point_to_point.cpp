@@ -27,18 +27,12 @@ void PointToPoint::listen() {
 PointToPoint::~PointToPoint() = default;
 
 template <class Operation>
-Operation& PointToPoint::acquire(Pool<Operation>& pool) {
-  if (!pool.idle.empty()) {
-    const std::uint32_t number = pool.idle.back();
-    pool.idle.pop_back();
-    return pool.all[number];
-  }
+Operation& PointToPoint::acquire(Slots<Operation>& operations) {
   const std::uint64_t limit = runtime_.tags().point_to_point_payloads();
-  if (pool.all.size() >= limit)
+  if (operations.all_in_use() && operations.size() >= limit)
     throw Error(Errc::no_resources,
                 fmt::format("{} messages are in flight; more cannot be told apart: complete some first", limit));
-  pool.idle.reserve(pool.all.size() + 1);  // so that giving back never throws
-  return pool.all.emplace_back(static_cast<PointHost&>(*this), static_cast<std::uint32_t>(pool.all.size()));
+  return operations.take(static_cast<PointHost&>(*this));
 }
 
 void PointToPoint::check_open(const char* call) const {
@@ -183,9 +177,9 @@ void PointToPoint::lose(Correspondent& correspondent, const Status& reason) {
     correspondent.failure.message = runtime_.losses().explain(correspondent.culprit, *correspondent.peer, reason);
   give_up_envelopes(correspondent.world_rank);
   for (Post* waiting : std::exchange(correspondent.waiting, {})) waiting->attempt(*waiting);
-  for (SendOperation& send : sends_.all)
+  for (SendOperation& send : sends_)
     if (send.correspondent_ == &correspondent) send.correspondent_lost();
-  for (ReceiveOperation& receive : receives_.all) receive.correspondent_lost(correspondent);
+  for (ReceiveOperation& receive : receives_) receive.correspondent_lost(correspondent);
 }
 
 Rank PointToPoint::blame(const Correspondent& correspondent, const Status& reason) {

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/slots.h"
 #include "core/failure/losses.h"
 #include "core/failure/refusals.h"
 #include "core/job/membership.h"
@@ -60,18 +61,13 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   using Key = std::pair<Rank, std::uint32_t>;
 
   template <class Operation>
-  struct Pool {
-    std::deque<Operation> all;
-    std::vector<std::uint32_t> idle;
-  };
-  template <class Operation>
-  [[nodiscard]] Operation& acquire(Pool<Operation>& pool);
+  [[nodiscard]] Operation& acquire(Slots<Operation>& operations);
 
   // For operations.
   [[nodiscard]] Runtime& runtime() const noexcept override { return runtime_; }
-  void release(const SendOperation& send) override { sends_.idle.push_back(send.number()); }
-  void release(const ReceiveOperation& receive) override { receives_.idle.push_back(receive.number()); }
-  [[nodiscard]] SendOperation& send_to_self(std::uint32_t number) override { return sends_.all[number]; }
+  void release(const SendOperation& send) override { sends_.give_back(send.number()); }
+  void release(const ReceiveOperation& receive) override { receives_.give_back(receive.number()); }
+  [[nodiscard]] SendOperation& send_to_self(std::uint32_t number) override { return sends_[number]; }
   void count_buffered(std::int64_t bytes) noexcept override { buffered_bytes_ += static_cast<std::uint64_t>(bytes); }
   void answer(Correspondent& correspondent, EnvelopeKind kind, std::uint32_t send, std::uint32_t receive = 0) override;
   void return_credits(Correspondent& correspondent) override;
@@ -122,8 +118,8 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   Runtime& runtime_;
   std::unordered_map<Rank, std::unique_ptr<Correspondent>> correspondents_;
   std::map<Key, Mailbox> mailboxes_;
-  Pool<SendOperation> sends_;
-  Pool<ReceiveOperation> receives_;
+  Slots<SendOperation> sends_;
+  Slots<ReceiveOperation> receives_;
   std::deque<OutgoingEnvelope> envelopes_;
   std::vector<OutgoingEnvelope*> idle_short_;
   std::vector<OutgoingEnvelope*> idle_long_;

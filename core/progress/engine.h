@@ -16,6 +16,7 @@
 
 #include "core/base/condition.h"
 #include "core/base/config.h"
+#include "core/base/linked.h"
 #include "core/base/log.h"
 #include "core/base/mutex.h"
 #include "core/base/statistics.h"
@@ -106,7 +107,7 @@ class Engine : private BeforeRelease {
   void activated(Pending& pending) noexcept FAB_REQUIRES(mutex) {
     pending.quiet_since = {};
     pending.older_than_loss = false;
-    pending.enter_before(active_places_);
+    active_list_.push_back(pending);
     activated();
   }
   void deactivated(Pending& pending) noexcept FAB_REQUIRES(mutex) {
@@ -273,9 +274,9 @@ class Engine : private BeforeRelease {
   // Both change under the lock.
   std::atomic<int> active_{0};
   std::atomic<int> drivers_{0};
-  ActivePlace active_places_ FAB_GUARDED_BY(mutex);
-  bool led_ FAB_GUARDED_BY(mutex) = false;   ///< one waiting caller polls; the others follow
-  int attentive_ FAB_GUARDED_BY(mutex) = 0;  ///< drivers that wait for less than the end of a run
+  Linked active_list_ FAB_GUARDED_BY(mutex);  ///< of Pending
+  bool led_ FAB_GUARDED_BY(mutex) = false;    ///< one waiting caller polls; the others follow
+  int attentive_ FAB_GUARDED_BY(mutex) = 0;   ///< drivers that wait for less than the end of a run
   Backlog backlog_ FAB_GUARDED_BY(mutex);
   std::vector<Task*> deferred_ FAB_GUARDED_BY(mutex);
   std::vector<Task*> parked_ FAB_GUARDED_BY(mutex);
@@ -308,15 +309,12 @@ class Engine : private BeforeRelease {
 // Each is moved to another list before it is looked at, so whatever ends meanwhile leaves either.
 template <class Look>
 void Engine::for_each_active(Look&& look) {
-  ActivePlace rest;
-  if (active_places_.next == &active_places_) return;
-  rest.enter_before(active_places_);
-  active_places_.leave();
-  active_places_.next = active_places_.previous = &active_places_;
-  while (rest.next != &rest) {
-    ActivePlace& place = *rest.next;
+  Linked rest;
+  rest.take_all(active_list_);
+  while (!rest.is_empty()) {
+    Linked& place = rest.first();
     place.leave();
-    place.enter_before(active_places_);
+    active_list_.push_back(place);
     look(static_cast<Pending&>(place));
   }
 }

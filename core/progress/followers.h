@@ -28,8 +28,8 @@ class Followers {
   [[nodiscard]] Epoch wait(Epoch seen, std::chrono::milliseconds limit);
   void notify() noexcept;
 
-  /// A descriptor that each notice makes readable. The first call makes it, one at a time, readable: there may have been
-  /// notices before. Throws Error(no_resources).
+  /// A descriptor that each notice makes readable. The first call makes it, one at a time, readable: there may have
+  /// been notices before. Throws Error(no_resources).
   [[nodiscard]] int descriptor();
   /// Reads it, if there is one.
   void clear_descriptor() noexcept;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/linked.h"
 #include "fab/error.h"
 #include "fab/message.h"
 
@@ -17,23 +18,6 @@ class Membership;
 struct CallScope;
 struct Peer;
 
-/// A place in the list of what is active. A circle: whoever leaves it need not know whose it is.
-struct ActivePlace {
-  ActivePlace* next = this;
-  ActivePlace* previous = this;
-
-  void enter_before(ActivePlace& place) noexcept {
-    next = &place;
-    previous = place.previous;
-    previous->next = this;
-    place.previous = this;
-  }
-  void leave() noexcept {
-    next->previous = previous;
-    previous->next = next;
-  }
-};
-
 /// What a caller that only tests something has seen of it (watch_tested).
 struct Tested {
   std::uint64_t looked_at = 0;                    ///< ticks() of the last look; 0: never
@@ -42,8 +26,8 @@ struct Tested {
 };
 
 /// Something that a caller can wait for. Guarded by the engine's lock, except done() and, once done, status() and
-/// message(). Whoever holds it holds the communicator.
-class Pending : public ActivePlace {
+/// message(). Whoever holds it holds the communicator. The engine lists those that are active.
+class Pending : public Linked {
  public:
   Pending() = default;
   Pending(const Pending&) = delete;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "core/base/linked.h"
 #include "core/provider.h"
 
 namespace fab::core {
@@ -10,7 +11,7 @@ namespace fab::core {
 class RefusedPosts;
 
 /// Something that a provider may refuse for now. The engine repeats it.
-struct Post : Completion {
+struct Post : Completion, Linked {
   /// Posts it; returns whether it was accepted. Otherwise it has asked the engine to repeat it.
   using Attempt = bool (*)(Post& self);
 
@@ -19,38 +20,30 @@ struct Post : Completion {
 
   Attempt attempt;
   RefusedPosts* refused_in = nullptr;  ///< while it waits there
-  Post* next_refused = nullptr;
 };
 
-/// A queue of them; takes no memory of its own. The engine's.
+/// A queue of them. The engine's.
 class RefusedPosts {
  public:
-  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   void push_back(Post& post) noexcept {
-    post.next_refused = nullptr;
-    (empty() ? first_ : last_->next_refused) = &post;
-    last_ = &post;
+    list_.push_back(post);
     added(post);
   }
   void push_front(Post& post) noexcept {
-    post.next_refused = first_;
-    if (empty()) last_ = &post;
-    first_ = &post;
+    list_.push_front(post);
     added(post);
   }
   Post& pop_front() noexcept {
-    Post& post = *first_;
-    first_ = post.next_refused;
-    removed(post);
+    Post& post = static_cast<Post&>(list_.first());
+    erase(post);
     return post;
   }
   void erase(Post& post) noexcept {
-    Post* previous = nullptr;
-    for (Post* p = first_; p != &post; p = p->next_refused) previous = p;
-    (previous == nullptr ? first_ : previous->next_refused) = post.next_refused;
-    if (last_ == &post) last_ = previous;
-    removed(post);
+    post.leave();
+    post.refused_in = nullptr;
+    --size_;
   }
 
   bool listed = false;  ///< among the engine's queues of peers
@@ -60,13 +53,8 @@ class RefusedPosts {
     post.refused_in = this;
     ++size_;
   }
-  void removed(Post& post) noexcept {
-    post.refused_in = nullptr;
-    --size_;
-  }
 
-  Post* first_ = nullptr;
-  Post* last_ = nullptr;
+  Linked list_;
   std::size_t size_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/base/collective.h"
+#include "core/base/hash.h"
 
 namespace fab::core {
 
@@ -33,8 +34,7 @@ std::optional<FailureNotice> find_notice(const FrameHead& head) noexcept {
 
 CallWord call_word(std::string_view name, bool check) noexcept {
   if (!check) return 0;
-  CallWord word = 2166136261u;  // FNV-1a
-  for (const char character : name) word = (word ^ static_cast<unsigned char>(character)) * 16777619u;
+  const auto word = static_cast<CallWord>(hash_of(name) >> 32);
   return word == kNoticeCall ? 0 : word;
 }
 

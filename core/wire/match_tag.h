@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "core/base/hash.h"
 #include "core/provider.h"
 #include "fab/topology.h"
 
@@ -85,7 +86,7 @@ class TagFormat {
   /// The mark of the last part of a message of so many bytes.
   [[nodiscard]] std::uint64_t last(std::uint64_t message_bytes) const noexcept {
     const unsigned hash_bits = middle_parts() > 0 ? part_bits_ - 1 : part_bits_;
-    const std::uint64_t hash = (message_bytes * 0x9e3779b97f4a7c15ull) >> (64 - hash_bits);
+    const std::uint64_t hash = hash_of(message_bytes) >> (64 - hash_bits);
     const std::uint64_t above_numbers = (1ull << part_bits_) - (1ull << hash_bits);
     return later_ | (above_numbers | hash) << kSlotBits;
   }

@@ -328,9 +328,9 @@ void Link::stop_waiting(Receive& receive) noexcept {
 }
 
 template <class Record>
-Completion& Link::end(Slots<Record>& records, Record& record) noexcept {
+Completion& Link::end(core::Slots<Record>& records, Record& record) noexcept {
   record.state = State::unused;
-  records.give_back(record);
+  records.give_back(record.number);
   --pending_;
   if constexpr (std::is_same_v<Record, Receive>)
     if (record.is_long) --shared_.traffic.receives;

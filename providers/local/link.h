@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
+#include "core/base/slots.h"
 #include "core/provider.h"
 #include "providers/local/bell.h"
 #include "providers/local/cross_memory.h"
 #include "providers/local/mapped_memory.h"
 #include "providers/local/pieces.h"
 #include "providers/local/segment.h"
-#include "providers/local/slots.h"
 
 namespace fab::local {
 
@@ -92,7 +92,9 @@ class Link {
   };
   /// A receive that waits for its message, or for the rest of a long one.
   struct Receive {
-    std::uint32_t number = 0;
+    explicit Receive(std::uint32_t its_number) noexcept : number(its_number) {}
+
+    std::uint32_t number;
     Completion* completion = nullptr;
     std::uint64_t tag = 0;
     std::uint64_t ignore = 0;
@@ -106,7 +108,9 @@ class Link {
   };
   /// A long message.
   struct Send {
-    std::uint32_t number = 0;
+    explicit Send(std::uint32_t its_number) noexcept : number(its_number) {}
+
+    std::uint32_t number;
     Completion* completion = nullptr;
     std::uint64_t bytes = 0;
     std::uint64_t missing = 0;  ///< bytes to send, once it was cleared
@@ -204,7 +208,7 @@ class Link {
   [[nodiscard]] bool take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
                                 Completion& completion);
   template <class Record>
-  Completion& end(Slots<Record>& records, Record& record) noexcept;
+  Completion& end(core::Slots<Record>& records, Record& record) noexcept;
   void finish(Receive& receive, std::uint64_t bytes, std::uint64_t tag) noexcept;
   void finish(Send& send) noexcept;
   void fail_all();
@@ -221,8 +225,8 @@ class Link {
   BellRope rope_;
 
   std::size_t pending_ = 0;  ///< receives and long sends
-  Slots<Receive> receives_;
-  Slots<Send> sends_;
+  core::Slots<Receive> receives_;
+  core::Slots<Send> sends_;
   std::list<Receive*> waiting_;  ///< receives without a message, in the order of their posts
   std::list<Early> early_;       ///< in the order of their arrival
   std::vector<Reading> readings_;

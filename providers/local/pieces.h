@@ -10,15 +10,9 @@
 #include <cstring>
 #include <span>
 
+#include "core/provider.h"
+
 namespace fab::local {
-
-inline constexpr std::size_t kMaxPieces = 16;
-
-[[nodiscard]] inline std::uint64_t total_bytes(std::span<const iovec> pieces) noexcept {
-  std::uint64_t bytes = 0;
-  for (const iovec& piece : pieces) bytes += piece.iov_len;
-  return bytes;
-}
 
 /// Copies the first `bytes` of the pieces; they hold as many.
 inline void gather(std::span<const iovec> pieces, std::byte* out, std::uint64_t bytes) noexcept {

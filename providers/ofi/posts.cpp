@@ -25,12 +25,6 @@ std::uint64_t random_key(const fi_info& info) {
   return bits >= 64 ? key : key & ((1ull << bits) - 1);
 }
 
-std::size_t total(std::span<const iovec> pieces) {
-  std::size_t bytes = 0;
-  for (const iovec& piece : pieces) bytes += piece.iov_len;
-  return bytes;
-}
-
 }  // namespace
 
 PostResult OfiProvider::posted(ssize_t result, const char* call, Completion& completion) {
@@ -76,7 +70,7 @@ void OfiProvider::send_due() {
 
 PostResult OfiProvider::send_now(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                  Completion& completion) {
-  const std::size_t bytes = total(pieces);
+  const std::size_t bytes = total_bytes(pieces);
   if (bytes > least_limit_ && bytes > limit_of(to))
     return begin(completion,
                  {.kind = LongMessage::Kind::send, .peer = to, .bytes = bytes, .most = limit_of(to), .tag = tag},
@@ -100,7 +94,7 @@ PostResult OfiProvider::send_part(PeerHandle to, std::span<const iovec> pieces, 
       message.data = peer.key.proof(tag);
       flags |= FI_REMOTE_CQ_DATA;
     }
-    if (may_inject(total(pieces))) flags |= FI_INJECT;
+    if (may_inject(total_bytes(pieces))) flags |= FI_INJECT;
     if (order_) flags |= FI_TRANSMIT_COMPLETE;
     return posted(fi_tsendmsg(endpoint_.get(), &message, flags), "fi_tsendmsg", completion);
   });
@@ -108,7 +102,7 @@ PostResult OfiProvider::send_part(PeerHandle to, std::span<const iovec> pieces, 
 
 PostResult OfiProvider::post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                   std::uint64_t ignore, Completion& completion) {
-  const std::size_t bytes = total(pieces);
+  const std::size_t bytes = total_bytes(pieces);
   if (asks_before_receiving_ && bytes > kLongestInOne && from < peers_.size() && peers_[from].has_ended &&
       peers_[from].has_ended()) {
     completion.fail({make_error_code(Errc::unreachable), "its process has ended"});
@@ -296,7 +290,7 @@ std::unique_ptr<Registration> OfiProvider::prepare_source(std::span<const iovec>
 PostResult OfiProvider::post_write(PeerHandle to, std::span<const iovec> pieces, const Registration& source,
                                    const RemoteMemory& target, std::uint32_t data, Completion& completion) {
   void** const descriptors = static_cast<const Prepared&>(source).descriptors();
-  const std::size_t bytes = total(pieces);
+  const std::size_t bytes = total_bytes(pieces);
   if (bytes > most_)
     return begin(completion,
                  {.kind = LongMessage::Kind::write,
@@ -314,7 +308,7 @@ PostResult OfiProvider::post_write(PeerHandle to, std::span<const iovec> pieces,
 PostResult OfiProvider::write_part(PeerHandle to, std::span<const iovec> pieces, void** descriptors,
                                    const RemoteMemory& target, std::optional<std::uint32_t> data,
                                    Completion& completion) {
-  const std::size_t bytes = total(pieces);
+  const std::size_t bytes = total_bytes(pieces);
   const fi_rma_iov there{.addr = target.address, .len = bytes, .key = target.key};
   fi_msg_rma message{};
   message.msg_iov = pieces.data();

@@ -78,7 +78,7 @@ void Network::deliver(Message message, const Receive& receive) {
                 .bytes = message.bytes,
                 .tag = message.tag,
                 .overhead = options_.model.cost(message.from, message.to).overhead};
-  const std::uint64_t room = local::total_bytes(receive.pieces);
+  const std::uint64_t room = total_bytes(receive.pieces);
   if (message.bytes > room && !options_.capabilities.takes_longer_messages) {
     const std::string what =
         fmt::format("{} bytes from rank {} for a receive of {}", message.bytes, message.from, room);

@@ -43,7 +43,7 @@ std::optional<Notice> Port::take_notice(Time due) {
 }
 
 std::vector<std::byte> gather(std::span<const iovec> pieces) {
-  std::vector<std::byte> bytes(local::total_bytes(pieces));
+  std::vector<std::byte> bytes(total_bytes(pieces));
   local::gather(pieces, bytes.data(), bytes.size());
   return bytes;
 }

@@ -20,8 +20,8 @@ void Network::check(Rank rank, std::span<const iovec> pieces, std::uint64_t tag)
     violated(rank, fmt::format("a post of {} pieces, where {} are possible", pieces.size(), can.iov_limit));
   if ((tag & ~can.tag_mask) != 0)
     violated(rank, fmt::format("a tag {:#x}, of which only {:#x} travels", tag, can.tag_mask));
-  if (local::total_bytes(pieces) > can.max_message_bytes)
-    violated(rank, fmt::format("{} bytes, where {} are possible", local::total_bytes(pieces), can.max_message_bytes));
+  if (total_bytes(pieces) > can.max_message_bytes)
+    violated(rank, fmt::format("{} bytes, where {} are possible", total_bytes(pieces), can.max_message_bytes));
 }
 
 bool Network::refuses(Rank rank) {
@@ -50,7 +50,7 @@ PostResult Network::send(Rank from, Rank to, std::span<const iovec> pieces, std:
   if (fails_at_once(from, to, completion)) return PostResult::pending;
   if (refuses(from)) return PostResult::again;
   const LinkCost& cost = options_.model.cost(from, to);
-  Message message{.from = from, .to = to, .tag = tag, .bytes = local::total_bytes(pieces)};
+  Message message{.from = from, .to = to, .tag = tag, .bytes = total_bytes(pieces)};
   const bool injected = message.bytes <= options_.capabilities.inject_bytes;
   const bool lost = loses(message);
   const bool late = !injected && !lost && message.bytes > options_.model.eager_bytes;
@@ -97,7 +97,7 @@ PostResult Network::write(Write write) {
   if (refuses(write.from)) return PostResult::again;
   Port& its = port(write.from);
   const LinkCost& cost = options_.model.cost(write.from, write.to);
-  write.bytes = local::total_bytes(write.pieces);
+  write.bytes = total_bytes(write.pieces);
   const Way way = depart(its, cost, write.bytes);
   ++its.sent.writes;
   ring(port(write.to));

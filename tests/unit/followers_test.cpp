@@ -1,8 +1,8 @@
 // Notices of what has ended: their descriptor.
+#include "core/progress/followers.h"
+
 #include <gtest/gtest.h>
 #include <poll.h>
-
-#include "core/progress/followers.h"
 
 namespace fab::test {
 namespace {

@@ -116,7 +116,7 @@ TEST_F(PlannedMessage, TooManyPiecesArePacked) {
 // More than a run has room for on its stack, whatever the provider says.
 TEST_F(PlannedMessage, AProviderWithManyPiecesIsNotTakenAtItsWord) {
   post(pieces_of(60, 200), with_iov(64));
-  EXPECT_LE(posted(kSend).pieces.size(), core::kMaxPieces);
+  EXPECT_LE(posted(kSend).pieces.size(), kMaxPieces);
   EXPECT_EQ(posted(kSend).bytes(), 12000u);
 }
 

@@ -10,6 +10,7 @@
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/private_comm.h"
 #include "bindings/mpi/datatypes/flatten.h"
+#include "core/base/hash.h"
 
 namespace fab::mpi {
 
@@ -45,9 +46,8 @@ class PredefinedLayouts {
     Layout layout;
   };
 
-  // Handles may be addresses of large objects: the middle bits differ.
   static std::size_t home(MPI_Datatype type) noexcept {
-    return std::hash<MPI_Datatype>{}(type)*0x9e3779b97f4a7c15u >> 40;
+    return core::hash_of(std::uint64_t{std::hash<MPI_Datatype>{}(type)});
   }
 
   std::mutex mutex_;
