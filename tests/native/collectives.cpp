@@ -11,6 +11,7 @@
 #include "native/support/on_all_ranks.h"
 #include "support/comes_true.h"
 #include "support/head_start.h"
+#include "support/message_of.h"
 #include "support/peek.h"
 
 namespace fab {
@@ -180,23 +181,15 @@ TEST_F(Collectives, ProgressThreadFinishesWithoutAnyCall) {
 }
 
 TEST_F(Collectives, ErrorsNameCallArgumentAndValue) {
-  const auto message = [](const auto& call) -> std::string {
-    try {
-      call();
-      return "no error";
-    } catch (const Error& error) {
-      return error.what();
-    }
-  };
   std::array<double, 3> data{};
-  EXPECT_THAT(message([&] { bcast(world(), data, Root{size()}); }),
+  EXPECT_THAT(test::message_of([&] { bcast(world(), data, Root{size()}); }),
               testing::HasSubstr("bcast: root " + std::to_string(size()) + "; the communicator has ranks 0 to"));
-  EXPECT_THAT(
-      message([&] { allreduce(world(), data.data(), Layout::contiguous(9), Operator::of<double>(ReduceOp::sum)); }),
-      testing::HasSubstr("allreduce: 9 bytes are no whole number of elements of 8 bytes"));
-  EXPECT_THAT(message([&] { allreduce(world(), data, ReduceOp::bit_and); }),
+  EXPECT_THAT(test::message_of(
+                  [&] { allreduce(world(), data.data(), Layout::contiguous(9), Operator::of<double>(ReduceOp::sum)); }),
+              testing::HasSubstr("allreduce: 9 bytes are no whole number of elements of 8 bytes"));
+  EXPECT_THAT(test::message_of([&] { allreduce(world(), data, ReduceOp::bit_and); }),
               testing::HasSubstr("bit_and of float64 is not defined"));
-  EXPECT_THAT(message([&] { allreduce(world(), std::span(data).first(2), data, ReduceOp::sum); }),
+  EXPECT_THAT(test::message_of([&] { allreduce(world(), std::span(data).first(2), data, ReduceOp::sum); }),
               testing::HasSubstr("allreduce: 2 elements to send, 3 to receive"));
 }
 

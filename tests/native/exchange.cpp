@@ -6,6 +6,7 @@
 #include "fab/fab.h"
 #include "native/support/on_all_ranks.h"
 #include "support/comes_true.h"
+#include "support/message_of.h"
 #include "support/peek.h"
 
 namespace fab {
@@ -138,25 +139,17 @@ TEST_F(Exchange, ProgressThreadFinishesWithoutAnyCall) {
 }
 
 TEST_F(Exchange, ErrorsNameCallArgumentAndValue) {
-  const auto message = [](const auto& call) -> std::string {
-    try {
-      call();
-      return "no error";
-    } catch (const Error& error) {
-      return error.what();
-    }
-  };
   std::array<int, 3> data{};
   const Communicator grid = ring();
-  EXPECT_THAT(message([&] { neighbor_xchg(world(), data, data); }), testing::HasSubstr("no topology"));
-  EXPECT_THAT(message([&] { neighbor_xchg(grid, data, data); }),
+  EXPECT_THAT(test::message_of([&] { neighbor_xchg(world(), data, data); }), testing::HasSubstr("no topology"));
+  EXPECT_THAT(test::message_of([&] { neighbor_xchg(grid, data, data); }),
               testing::HasSubstr("3 elements in the send buffer for 2 neighbours"));
-  EXPECT_THAT(message([&] {
+  EXPECT_THAT(test::message_of([&] {
                 cart_shift_xchg(grid, data.data(), Layout::contiguous(4), Shift{7, 1});
               }),
               testing::HasSubstr("7"));
   const std::vector<Rank> bad{0, size()};
-  EXPECT_THAT(message([&] { static_cast<void>(world().subset(bad)); }),
+  EXPECT_THAT(test::message_of([&] { static_cast<void>(world().subset(bad)); }),
               testing::AllOf(testing::HasSubstr("subset"), testing::HasSubstr("rank " + std::to_string(size()))));
 }
 

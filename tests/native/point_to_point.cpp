@@ -11,6 +11,7 @@
 #include "fab/fab.h"
 #include "native/support/on_all_ranks.h"
 #include "support/comes_true.h"
+#include "support/message_of.h"
 #include "support/peek.h"
 
 namespace fab {
@@ -228,25 +229,20 @@ TEST_F(PointToPoint, CommunicatorsAndExchangesKeepApart) {
 }
 
 TEST_F(PointToPoint, ErrorsNameCallArgumentAndValue) {
-  const auto message = [](const auto& call) -> std::string {
-    try {
-      call();
-      return "no error";
-    } catch (const Error& error) {
-      return error.what();
-    }
-  };
   std::array<int, 1> value{};
-  EXPECT_THAT(message([&] {
+  EXPECT_THAT(test::message_of([&] {
                 send(world(), value, {size(), 0});
               }),
               testing::HasSubstr("send: to.rank is " + std::to_string(size())));
-  EXPECT_THAT(message([&] { send(world(), value, {0, -1}); }), testing::HasSubstr("send: to.tag is -1"));
-  EXPECT_THAT(message([&] { recv(world(), value, {-7}); }), testing::HasSubstr("recv: from.rank is -7"));
+  EXPECT_THAT(test::message_of([&] { send(world(), value, {0, -1}); }), testing::HasSubstr("send: to.tag is -1"));
+  EXPECT_THAT(test::message_of([&] { recv(world(), value, {-7}); }), testing::HasSubstr("recv: from.rank is -7"));
   // More than there is room for.
   const std::array<int, 2> two{};
   Request sent = isend(world(), two, {next(), 5});
-  EXPECT_THAT(message([&] { recv(world(), value, {previous(), 5}); }), testing::HasSubstr("sent 8 bytes with tag 5"));
+  EXPECT_THAT(test::message_of([&] {
+                recv(world(), value, {previous(), 5});
+              }),
+              testing::HasSubstr("sent 8 bytes with tag 5"));
   sent.wait();
   // A receive that nobody answers can be taken back.
   Request never = irecv(world(), value, {previous(), 6});

@@ -6,6 +6,7 @@
 #include "fab/fab.h"
 #include "native/support/in_all_forms.h"
 #include "native/support/on_all_ranks.h"
+#include "support/message_of.h"
 
 namespace fab {
 namespace {
@@ -232,36 +233,28 @@ TEST_F(Exchanges, NeighborsInTheOrderOfTheStandard) {
 }
 
 TEST_F(Exchanges, ErrorsNameCallArgumentAndValue) {
-  const auto message = [](const auto& call) -> std::string {
-    try {
-      call();
-      return "no error";
-    } catch (const Error& error) {
-      return error.what();
-    }
-  };
   Numbers data(static_cast<std::size_t>(size()) + 1, 0);
   const std::span<std::int64_t> all(data);
   const std::span<const std::int64_t> from(data);
   std::vector<int> counts(static_cast<std::size_t>(size()) + 1, 1);
   const std::span<const int> ones = std::span<const int>(counts).first(static_cast<std::size_t>(size()));
   const auto ranks = std::to_string(size());
-  EXPECT_THAT(message([&] { alltoall(world(), from.first(1), all); }),
+  EXPECT_THAT(test::message_of([&] { alltoall(world(), from.first(1), all); }),
               testing::HasSubstr("alltoall: 1 elements to send"));
   EXPECT_THAT(
-      message([&] { alltoallv(world(), all, Blocks(counts, counts)); }),
+      test::message_of([&] { alltoallv(world(), all, Blocks(counts, counts)); }),
       testing::HasSubstr("alltoallv: " + std::to_string(size() + 1) + " blocks; the communicator has " + ranks));
-  EXPECT_THAT(message([&] { reduce_scatter(world(), all, counts, ReduceOp::sum); }),
+  EXPECT_THAT(test::message_of([&] { reduce_scatter(world(), all, counts, ReduceOp::sum); }),
               testing::HasSubstr("reduce_scatter: " + std::to_string(size() + 1) + " counts; the communicator has"));
-  EXPECT_THAT(message([&] { reduce_scatter(world(), all, ones, ReduceOp::sum); }),
+  EXPECT_THAT(test::message_of([&] { reduce_scatter(world(), all, ones, ReduceOp::sum); }),
               testing::HasSubstr("reduce_scatter: " + std::to_string(size() + 1) +
                                  " elements to send; the counts say " + ranks));
-  EXPECT_THAT(message([&] { reduce_scatter_block(world(), from, all.first(0), ReduceOp::sum); }),
+  EXPECT_THAT(test::message_of([&] { reduce_scatter_block(world(), from, all.first(0), ReduceOp::sum); }),
               testing::HasSubstr("reduce_scatter_block: a vector of " + std::to_string(size() + 1)));
-  EXPECT_THAT(message([&] { scan(world(), from.first(1), all, ReduceOp::sum); }),
+  EXPECT_THAT(test::message_of([&] { scan(world(), from.first(1), all, ReduceOp::sum); }),
               testing::HasSubstr("scan: 1 elements to send, " + std::to_string(size() + 1) + " to receive"));
   const Communicator line = world().cartesian({size()}, {false});
-  EXPECT_THAT(message([&] { neighbor_allgather(line, from.first(1), all.first(1)); }),
+  EXPECT_THAT(test::message_of([&] { neighbor_allgather(line, from.first(1), all.first(1)); }),
               testing::HasSubstr("neighbor_allgather: a buffer of 1 elements for 2 slots of 1"));
 }
 

@@ -11,30 +11,48 @@
 
 namespace fab {
 
+namespace detail {
+
+/// The functions of operations that move an equal block between the root and each rank.
+template <OperationName kOperation>
+struct RootedBlocks {
+  template <class Send, class Recv>
+  requires BufferPair<Send, Recv>
+  static BlockCall with(Send&& send, Recv&& recv, Root root = {}) {
+    return {between<kOperation>(std::forward<Send>(send), std::forward<Recv>(recv)), root};
+  }
+  template <RecvBuffer Buffer>
+  static BlockCall with(Buffer&& buffer, Root root = {}) {
+    return {in_place<kOperation>(std::forward<Buffer>(buffer)), root};
+  }
+  /// Block i starts i extents of the layout from the address.
+  static BlockCall with(const void* send, void* recv, const Layout& block, Root root = {}) noexcept {
+    return {between<kOperation>(send, recv, &block), root};
+  }
+  static BlockCall with(void* buffer, const Layout& block, Root root = {}) noexcept {
+    return {in_place<kOperation>(buffer, &block), root};
+  }
+};
+
+/// The functions of operations that send the whole buffer, and receive blocks of any size.
+template <OperationName kOperation>
+struct GatheredBlocks {
+  template <class Send, class Recv>
+  requires BufferPair<Send, Recv>
+  static BlocksCall with(Send&& send, Recv&& recv, const Blocks& blocks) {
+    return {between<kOperation>(std::forward<Send>(send), std::forward<Recv>(recv)), nullptr, &blocks};
+  }
+  static BlocksCall with(const void* send, const Layout& block, void* recv, const Blocks& blocks) noexcept {
+    return {between<kOperation>(send, recv, &block), nullptr, &blocks};
+  }
+};
+
+}  // namespace detail
+
 /// fab::gather(communicator, send, recv, root): the blocks of all ranks come together at the root, in the order of
 /// ranks. On other ranks `recv` may be empty. In place: the root's buffer has a block for every rank, its own in its
 /// place; those of other ranks are sent. Ranks may mix the two.
-struct Gather : Forms<Gather> {
-  template <class Send, class Recv>
-  requires BufferPair<Send, Recv>
-  static detail::BlockCall with(Send&& send, Recv&& recv, Root root = {}) {
-    return {detail::between<kName>(std::forward<Send>(send), std::forward<Recv>(recv)), root};
-  }
-  template <RecvBuffer Buffer>
-  static detail::BlockCall with(Buffer&& buffer, Root root = {}) {
-    return {detail::in_place<kName>(std::forward<Buffer>(buffer)), root};
-  }
-  /// Block i starts i extents of the layout from `recv`.
-  static detail::BlockCall with(const void* send, void* recv, const Layout& block, Root root = {}) noexcept {
-    return {detail::between<kName>(send, recv, &block), root};
-  }
-  static detail::BlockCall with(void* buffer, const Layout& block, Root root = {}) noexcept {
-    return {detail::in_place<kName>(buffer, &block), root};
-  }
-
- private:
-  static constexpr auto kName = detail::OperationName::gather;
-};
+struct Gather : Forms<Gather>, detail::RootedBlocks<detail::OperationName::gather> {};
 inline namespace operations {
 inline constexpr Gather gather;
 }
@@ -69,26 +87,7 @@ inline constexpr Gatherv gatherv;
 /// fab::scatter(communicator, send, recv, root): the root's blocks go to the ranks, in their order. On other ranks
 /// `send` may be empty. In place: the root's own block stays where it is in its buffer, which has a block for every
 /// rank; other ranks receive. Ranks may mix the two.
-struct Scatter : Forms<Scatter> {
-  template <class Send, class Recv>
-  requires BufferPair<Send, Recv>
-  static detail::BlockCall with(Send&& send, Recv&& recv, Root root = {}) {
-    return {detail::between<kName>(std::forward<Send>(send), std::forward<Recv>(recv)), root};
-  }
-  template <RecvBuffer Buffer>
-  static detail::BlockCall with(Buffer&& buffer, Root root = {}) {
-    return {detail::in_place<kName>(std::forward<Buffer>(buffer)), root};
-  }
-  static detail::BlockCall with(const void* send, void* recv, const Layout& block, Root root = {}) noexcept {
-    return {detail::between<kName>(send, recv, &block), root};
-  }
-  static detail::BlockCall with(void* buffer, const Layout& block, Root root = {}) noexcept {
-    return {detail::in_place<kName>(buffer, &block), root};
-  }
-
- private:
-  static constexpr auto kName = detail::OperationName::scatter;
-};
+struct Scatter : Forms<Scatter>, detail::RootedBlocks<detail::OperationName::scatter> {};
 inline namespace operations {
 inline constexpr Scatter scatter;
 }
@@ -138,18 +137,11 @@ inline constexpr Allgather allgather;
 
 /// fab::allgatherv(communicator, send, recv, blocks): every rank sends its buffer; `blocks`, whose sizes are the same
 /// on all ranks, says where they come together. In place every rank's own block is in its place.
-struct Allgatherv : Forms<Allgatherv> {
-  template <class Send, class Recv>
-  requires BufferPair<Send, Recv>
-  static detail::BlocksCall with(Send&& send, Recv&& recv, const Blocks& blocks) {
-    return {detail::between<kName>(std::forward<Send>(send), std::forward<Recv>(recv)), nullptr, &blocks};
-  }
+struct Allgatherv : Forms<Allgatherv>, private detail::GatheredBlocks<detail::OperationName::allgatherv> {
+  using GatheredBlocks::with;
   template <RecvBuffer Buffer>
   static detail::BlocksCall with(Buffer&& buffer, const Blocks& blocks) {
     return {detail::in_place<kName>(std::forward<Buffer>(buffer)), nullptr, &blocks};
-  }
-  static detail::BlocksCall with(const void* send, const Layout& block, void* recv, const Blocks& blocks) noexcept {
-    return {detail::between<kName>(send, recv, &block), nullptr, &blocks};
   }
   static detail::BlocksCall with(void* buffer, const Blocks& blocks) noexcept {
     return {detail::in_place<kName>(buffer, nullptr), nullptr, &blocks};

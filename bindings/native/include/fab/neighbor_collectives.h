@@ -14,7 +14,7 @@
 //     in place.
 #pragma once
 
-#include "fab/alltoall.h"
+#include "fab/gather.h"
 
 namespace fab {
 
@@ -46,20 +46,8 @@ inline constexpr NeighborAllgather neighbor_allgather;
 }
 
 /// fab::neighbor_allgatherv(communicator, send, recv, recv_blocks): the same with blocks of any size (fab/blocks.h).
-struct NeighborAllgatherv : Forms<NeighborAllgatherv> {
-  template <class Send, class Recv>
-  requires BufferPair<Send, Recv>
-  static detail::BlocksCall with(Send&& send, Recv&& recv, const Blocks& recv_blocks) {
-    return {detail::between<kName>(std::forward<Send>(send), std::forward<Recv>(recv)), nullptr, &recv_blocks};
-  }
-  static detail::BlocksCall with(const void* send, const Layout& block, void* recv,
-                                 const Blocks& recv_blocks) noexcept {
-    return {detail::between<kName>(send, recv, &block), nullptr, &recv_blocks};
-  }
-
- private:
-  static constexpr auto kName = detail::OperationName::neighbor_allgatherv;
-};
+struct NeighborAllgatherv : Forms<NeighborAllgatherv>,
+                            detail::GatheredBlocks<detail::OperationName::neighbor_allgatherv> {};
 inline namespace operations {
 inline constexpr NeighborAllgatherv neighbor_allgatherv;
 }

@@ -1,6 +1,7 @@
 // Exchanges that are made once and started many times (persistent collectives: MPI-4.1, 6.13; here in the native form).
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "fab/error.h"
 #include "fab/request.h"
 #include "fab/result.h"
+#include "fab/timed_waits.h"
 #include "fab/topology.h"
 
 namespace fab {
@@ -23,7 +25,7 @@ struct Arrival;
 ///
 /// Move-only; a default-constructed or moved-from one only has active(). The destructor waits for what is active, its
 /// failure is lost. One is used by one thread at a time.
-class PersistentExchange {
+class PersistentExchange : public detail::TimedWaits<PersistentExchange> {
  public:
   PersistentExchange() noexcept;
   PersistentExchange(PersistentExchange&& other) noexcept;
@@ -42,18 +44,11 @@ class PersistentExchange {
   void wait();
   /// The same without exceptions.
   [[nodiscard]] Status wait_status();
-  /// Waits for so long at most, or until the clock shows that time: whether it is complete. If it is not, it stays
-  /// active. Throws like wait, but for timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT.
-  template <class Number, class Period>
-  [[nodiscard]] bool wait_for(std::chrono::duration<Number, Period> time) {
-    return wait_until(detail::time_after(time));
-  }
+  /// Waits until the clock shows that time at most: whether it is complete. If it is not, it stays active. Throws like
+  /// wait, but for timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT. wait_for and try_wait_for take a
+  /// duration.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point time);
   /// The same without exceptions.
-  template <class Number, class Period>
-  [[nodiscard]] Result<bool> try_wait_for(std::chrono::duration<Number, Period> time) {
-    return try_wait_until(detail::time_after(time));
-  }
   [[nodiscard]] Result<bool> try_wait_until(std::chrono::steady_clock::time_point time);
   /// Makes some progress; true when it is complete or not active. Throws like wait.
   [[nodiscard]] bool test();

@@ -12,6 +12,7 @@
 #include "fab/error.h"
 #include "fab/message.h"
 #include "fab/result.h"
+#include "fab/timed_waits.h"
 
 namespace fab {
 
@@ -23,23 +24,10 @@ class Pending;
 struct Access;
 class Completions;
 
-namespace detail {
-
-/// So long after now; for ever where the clock cannot tell.
-template <class Number, class Period>
-[[nodiscard]] std::chrono::steady_clock::time_point time_after(std::chrono::duration<Number, Period> time) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point now = Clock::now();
-  if (std::chrono::duration<double>(time) >= Clock::time_point::max() - now) return Clock::time_point::max();
-  return now + std::chrono::ceil<Clock::duration>(time);
-}
-
-}  // namespace detail
-
 /// Stands for one exchange or message that was started. Its buffers belong to it until it is complete.
 /// Safe from any thread, one thread at a time. Destroying a request that is not complete waits for it (errors are then
 /// lost): nothing may write to buffers that are gone.
-class Request {
+class Request : public detail::TimedWaits<Request> {
  public:
   Request() noexcept = default;
   Request(Request&& other) noexcept;
@@ -54,18 +42,11 @@ class Request {
   void wait();
   /// The same without exceptions.
   [[nodiscard]] Status wait_status();
-  /// Waits for so long at most, or until the clock shows that time: whether the exchange is complete. If it is not, the
-  /// request stays active. Throws like wait, but for timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT.
-  template <class Number, class Period>
-  [[nodiscard]] bool wait_for(std::chrono::duration<Number, Period> time) {
-    return wait_until(detail::time_after(time));
-  }
+  /// Waits until the clock shows that time at most: whether it is complete. If it is not, it stays active. Throws like
+  /// wait, but for timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT. wait_for and try_wait_for take a
+  /// duration.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point time);
   /// The same without exceptions.
-  template <class Number, class Period>
-  [[nodiscard]] Result<bool> try_wait_for(std::chrono::duration<Number, Period> time) {
-    return try_wait_until(detail::time_after(time));
-  }
   [[nodiscard]] Result<bool> try_wait_until(std::chrono::steady_clock::time_point time);
   /// Makes some progress; true when the exchange is complete or the request is not active. Throws like wait.
   bool test();
