@@ -11,7 +11,7 @@ int main() {
                                            .block = {.interior = {n, n}, .width = {1, 1}},
                                            .buffers = 2});
   const fab::HaloGeometry& block = halo.geometry();
-  const std::ptrdiff_t row = block.strides()[0];
+  const std::size_t row = block.strides()[0];
   if (!halo.neighbor({-1, 0}))  // a hot wall: where the grid ends, halo cells keep what is written there
     for (int i = 0; i < 2; ++i, halo.flip()) std::fill_n(halo.field<double>().data(), row, 1.0);
 
@@ -21,15 +21,15 @@ int main() {
     const auto relax = [&](const fab::Box& box) {
       for (std::size_t y = box.start[0]; y < box.start[0] + box.size[0]; ++y)
         for (std::size_t x = box.start[1]; x < box.start[1] + box.size[1]; ++x) {
-          const double* cell = now + y * row + x;
-          next[cell - now] = (cell[-row] + cell[row] + cell[-1] + cell[1]) / 4;
+          const std::size_t i = y * row + x;
+          next[i] = (now[i - row] + now[i + row] + now[i - 1] + now[i + 1]) / 4;
         }
     };
     halo.start();
     relax({{2, 2}, {n - 2, n - 2}});               // needs no halo
     while (const auto side = halo.finish_any()) {  // in the order in which they come
       fab::Box edge = block.boundary(*side);
-      const int along = (*side)[0] != 0 ? 1 : 0;
+      const std::size_t along = (*side)[0] != 0 ? 1 : 0;
       ++edge.start[along];
       edge.size[along] -= 2;
       relax(edge);

@@ -16,7 +16,7 @@ int main() {
   // This rank's cells, with a halo of one cell around them.
   const std::size_t own[] = {plate / static_cast<std::size_t>(dims[0]), plate / static_cast<std::size_t>(dims[1])};
   const std::size_t padded[] = {own[0] + 2, own[1] + 2};
-  const std::ptrdiff_t row = padded[1];
+  const std::size_t row = padded[1];
   std::vector<double> now(padded[0] * padded[1]), next(padded[0] * padded[1]);
 
   // For each neighbour, in fab's order: the cells that it gets, and the halo that it fills.
@@ -42,8 +42,8 @@ int main() {
     fab::neighbor_xchgv(grid, now.data(), boundary, now.data(), halo);
     for (std::size_t y = 1; y <= own[0]; ++y)
       for (std::size_t x = 1; x <= own[1]; ++x) {
-        const double* cell = &now[y * row + x];
-        next[y * row + x] = (cell[-row] + cell[row] + cell[-1] + cell[1]) / 4;
+        const std::size_t i = y * row + x;
+        next[i] = (now[i - row] + now[i + row] + now[i - 1] + now[i + 1]) / 4;
       }
     std::swap(now, next);
   }

@@ -15,7 +15,7 @@ int main() {
                                            .periodic = {false, false},
                                            .block = {.interior = {rows, columns}, .width = {1, 1}},
                                            .buffers = 2});
-  const std::ptrdiff_t row = halo.geometry().strides()[0];
+  const std::size_t row = halo.geometry().strides()[0];
 
   if (!halo.neighbor({-1, 0}))  // the plate ends above this block: its halo there is never written by the exchange
     for (int i = 0; i < 2; ++i, halo.flip()) std::fill_n(halo.field<double>().data(), row, 1.0);
@@ -27,8 +27,8 @@ int main() {
     double* next = halo.other_field<double>().data();
     for (std::size_t y = 1; y <= rows; ++y)
       for (std::size_t x = 1; x <= columns; ++x) {
-        const double* cell = now + y * row + x;
-        next[y * row + x] = (cell[-row] + cell[row] + cell[-1] + cell[1]) / 4;
+        const std::size_t i = y * row + x;
+        next[i] = (now[i - row] + now[i + row] + now[i - 1] + now[i + 1]) / 4;
       }
     halo.flip();
   }
