@@ -9,6 +9,7 @@
 #include "core/context.h"
 #include "core/point/point_to_point.h"
 #include "core/run/wait.h"
+#include "fab/persistent_message.h"
 
 namespace fab {
 
@@ -186,6 +187,29 @@ MessageInfo sendrecv_replace(const Communicator& communicator, std::span<std::by
 MessageInfo sendrecv_replace(const Communicator& communicator, void* data, const Layout& layout, Destination to,
                              Source from) {
   return sendrecv_replace(communicator, memory_of(data, layout), to, from);
+}
+
+PersistentMessage persistent_send(const Communicator& communicator, const void* data, const Layout& layout,
+                                  Destination to, SendMode mode) {
+  static_cast<void>(check(communicator, to, "persistent_send"));
+  return PersistentMessage([=] { return isend(communicator, memory_of(data, layout), to, mode); });
+}
+
+PersistentMessage persistent_recv(const Communicator& communicator, void* data, const Layout& layout, Source from) {
+  static_cast<void>(check(communicator, from, "persistent_recv"));
+  return PersistentMessage([=] { return irecv(communicator, memory_of(data, layout), from); });
+}
+
+void PersistentMessage::start() {
+  if (!start_)
+    throw Error(Errc::invalid_argument,
+                "PersistentMessage::start: it holds no message; persistent_send or persistent_recv makes one");
+  if (active()) throw Error(Errc::invalid_argument, "PersistentMessage::start: it is active already");
+  request_ = start_();
+}
+
+Status PersistentMessage::try_start() {
+  return attempt([this] { start(); });
 }
 
 }  // namespace fab

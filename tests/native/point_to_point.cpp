@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -41,6 +42,62 @@ TEST_F(PointToPoint, EveryRankGreetsRank0) {
 }
 
 // The same, "All-to-all: 1D Array": black ranks receive first, white ones send first, all synchronously.
+// MPI-4.1, 3.9: a persistent receive may take what no persistent send has sent, and the other way round.
+TEST_F(PointToPoint, PersistentMessagesGoEachTimeTheyAreStarted) {
+  const std::size_t count = 1000;
+  std::vector<int> out(count);
+  std::vector<int> in(count);
+  PersistentMessage sending = persistent_send(world(), out, {next(), 61});
+  PersistentMessage receiving = persistent_recv(world(), in, {previous(), 61});
+  EXPECT_FALSE(sending.active());
+  for (int round = 0; round < 20; ++round) {
+    std::ranges::copy(numbers(rank(), round, count), out.begin());
+    receiving.start();
+    EXPECT_TRUE(receiving.active());
+    if (round % 3 == 1)
+      send(world(), out, {next(), 61}, SendMode::buffered);
+    else
+      sending.start();
+    if (round % 2 == 0)
+      receiving.wait();
+    else
+      ASSERT_TRUE(test::comes_true([&] { return receiving.test(); }));
+    EXPECT_EQ(in, numbers(previous(), round, count));
+    EXPECT_EQ(receiving.message(), (MessageInfo{previous(), 61, count * sizeof(int)}));
+    sending.wait();
+    EXPECT_FALSE(sending.active() || receiving.active());
+  }
+  PersistentMessage moved = std::move(receiving);
+  moved.start();
+  EXPECT_FALSE(moved.wait_for(std::chrono::milliseconds(1)));
+  moved.cancel();
+  EXPECT_EQ(moved.wait_status().errc(), Errc::cancelled);
+}
+
+TEST_F(PointToPoint, PersistentMessagesSayWhatTheyDoNotTake) {
+  std::array<int, 2> value{};
+  EXPECT_THAT(test::message_of([&] {
+                static_cast<void>(persistent_send(world(), value, {size(), 0}));
+              }),
+              testing::HasSubstr("persistent_send: to.rank is " + std::to_string(size())));
+  EXPECT_THAT(test::message_of([&] {
+                static_cast<void>(persistent_recv(world(), value, {0, -7}));
+              }),
+              testing::HasSubstr("persistent_recv: from.tag is -7"));
+  PersistentMessage none;
+  EXPECT_THAT(test::message_of([&] { none.start(); }), testing::HasSubstr("holds no message"));
+  EXPECT_EQ(none.try_start().errc(), Errc::invalid_argument);
+  EXPECT_TRUE(none.test());
+  PersistentMessage receiving = persistent_recv(world(), value, {rank(), 62});
+  receiving.start();
+  EXPECT_THAT(test::message_of([&] { receiving.start(); }), testing::HasSubstr("active already"));
+  send(world(), value, {rank(), 62}, SendMode::buffered);
+  receiving.wait();
+  PersistentMessage nobody = persistent_send(world(), value, {kNoRank, 0});
+  nobody.start();
+  nobody.wait();
+}
+
 TEST_F(PointToPoint, BlackAndWhiteRanksExchangeAlongAnArray) {
   for (const std::size_t count : {1u, 1000u, 50'000u}) {
     std::vector<std::vector<int>> all(static_cast<std::size_t>(size()), std::vector<int>(count));

@@ -24,6 +24,7 @@
 #include "fab/operation.h"
 #include "fab/operator.h"
 #include "fab/persistent.h"
+#include "fab/persistent_message.h"
 #include "fab/point_to_point.h"
 #include "fab/reduce_scatter.h"
 #include "fab/reduction.h"
