@@ -11,7 +11,7 @@ void broadcast(const std::shared_ptr<core::Communicator>& communicator, void* da
   const Layout block = Layout::contiguous(bytes);
   Request request;
   {
-    const core::Lock lock(communicator->engine().mutex);
+    const core::Lock lock(communicator->engine());
     request = Access::request(communicator,
                               collectives::start(*communicator, nullptr, data, collectives::bcast_call(block, 0)));
   }

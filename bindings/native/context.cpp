@@ -41,7 +41,7 @@ int Context::event_fd() const {
   if (!engine.has_thread())
     throw Error(Errc::configuration,
                 "event_fd: there is no progress thread that would notice what ends; FAB_PROGRESS=caller leaves it out");
-  const core::Lock lock(engine.mutex);
+  const core::Lock lock(engine);
   return engine.completion_fd();
 }
 

@@ -83,7 +83,7 @@ template <class Call>
   core::Communicator& core = *Access::core(communicator);
   return core::in_order(core, [&] {
     return prepared(communicator, call, [&](const auto& operation) {
-      const core::Lock lock(core.engine().mutex);
+      const core::Lock lock(core.engine());
       return Access::request(Access::core(communicator), operation.start(core));
     });
   });

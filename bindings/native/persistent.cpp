@@ -129,7 +129,7 @@ bool PersistentExchange::test_source(std::size_t source) {
   if (!exchange_->run().done()) core::watch_tested(exchange_->run());
   std::optional<core::Arrived> arrived;
   {
-    const core::Lock lock(engine.mutex);
+    const core::Lock lock(engine);
     arrived = core::find_arrived(exchange_->run(), arrivals_, {&source, 1});
   }
   if (!arrived) {
@@ -154,7 +154,7 @@ void PersistentExchange::start_these(std::span<PersistentExchange> exchanges) {
   for (auto next = exchanges.begin(); next != exchanges.end();) {
     core::Engine& engine = next->exchange_->engine();
     const Leaving leaving(engine);
-    const core::Lock lock(engine.mutex);
+    const core::Lock lock(engine);
     do next->exchange_->start();
     while (++next != exchanges.end() && &next->exchange_->engine() == &engine);
   }

@@ -158,7 +158,7 @@ std::optional<MessageInfo> iprobe(const Communicator& communicator, Source from)
   core::Communicator& core = *Access::core(communicator);
   std::optional<MessageInfo> found;
   {
-    const core::Lock lock(core.engine().mutex);
+    const core::Lock lock(core.engine());
     core::PointToPoint& messages = core.context().point_to_point();
     found = messages.find(core, from);
     if (!found) {

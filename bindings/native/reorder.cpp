@@ -61,7 +61,7 @@ void gather(const Parent& parent, std::vector<Word>& buffer, const std::function
   const auto bases = collectives::buffers(nullptr, buffer.data());
   Request request;
   {
-    const core::Lock lock(parent->engine().mutex);
+    const core::Lock lock(parent->engine());
     auto plan = std::make_unique<core::RunPool>(
         *parent, collectives::build_gather_binary(parent->rank(), parent->size(), bytes));
     request = Access::request(parent, parent->start(std::move(plan), bases));

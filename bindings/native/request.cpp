@@ -44,7 +44,7 @@ Status Request::release() {
 void Request::detach() noexcept {
   if (pending_ == nullptr) return;
   {
-    const core::Lock lock(communicator_->engine().mutex);
+    const core::Lock lock(communicator_->engine());
     pending_->let_go();
   }
   pending_ = nullptr;
@@ -53,7 +53,7 @@ void Request::detach() noexcept {
 
 void Request::cancel() {
   if (pending_ == nullptr) return;
-  const core::Lock lock(communicator_->engine().mutex);
+  const core::Lock lock(communicator_->engine());
   pending_->cancel();
 }
 

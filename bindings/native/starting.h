@@ -16,7 +16,7 @@ template <class Start>
 Request start_run(const Communicator& communicator, Start&& start) {
   core::Communicator& core = *Access::core(communicator);
   return core::in_order(core, [&] {
-    const core::Lock lock(core.engine().mutex);
+    const core::Lock lock(core.engine());
     return Access::request(Access::core(communicator), start(core));
   });
 }

@@ -45,7 +45,7 @@ struct Abandoned {
 
 Instance::~Instance() {
   if (run_ == nullptr || closed()) return;
-  const core::Lock lock(attachment_->core->engine().mutex);
+  const core::Lock lock(attachment_->core->engine());
   run_->let_go();
 }
 

@@ -36,7 +36,7 @@ core::Run& start_xchg(core::Communicator& core, const Side& send, const Side& re
   const auto from = in_place ? into : of_edges(blocks(send, count.send), order.destinations);
   const collectives::NeighborXchg call{
       .send = BlockList::general(from), .recv = BlockList::general(into), .in_place = in_place};
-  const core::Lock lock(core.engine().mutex);
+  const core::Lock lock(core.engine());
   return collectives::start_neighbor_xchg(core, in_place ? nullptr : send.buffer, mpi::memory_of(recv), call);
 }
 
@@ -54,7 +54,7 @@ int begin_neighbor(const char* name, NeighborCall kind, const Side& send, const 
     const bool gathers = kind == NeighborCall::allgather || kind == NeighborCall::allgatherv;
     const NeighborCollective call{kind, gathers ? mpi::equal_blocks(send, 1) : blocks(send, count.send),
                                   blocks(recv, count.recv)};
-    const core::Lock lock(core.engine().mutex);
+    const core::Lock lock(core.engine());
     return collectives::start_neighbor_collective(core, send.buffer, mpi::memory_of(recv), call);
   });
 }
@@ -95,7 +95,7 @@ int NBC_Icart_shift_xchg(const void* sendbuf, int sendcount, MPI_Datatype sendty
                                           .dimension = direction,
                                           .displacement = disp,
                                           .in_place = in_place};
-    const core::Lock lock(core.engine().mutex);
+    const core::Lock lock(core.engine());
     return collectives::start_cart_shift_xchg(core, in_place ? nullptr : sendbuf, recvbuf, call);
   });
 }
@@ -145,7 +145,7 @@ int NBC_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const M
     const StandardBlocks count = blocks_of(core);
     const NeighborCollective call{NeighborCall::alltoallv, mpi::typed_blocks(send, count.send),
                                   mpi::typed_blocks(recv, count.recv)};
-    const core::Lock lock(core.engine().mutex);
+    const core::Lock lock(core.engine());
     return collectives::start_neighbor_collective(core, sendbuf, recvbuf, call);
   });
 }

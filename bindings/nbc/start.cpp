@@ -56,7 +56,7 @@ class Started {
 
 core::Run& start_schedule(core::Communicator& core, Started& started) {
   Schedule schedule = started.schedule().build(core.rank(), core.size());
-  const core::Lock lock(core.engine().mutex);
+  const core::Lock lock(core.engine());
   auto plan = std::make_unique<core::RunPool>(core, std::move(schedule));
   return core.start(std::move(plan), {}, started.reduction());
 }

@@ -14,7 +14,7 @@ using mpi::Side;
 
 /// Takes the engine's lock.
 inline core::Run& start_call(core::Communicator& core, const void* send, void* recv, const CollectiveCall& call) {
-  const core::Lock lock(core.engine().mutex);
+  const core::Lock lock(core.engine());
   return collectives::start(core, send, recv, call);
 }
 

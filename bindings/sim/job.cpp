@@ -94,7 +94,7 @@ void Job::start(std::shared_ptr<core::Communicator> communicator, Start start, P
   Operation operation;
   operation.pace = pace;
   operation.start = [its = std::move(communicator), start = std::move(start)]() -> core::Run& {
-    const core::Lock lock(its->engine().mutex);
+    const core::Lock lock(its->engine());
     return start(*its);
   };
   operation.let_go = [](core::Run& run) { run.let_go(); };
@@ -105,7 +105,7 @@ void Job::start(Rank rank, core::Persistent& exchange, Pace pace) {
   Operation operation;
   operation.pace = pace;
   operation.start = [&exchange]() -> core::Run& {
-    const core::Lock lock(exchange.engine().mutex);
+    const core::Lock lock(exchange.engine());
     exchange.start();
     return exchange.run();
   };
@@ -169,7 +169,7 @@ bool Job::end_some(Rank rank) {
   const auto ended = std::erase_if(state.active, [&](std::size_t index) {
     Operation& operation = operations_[index];
     if (!operation.run->done()) return false;
-    const core::Lock lock(context(rank).engine().mutex);
+    const core::Lock lock(context(rank).engine());
     operation.outcome.status = operation.run->status();
     operation.let_go(*operation.run);
     end(operation);
@@ -193,7 +193,7 @@ void Job::give_up_stuck() {
     while (!state.active.empty() || !state.to_start.empty()) {
       for (const std::size_t index : state.active) {
         Operation& operation = operations_[index];
-        const core::Lock lock(context(rank).engine().mutex);
+        const core::Lock lock(context(rank).engine());
         operation.outcome.status = {make_error_code(Errc::timed_out), operation.run->describe_pending()};
         operation.run->abandon(operation.outcome.status);
         operation.let_go(*operation.run);

@@ -45,7 +45,7 @@ class PacketEdge {
       : buffer_(parent || child ? sizeof(PacketHead) + packet_bytes : 0),
         exchange_(communicator, packet_schedule(communicator->size(), parent, child, buffer_.size()),
                   buffers(buffer_.data(), buffer_.data())) {
-    const core::Lock lock(exchange_.engine().mutex);
+    const core::Lock lock(exchange_.engine());
     exchange_.compare_no_starts();
   }
   ~PacketEdge() {
@@ -55,7 +55,7 @@ class PacketEdge {
   PacketEdge& operator=(const PacketEdge&) = delete;
 
   void start() {
-    const core::Lock lock(exchange_.engine().mutex);
+    const core::Lock lock(exchange_.engine());
     exchange_.start();
   }
   /// Until the packet has come, or its memory is free again.

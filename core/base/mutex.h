@@ -22,39 +22,22 @@
 
 namespace fab::core {
 
-/// Has a last look whenever a mutex is about to be released, by whomever; under the mutex.
-class BeforeRelease {
- public:
-  virtual void before_release() noexcept = 0;
-
- protected:
-  ~BeforeRelease() = default;
-};
-
 class FAB_CAPABILITY("mutex") Mutex {
  public:
   void lock() FAB_ACQUIRE() { mutex_.lock(); }
-  void unlock() FAB_RELEASE() {
-    if (last_look_ != nullptr) last_look_->before_release();
-    mutex_.unlock();
-  }
-  /// From now on; null: nobody.
-  void set_last_look(BeforeRelease* last_look) FAB_REQUIRES(this) { last_look_ = last_look; }
+  void unlock() FAB_RELEASE() { mutex_.unlock(); }
   bool try_lock() FAB_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
-  /// Tells the analysis that the calling code runs under the lock (completion handlers, which the lock's holder calls).
-  void assert_held() const FAB_ASSERT_CAPABILITY(this) {}
 
  private:
   std::mutex mutex_;
-  BeforeRelease* last_look_ = nullptr;
 };
 
-class FAB_SCOPED_CAPABILITY Lock {
+class FAB_SCOPED_CAPABILITY MutexLock {
  public:
-  explicit Lock(Mutex& mutex) FAB_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
-  ~Lock() FAB_RELEASE() { mutex_.unlock(); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
+  explicit MutexLock(Mutex& mutex) FAB_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
+  ~MutexLock() FAB_RELEASE() { mutex_.unlock(); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
 
  private:
   Mutex& mutex_;

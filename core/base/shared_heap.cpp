@@ -163,7 +163,7 @@ void* SharedHeap::allocate(std::size_t bytes) {
     throw Error(Errc::no_resources, fmt::format("alloc of {} bytes: no process has so much memory", bytes));
   const std::size_t alignment = bytes >= kPage ? kPage : kCacheLine;
   const std::size_t size = round_up(std::max<std::size_t>(bytes, 1), alignment);
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& region : regions_) {
     if (region->is_abroad()) continue;
     if (void* block = region->allocate(size, alignment)) return block;
@@ -179,7 +179,7 @@ SharedHeap::Region& SharedHeap::add_region(std::size_t bytes) {
 
 void SharedHeap::free(void* block) {
   if (block == nullptr) return;
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& region : regions_) {
     if (!region->description().holds(block, 1)) continue;
     if (!region->free(block)) break;
@@ -199,7 +199,7 @@ void SharedHeap::drop_if_spare(const Region& region) {
 }
 
 std::optional<SharedRegion> SharedHeap::find(const void* memory, std::size_t bytes) const {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& region : regions_) {
     const SharedRegion description = region->description();
     if (description.holds(memory, bytes) && region->is_shared()) return description;
@@ -208,7 +208,7 @@ std::optional<SharedRegion> SharedHeap::find(const void* memory, std::size_t byt
 }
 
 std::optional<SharedBlock> SharedHeap::find_block(const void* memory, std::size_t bytes) const {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& region : regions_) {
     if (!region->description().holds(memory, bytes) || region->is_abroad()) continue;
     SharedBlock block = region->block_of(memory, bytes);
@@ -230,7 +230,7 @@ void SharedHeap::begin_abroad() noexcept {
 }
 
 bool SharedHeap::has_region(std::uint32_t number) const {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::ranges::any_of(regions_, [&](const auto& each) { return each->description().number == number; });
 }
 

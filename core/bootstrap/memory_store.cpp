@@ -79,7 +79,7 @@ void MemoryStore::answer(const std::list<Waiting>& fetches, const std::optional<
                          const std::string& reason) {
   for (const Waiting& fetch : fetches) {
     fetch.done(value, reason);
-    const core::Lock lock(shared_->mutex);
+    const core::MutexLock lock(shared_->mutex);
     --shared_->answering[static_cast<std::size_t>(fetch.asker)];
     shared_->answered.notify_all();
   }
@@ -88,18 +88,18 @@ void MemoryStore::answer(const std::list<Waiting>& fetches, const std::optional<
 MemoryStore::~MemoryStore() {
   std::list<Waiting> open;
   {
-    const core::Lock lock(shared_->mutex);
+    const core::MutexLock lock(shared_->mutex);
     open = take([this](const Waiting& fetch) { return fetch.asker == info_.rank; });
   }
   answer(open, std::nullopt, kStoreClosed);
-  const core::Lock lock(shared_->mutex);
+  const core::MutexLock lock(shared_->mutex);
   while (shared_->answering[static_cast<std::size_t>(info_.rank)] > 0) shared_->answered.wait(shared_->mutex);
 }
 
 void MemoryStore::publish(const std::string& key, std::string_view value) {
   std::list<Waiting> waited;
   {
-    const core::Lock lock(shared_->mutex);
+    const core::MutexLock lock(shared_->mutex);
     shared_->values[{info_.rank, key}] = value;
     waited = take([&](const Waiting& fetch) { return fetch.publisher == info_.rank && fetch.key == key; });
   }
@@ -110,7 +110,7 @@ void MemoryStore::fetch(Rank rank, const std::string& key, Fetched done) {
   check_fetched_rank(rank, info_.size);
   std::string value;
   {
-    const core::Lock lock(shared_->mutex);
+    const core::MutexLock lock(shared_->mutex);
     const auto found = shared_->values.find({rank, key});
     if (found == shared_->values.end()) {
       shared_->waiting.push_back({info_.rank, rank, key, std::move(done)});
@@ -123,7 +123,7 @@ void MemoryStore::fetch(Rank rank, const std::string& key, Fetched done) {
 
 bool MemoryStore::fence(double timeout_s, const std::function<void()>& idle) {
   if (!entered_) {
-    const core::Lock lock(shared_->mutex);
+    const core::MutexLock lock(shared_->mutex);
     entered_ = shared_->fence;
     if (++shared_->arrived == shared_->size) {
       shared_->arrived = 0;

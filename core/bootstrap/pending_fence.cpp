@@ -23,7 +23,7 @@ Clock::time_point deadline_after(double timeout_s) {
 }  // namespace
 
 void PendingFence::complete(const std::string& failure) {
-  const core::Lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   is_complete_ = true;
   failure_ = failure;
   completed_.notify_all();
@@ -34,7 +34,7 @@ bool PendingFence::wait(double timeout_s, const std::function<void()>& idle) {
   const Clock::duration period = idle ? Clock::duration(kIdlePeriod) : Clock::duration(kNoIdlePeriod);
   while (true) {
     {
-      const core::Lock lock(mutex_);
+      const core::MutexLock lock(mutex_);
       if (!is_complete_) completed_.wait_until(mutex_, std::min(deadline, Clock::now() + period));
       if (is_complete_) return true;
     }
@@ -44,7 +44,7 @@ bool PendingFence::wait(double timeout_s, const std::function<void()>& idle) {
 }
 
 std::string PendingFence::failure() {
-  const core::Lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return failure_;
 }
 

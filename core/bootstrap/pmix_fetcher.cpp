@@ -44,7 +44,7 @@ void PmixFetcher::fetch(const pmix_proc_t& process, const std::string& key, Stor
 void PmixFetcher::ask(std::unique_ptr<Request> request) {
   bool is_closed = false;
   {
-    const core::Lock lock(mutex_);
+    const core::MutexLock lock(mutex_);
     is_closed = is_closed_;
     if (!is_closed) asked_.insert(request.get());
   }
@@ -63,7 +63,7 @@ void PmixFetcher::on_answer(pmix_status_t status, pmix_value_t* value, void* req
 
 void PmixFetcher::settle(std::unique_ptr<Request> request, pmix_status_t status, const pmix_value_t* value) {
   {
-    const core::Lock lock(mutex_);
+    const core::MutexLock lock(mutex_);
     asked_.erase(request.get());
     if (is_closed_) return;  // close() has answered it
     if (is_not_there_yet(status)) return pause(std::move(request));
@@ -72,7 +72,7 @@ void PmixFetcher::settle(std::unique_ptr<Request> request, pmix_status_t status,
   const std::string call = fmt::format("PMIx_Get_nb of {} from rank {}", request->key, request->process.rank);
   give_answer(request->done, call, status, value);
   request->done = nullptr;  // what it holds on to ends before close() returns
-  const core::Lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   --answering_;
   changed_.notify_all();
 }
@@ -89,7 +89,7 @@ void PmixFetcher::ask_again_when_due() {
   while (true) {
     std::unique_ptr<Request> request;
     {
-      const core::Lock lock(mutex_);
+      const core::MutexLock lock(mutex_);
       while (!is_closed_ && (pausing_.empty() || pausing_.begin()->first > Clock::now())) {
         if (pausing_.empty()) {
           changed_.wait(mutex_);
@@ -109,7 +109,7 @@ void PmixFetcher::ask_again_when_due() {
 void PmixFetcher::close() {
   std::vector<Store::Fetched> open;
   {
-    const core::Lock lock(mutex_);
+    const core::MutexLock lock(mutex_);
     is_closed_ = true;
     for (Request* request : asked_) open.push_back(std::move(request->done));
     for (auto& [due, request] : pausing_) open.push_back(std::move(request->done));
@@ -118,19 +118,19 @@ void PmixFetcher::close() {
   }
   if (thread_.joinable()) thread_.join();
   for (const Store::Fetched& done : open) done(std::nullopt, kStoreClosed);
-  const core::Lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   while (answering_ > 0) changed_.wait(mutex_);
 }
 
 bool PmixFetcher::is_answered() {
-  const core::Lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return asked_.empty();
 }
 
 void PmixFetcher::forget_requests() {
   std::unordered_set<Request*> asked;
   {
-    const core::Lock lock(mutex_);
+    const core::MutexLock lock(mutex_);
     asked.swap(asked_);
   }
   for (Request* request : asked) delete request;

@@ -36,17 +36,17 @@ PmixSession::~PmixSession() {
   // The server notices a lost client by itself: there is nobody to report a failed farewell to.
   static_cast<void>(PMIx_Finalize(nullptr, 0));
   if (PMIx_Initialized() != 0) return;
-  const core::Lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   for (const std::shared_ptr<PmixFetcher>& fetcher : closed_) fetcher->forget_requests();
 }
 
 int PmixSession::count_store() {
-  const core::Lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return stores_++;
 }
 
 void PmixSession::keep_until_answered(std::shared_ptr<PmixFetcher> fetcher) {
-  const core::Lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   std::erase_if(closed_, [](const std::shared_ptr<PmixFetcher>& kept) { return kept->is_answered(); });
   closed_.push_back(std::move(fetcher));
 }

@@ -60,7 +60,7 @@ class PmixStore : public Store {
 
   void leave() noexcept override {
     const std::shared_ptr<PmixSession> session = [this] {
-      const core::Lock lock(mutex_);
+      const core::MutexLock lock(mutex_);
       return std::exchange(session_, nullptr);
     }();
     if (session == nullptr) return;
@@ -72,7 +72,7 @@ class PmixStore : public Store {
   static constexpr const char* kLeft = "this rank has closed fab";
 
   [[nodiscard]] std::shared_ptr<PmixSession> session() const {
-    const core::Lock lock(mutex_);
+    const core::MutexLock lock(mutex_);
     return session_;
   }
   [[nodiscard]] pmix_proc_t self() const {

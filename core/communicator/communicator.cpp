@@ -96,7 +96,7 @@ void Communicator::call_refused(Order order) noexcept try {
   const std::optional<std::string> reason = reason_of_refusal();
   if (!reason) return;
   {
-    const Lock lock(engine().mutex);
+    const Lock lock(engine());
     if (context_->closed() || std::exchange(call_again_, false)) return;
     if (order == Order::lasting) {
       refuse_call(lasting_place(std::exchange(next_lasting_, next_lasting_ + tags_of_lasting(compares_calls_))),
@@ -121,7 +121,7 @@ void Communicator::refuse_call(std::uint64_t place, const std::string& reason) {
   if (size() == 1) return;
   if (has_context_id()) return context_->refusals().add({context_id(), place}, reason);
   if (refused_.empty()) {
-    engine().mutex.assert_held();
+    engine_lock.assert_held();
     engine().activated();
   }
   refused_.emplace_back(place, reason);
@@ -129,7 +129,7 @@ void Communicator::refuse_call(std::uint64_t place, const std::string& reason) {
 
 Communicator::RefusedCalls Communicator::take_refused() {
   if (refused_.empty()) return {};
-  engine().mutex.assert_held();
+  engine_lock.assert_held();
   engine().deactivated();
   return std::exchange(refused_, {});
 }

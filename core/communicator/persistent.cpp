@@ -10,7 +10,7 @@ Persistent::Persistent(std::shared_ptr<Communicator> communicator, Schedule sche
                        const UserReduction& user, const std::string& words)
     : communicator_(std::move(communicator)) {
   {
-    const Lock lock(engine().mutex);
+    const Lock lock(engine());
     run_ = &communicator_->make_lasting(std::move(schedule), bases, user, words);
   }
   engine().leave();  // the peers may be being told of this rank's memory
@@ -22,7 +22,7 @@ Persistent::Persistent(Persistent&& other) noexcept
 // The communicator goes after the lock: it may be the last owner of the context that has the lock.
 Persistent::~Persistent() {
   if (communicator_ == nullptr) return;
-  const Lock lock(engine().mutex);
+  const Lock lock(engine());
   communicator_->give_back_lasting(*run_);
 }
 

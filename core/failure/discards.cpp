@@ -44,7 +44,7 @@ bool Discards::post(Discard& discard) {
   const std::array<iovec, 1> memory{{{discard.memory.get(), discard.bytes}}};
   const PostResult result = discard.peer.post_recv(memory, discard.tag, tags_, discard);
   if (result != PostResult::again) return true;
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   engine_.retry_later(discard);
   return false;
 }

@@ -98,7 +98,7 @@ void Losses::look_at(const Peer& peer, Time now) {
 void Losses::look_at_active(Time now) {
   quiet_.clear();
   const bool any_ended = lifelines_ != nullptr && lifelines_->any_ended();
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   engine_.for_each_active([&](Pending& pending) {
     if (given_up_ > 0 && !pending.older_than_loss)
       if (CallScope* const used = pending.held_scope()) go_on(*used);
@@ -163,7 +163,7 @@ void Losses::drop_connections(Time now) {
 void Losses::lose(Peer& peer, const std::string& reason, bool vanished) {
   declare(peer.world_rank, reason);
   const Status status{make_error_code(Errc::unreachable), reason};
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   engine_.for_each_active([&](Pending& pending) { pending.peer_lost(peer, status); });
   if (listener_ != nullptr) listener_->peer_lost(peer.world_rank, status);
   if (vanished) peer.provider->drop(peer.handle, true);
@@ -189,7 +189,7 @@ void Losses::declare(Rank rank, const std::string& reason) {
 std::size_t Losses::end_concerned(Time now) {
   if (losses_.empty()) return 0;
   std::size_t ended = 0;
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   engine_.for_each_active([&](Pending& pending) {
     if (pending.quiet_since == Time{} || now - pending.quiet_since < scaled(kGrace)) return;
     const Rank culprit = culprit_of(pending);
@@ -237,7 +237,7 @@ void Losses::ended(const Pending& call, CallScope& scope, Rank culprit) {
 // Who waits for this rank on the same communicator, in this call or a later one, would wait for as long as this rank's
 // program does something else.
 void Losses::give_up(CallScope& scope, Rank culprit) {
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   engine_.for_each_active([&scope](Pending& pending) {
     if (pending.held_scope() == &scope) pending.older_than_loss = true;
   });

@@ -18,13 +18,13 @@ Notices::Notice::Notice(Notices& its_owner, const Peer& its_peer, std::uint64_t 
 }
 
 void Notices::send(const Peer& peer, std::uint64_t tag, const FailureNotice& notice) {
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   engine_.activated();
   post(notices_.emplace_back(*this, peer, tag, notice));
 }
 
 bool Notices::post(Notice& notice) {
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   const std::array<iovec, 1> memory{{{notice.memory.data(), notice.memory.size()}}};
   const PostResult result = notice.peer.provider->post_send(notice.peer.handle, memory, notice.tag, notice);
   if (result == PostResult::done) forget(notice);
@@ -34,14 +34,14 @@ bool Notices::post(Notice& notice) {
 }
 
 void Notices::forget(const Notice& notice) {
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   const bool active = notice.active;
   notices_.remove_if([&notice](const Notice& other) { return &other == &notice; });
   if (active) engine_.deactivated();
 }
 
 void Notices::rank_lost(Rank world_rank) {
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   for (auto next = notices_.begin(); next != notices_.end();) {
     Notice& notice = *next++;
     if (notice.peer.world_rank != world_rank || !std::exchange(notice.active, false)) continue;

@@ -81,7 +81,7 @@ void Runtime::end() {
 
 // Strangers are counted where they are met.
 const Statistics& Runtime::statistics() noexcept {
-  const Lock lock(engine_.mutex);
+  const Lock lock(engine_);
   statistics_.set(Counter::strangers, strangers());
   return statistics_;
 }
@@ -97,7 +97,7 @@ Arrivals& Runtime::arrivals() {
 }
 
 ContextId Runtime::new_context_id() {
-  const Lock lock(engine_.mutex);
+  const Lock lock(engine_);
   if (next_number_ >= tags_.numbers())
     throw Error(Errc::no_resources,
                 "this rank has named " + std::to_string(next_number_) + " communicators; the tags hold no more");
@@ -114,7 +114,7 @@ bool Runtime::drain(double timeout_s, IdleHook idle) {
     if (driver.step()) continue;
     if (now() - last_asked >= kAskAfter) {
       last_asked = now();
-      const Lock lock(engine_.mutex);
+      const Lock lock(engine_);
       engine_.for_each_active([](Pending& pending) { pending.stalled(); });
     }
     if (engine_.active() > 0) driver.rest();
@@ -123,30 +123,29 @@ bool Runtime::drain(double timeout_s, IdleHook idle) {
 }
 
 // Under the engine's lock everything that a child could touch is whole.
-void Runtime::before_fork() noexcept { engine_.mutex.lock(); }
+void Runtime::before_fork() noexcept { engine_.lock(); }
 
-void Runtime::after_fork() noexcept { engine_.mutex.unlock(); }
+void Runtime::after_fork() noexcept { engine_.unlock(); }
 
 void Runtime::begin_abroad() noexcept {
   closed_ = true;
   losses_.leave_to_parent();
   engine_.halt();
-  engine_.mutex.set_last_look(nullptr);  // which would ask the providers, and have them read from the parent's sockets
   kept_abroad_ = weak_from_this().lock();
-  engine_.mutex.unlock();
+  engine_.unlock();
 }
 
 bool Runtime::close(double timeout_s) {
   if (engine_.halted()) return false;
   {
-    const Lock lock(engine_.mutex);
+    const Lock lock(engine_);
     if (std::exchange(closed_, true)) return all_came_;
     refusals_.stop_listening();
   }
   if (!drain(timeout_s) && timeout_s > 0)
     log_.write(LogLevel::warn, "closing with {} unfinished requests after {} s", engine_.active(), timeout_s);
   meet_others(timeout_s);
-  const Lock lock(engine_.mutex);
+  const Lock lock(engine_);
   losses_.close();
   return all_came_;
 }
@@ -172,7 +171,7 @@ void Runtime::meet_others(double timeout_s) {
 }
 
 bool Runtime::lost_any() {
-  const Lock lock(engine_.mutex);
+  const Lock lock(engine_);
   return losses_.any();
 }
 

@@ -49,7 +49,7 @@ Peer& PeerTable::find(Rank world_rank) {
 }
 
 Peer& PeerTable::known(Rank world_rank) {
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   return *peers_.at(world_rank);
 }
 
@@ -68,7 +68,7 @@ void PeerTable::choose_provider(Peer& peer) const {
 void PeerTable::look_up(Peer& peer) {
   const auto answer = [this, &peer](std::optional<std::string> published, const std::string& reason) {
     engine_.enqueue([this, &peer, published = std::move(published), reason] {
-      engine_.mutex.assert_held();
+      engine_lock.assert_held();
       arrived(peer, published, reason);
     });
   };
@@ -83,7 +83,7 @@ void PeerTable::look_up(Peer& peer) {
 }
 
 std::vector<Rank> PeerTable::in_schedules(Rank self) const {
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   std::vector<Rank> ranks;
   for (const auto& [rank, peer] : peers_)
     if (rank != self && peer->in_schedules && peer->state != Peer::State::failed) ranks.push_back(rank);

@@ -70,16 +70,13 @@ class PeerTable {
         network_(transports.network.get()),
         inbox_(inbox) {}
 
-  /// Tells Clang's analysis that the engine's lock is held, which it does not know by this table's name for it.
-  void assert_locked() const FAB_ASSERT_CAPABILITY(engine_.mutex) {}
-
   /// Publishes this rank's own addresses, with that of its lifelines.
   void publish(std::string_view lifeline_address);
   /// Before publish().
   void set_watcher(PeerWatcher& watcher) noexcept { watcher_ = &watcher; }
   /// The peer with that rank of the job. The first call starts the look-up of its address, which ends some time later
   /// in a progress of the engine. The reference stays valid.
-  Peer& find(Rank world_rank) FAB_REQUIRES(engine_.mutex);
+  Peer& find(Rank world_rank) FAB_REQUIRES(engine_lock);
   /// One that was found before.
   [[nodiscard]] Peer& known(Rank world_rank);
   /// Reached through what only the ranks of this node share. Both ends think the same.
@@ -90,9 +87,9 @@ class PeerTable {
 
  private:
   void choose_provider(Peer& peer) const;
-  void look_up(Peer& peer) FAB_REQUIRES(engine_.mutex);
+  void look_up(Peer& peer) FAB_REQUIRES(engine_lock);
   void arrived(Peer& peer, const std::optional<std::string>& published, const std::string& reason)
-      FAB_REQUIRES(engine_.mutex);
+      FAB_REQUIRES(engine_lock);
 
   Engine& engine_;
   Store& store_;
@@ -101,7 +98,7 @@ class PeerTable {
   Provider* node_;
   Provider* network_;
   Inbox* inbox_;
-  std::unordered_map<Rank, std::unique_ptr<Peer>> peers_ FAB_GUARDED_BY(engine_.mutex);
+  std::unordered_map<Rank, std::unique_ptr<Peer>> peers_ FAB_GUARDED_BY(engine_lock);
 };
 
 }  // namespace fab::core

@@ -56,7 +56,7 @@ std::uint64_t PlannedOperation::slot_distance() const noexcept { return aligned(
 Plan::Plan(Membership& membership, Schedule schedule, Use use)
     : membership_(membership), schedule_(std::move(schedule)) {
   PeerTable& peers = membership.runtime().peers();
-  peers.assert_locked();
+  engine_lock.assert_held();
   for (const Rank rank : schedule_.peers()) {
     peers_.push_back(&peers.find(membership.world_rank(rank)));
     peers_.back()->in_schedules = true;

@@ -46,7 +46,7 @@ bool PointToPoint::post(IncomingEnvelope& incoming) {
     const PostResult result = incoming.provider.post_recv(from, pieces, tag, 0, incoming);
     incoming.posting = false;
     if (result == PostResult::again) {
-      engine().mutex.assert_held();
+      engine_lock.assert_held();
       engine().retry_later(incoming);
       return false;
     }
@@ -71,7 +71,7 @@ void PointToPoint::listener_failed(IncomingEnvelope& incoming, const Status& sta
   // A connection that ends takes with it the receive of what was coming there.
   if (status.errc() != Errc::cancelled)
     runtime_.log().write(LogLevel::warn, "a receive of point-to-point messages failed: {}", status.message);
-  engine().mutex.assert_held();
+  engine_lock.assert_held();
   if (++incoming.failures < kMostFailures) engine().retry_later(incoming);
 }
 

@@ -22,7 +22,7 @@ ReceiveOperation& receive_of(Completion& completion) {
 }  // namespace
 
 void PointOperation::begin(Membership& communicator) {
-  engine().mutex.assert_held();
+  engine_lock.assert_held();
   communicator_ = &communicator;
   held_ = in_flight_ = active_ = true;
   if (!status_.ok()) status_ = {};
@@ -39,12 +39,12 @@ void PointOperation::complete(Status status) {
   if (held_ && (!status_.ok() || communicator_->scope().given_up_for != kNoRank))
     owner_.runtime().losses().ended(*this, communicator_->scope(), culprit_);
   done_.store(true, std::memory_order_release);
-  engine().mutex.assert_held();
+  engine_lock.assert_held();
   engine().ended();
 }
 
 void PointOperation::no_longer_active() {
-  engine().mutex.assert_held();
+  engine_lock.assert_held();
   if (std::exchange(active_, false)) engine().deactivated(*this);
 }
 
@@ -177,7 +177,7 @@ bool SendOperation::post_payload() {
     case PostResult::again:
       break;
   }
-  engine().mutex.assert_held();
+  engine_lock.assert_held();
   engine().retry_later(payload_, peer.refused_sends);
   return false;
 }
@@ -335,7 +335,7 @@ bool ReceiveOperation::post_payload() {
   const std::uint64_t tag = owner_.payload_tag(peer.world_rank, number());
   if (peer.provider->post_recv(peer.handle, pieces, tag, 0, payload_) == PostResult::again) {
     state_ = before;
-    engine().mutex.assert_held();
+    engine_lock.assert_held();
     engine().retry_later(payload_);
     return false;
   }

@@ -104,7 +104,7 @@ void PointToPoint::send_out(OutgoingEnvelope& out, Envelope envelope, std::size_
   envelope.credits = static_cast<std::uint16_t>(std::exchange(to.owed, 0));
   std::memcpy(out.memory.get(), &envelope, sizeof(envelope));
   out.bytes = sizeof(envelope) + payload_bytes;
-  engine().mutex.assert_held();
+  engine_lock.assert_held();
   out.active = true;
   engine().activated();
   post_when_ready(to, out);
@@ -132,7 +132,7 @@ bool PointToPoint::post(OutgoingEnvelope& out) {
     case PostResult::again:
       break;
   }
-  engine().mutex.assert_held();
+  engine_lock.assert_held();
   engine().retry_later(out, to.peer->refused_sends);
   return false;
 }
@@ -152,7 +152,7 @@ void PointToPoint::could_not_leave(OutgoingEnvelope& out, const Status& status) 
 }
 
 void PointToPoint::give_up(OutgoingEnvelope& out) {
-  engine().mutex.assert_held();
+  engine_lock.assert_held();
   if (std::exchange(out.active, false)) engine().deactivated();
 }
 

@@ -130,7 +130,7 @@ const Correspondent* PointToPoint::failed(const Membership& communicator, const 
 
 void PointToPoint::visit_members(const Membership& communicator, const Pending::PeerVisitor& visit) {
   if (communicator.size() <= kMostLookedUp) {
-    runtime_.peers().assert_locked();
+    engine_lock.assert_held();
     for (Rank rank = 0; rank < communicator.size(); ++rank)
       if (const Rank world_rank = communicator.world_rank(rank); world_rank != runtime_.job().rank)
         visit(runtime_.peers().find(world_rank));
@@ -149,7 +149,7 @@ Correspondent& PointToPoint::correspondent(Rank world_rank) {
   Correspondent& correspondent = *place;
   correspondent.world_rank = world_rank;
   if (world_rank == runtime_.job().rank) return correspondent;
-  runtime_.peers().assert_locked();
+  engine_lock.assert_held();
   correspondent.peer = &runtime_.peers().find(world_rank);
   if (correspondent.peer->state == Peer::State::looking_up)
     correspondent.peer->look_up_ended = [this, &correspondent] { look_up_ended(correspondent); };
@@ -200,7 +200,7 @@ void PointToPoint::post_when_ready(Correspondent& correspondent, Post& post) {
 
 void PointToPoint::forget(Correspondent& correspondent, Post& post) {
   std::erase(correspondent.waiting, &post);
-  engine().mutex.assert_held();
+  engine_lock.assert_held();
   engine().forget(post);
 }
 

@@ -26,7 +26,7 @@ Driver::Driver(Engine& engine, IdleHook idle, Attention attention, Condition ove
     : engine_(engine), idle_(idle), attention_(attention), over_(over) {
   // Under the lock: the thread looks at drivers_ under the lock before it polls, so from here on every completion
   // is either visible to our first step or ours to find.
-  const Lock lock(engine_.mutex);
+  const Lock lock(engine_);
   engine_.count_driver(1);
   if (attention_ == Attention::to_everything) ++engine_.attentive_;
   leading_ = engine_.take_lead();
@@ -35,7 +35,7 @@ Driver::Driver(Engine& engine, IdleHook idle, Attention attention, Condition ove
 Driver::~Driver() {
   if (following_) engine_.followers_.leave();
   {
-    const Lock lock(engine_.mutex);
+    const Lock lock(engine_);
     engine_.count_driver(-1);
     if (attention_ == Attention::to_everything) --engine_.attentive_;
     if (leading_) engine_.led_ = false;
@@ -48,7 +48,7 @@ bool Driver::step() {
   bool happened = false;
   bool parked = false;
   {
-    const Lock lock(engine_.mutex);
+    const Lock lock(engine_);
     if (!leading_) leading_ = engine_.take_lead();
     if (!leading_) return false;
     happened = engine_.progress() > 0;

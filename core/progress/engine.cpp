@@ -72,9 +72,9 @@ std::size_t Engine::progress() {
 }
 
 void Engine::yield() {
-  mutex.unlock();
+  unlock();
   ::sched_yield();
-  mutex.lock();
+  lock();
 }
 
 void Engine::open_events() {
@@ -87,7 +87,7 @@ void Engine::open_events() {
 void Engine::poll_once() {
   bool parked;
   {
-    const Lock lock(mutex);
+    const Lock lock(*this);
     progress();
     parked = !parked_.empty();
   }
@@ -138,14 +138,14 @@ bool Engine::run_parked() {
   Task* task = nullptr;
   bool has_work = false;
   {
-    const Lock lock(mutex);
+    const Lock lock(*this);
     if (parked_.empty()) return false;
     task = parked_.front();
     parked_.erase(parked_.begin());
     has_work = task->unpark();
   }
   if (has_work) task->do_parked_operations();
-  const Lock lock(mutex);
+  const Lock lock(*this);
   task->local_operations_done();
   return true;
 }

@@ -52,7 +52,7 @@ void Engine::start_thread() {
 }
 
 Engine::Policy::Turn Engine::thread_turn(Policy& policy) {
-  const Lock lock(mutex);
+  const Lock lock(*this);
   const SleepEnd sleep_end = std::exchange(thread_sleep_end_, SleepEnd::told);
   if (thread_state_.load(std::memory_order_relaxed) == ThreadState::waiting) look_for_missed(sleep_end);
   thread_state_.store(ThreadState::awake, std::memory_order_relaxed);

@@ -58,7 +58,7 @@ Engine::SleepEnd Engine::sleep(int timeout_ms, int safety_timeout_ms, pollfd* al
 }
 
 bool Engine::begin_sleep(Condition over, std::uint32_t seen_news) {
-  const Lock lock(mutex);
+  const Lock lock(*this);
   sleeps_for_ = over;
   seen_news_ = seen_news;
   if (driver_is_needed() || !may_sleep()) return false;
@@ -70,7 +70,7 @@ bool Engine::begin_sleep(Condition over, std::uint32_t seen_news) {
 }
 
 void Engine::end_sleep(SleepEnd end) {
-  const Lock lock(mutex);
+  const Lock lock(*this);
   if (!driver_called_) look_for_missed(end);
   driver_sleeps_ = false;
   disarm();
@@ -79,7 +79,7 @@ void Engine::end_sleep(SleepEnd end) {
 
 void Engine::watch_over_sleep() noexcept {
   just_armed_ = true;
-  mutex.set_last_look(this);
+  has_last_look_ = true;
 }
 
 bool Engine::driver_is_needed() {
@@ -88,7 +88,6 @@ bool Engine::driver_is_needed() {
 }
 
 void Engine::before_release() noexcept {
-  mutex.assert_held();
   if (std::exchange(just_armed_, false)) return;
   if (driver_sleeps_) {
     if (driver_called_ || (!driver_is_needed() && providers_tell())) return;
@@ -104,7 +103,7 @@ void Engine::disarm() {
   armed_ = false;
   if (thread_state_.load(std::memory_order_relaxed) == ThreadState::waiting)
     thread_state_.store(ThreadState::deaf, std::memory_order_release);
-  mutex.set_last_look(nullptr);
+  has_last_look_ = false;
   for (Provider* provider : providers_) provider->awake();
 }
 
@@ -131,7 +130,7 @@ Followers::Epoch Engine::wait_for_epoch_after(Followers::Epoch seen, const Condi
   const Followers::Epoch notified =
       followers_.wait(seen, std::chrono::milliseconds(std::min(kSafetyTimeoutMs, most_ms)));
   if (notified != seen) return notified;
-  const Lock lock(mutex);
+  const Lock lock(*this);
   const Followers::Epoch epoch = followers_.epoch();
   if (epoch == seen && over.is_known() && over.holds()) statistics_.count(Counter::late_wake_ups);
   return epoch;

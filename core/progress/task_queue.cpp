@@ -8,7 +8,7 @@
 namespace fab::core {
 
 void TaskQueue::push(Task task) {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   tasks_.push_back(std::move(task));
   has_tasks_.store(true, std::memory_order_release);
   raise_once();
@@ -16,7 +16,7 @@ void TaskQueue::push(Task task) {
 
 std::vector<TaskQueue::Task> TaskQueue::take(bool keep_raised) {
   std::vector<Task> tasks;
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   tasks.swap(tasks_);
   has_tasks_.store(false, std::memory_order_release);
   if (!keep_raised) drain();
@@ -24,17 +24,17 @@ std::vector<TaskQueue::Task> TaskQueue::take(bool keep_raised) {
 }
 
 bool TaskQueue::open_wake_up() {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return open_event(wake_up_);
 }
 
 void TaskQueue::wake() {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   raise_once();
 }
 
 void TaskQueue::woken() {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (tasks_.empty()) drain();
 }
 

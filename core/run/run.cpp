@@ -94,7 +94,7 @@ void Run::start() {
   used_transfers_ = 0;
   pending_ = 0;
   done_.store(false, std::memory_order_relaxed);
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   engine_.activated(*this);
   if (owner_.needs_thread.load(std::memory_order_relaxed)) engine_.need_thread();
   absences_at_start_ = engine_.absences();
@@ -107,7 +107,7 @@ void Run::start() {
 
 // Their records cannot be used twice.
 void Run::refuse_start() {
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   begun_ = false;
   round_ = 0;
   done_.store(false, std::memory_order_relaxed);
@@ -254,7 +254,7 @@ void Run::post_round() {
   if (plan_.has_user_reductions() && parks_ && calls_user(operations)) {
     ++pending_;
     parked_ = true;
-    engine_.mutex.assert_held();
+    engine_lock.assert_held();
     return engine_.park(*this);
   }
   do_operations(operations);
@@ -272,7 +272,7 @@ void Run::local_operations_done() {
 
 void Run::refused(Transfer& transfer) {
   transfer.state = Transfer::State::refused;
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   const PlannedOperation& operation = *transfer.operation;
   if (operation.receives() || operation.channel != PlannedOperation::kNoChannel)
     engine_.retry_later(transfer);
@@ -338,7 +338,7 @@ FrameHead Run::read_frame(const PlannedOperation& operation) const {
 }
 
 void Run::finish() noexcept {
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   if (!status_.ok()) {
     if (one_sided_ != nullptr) one_sided_->end_start(status_);
     if (!all_know_) tell_others();
@@ -347,7 +347,7 @@ void Run::finish() noexcept {
 }
 
 void Run::end() noexcept {
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   Membership& membership = plan_.membership();
   membership.run_finished();
   CallScope& scope = membership.scope();

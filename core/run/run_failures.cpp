@@ -35,7 +35,7 @@ void Run::fail_unequal() {
 // Takes back receives and what is not posted. Cancelled receives settle by their handler.
 template <class Choose>
 void Run::take_back(Choose&& choose) {
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   for (std::uint32_t i = 0; i < used_transfers_; ++i) {
     Transfer& transfer = transfers_[i];
     if (transfer.state == Transfer::State::idle || !choose(transfer)) continue;
@@ -226,7 +226,7 @@ void Run::abandon(const Status& reason) {
   if (done()) return;
   if (status_.ok()) status_ = reason;
   abandoned_ = true;
-  engine_.mutex.assert_held();
+  engine_lock.assert_held();
   engine_.forget(*this);
   if (Run* check = std::exchange(check_, nullptr)) {
     check->abandon(reason);

@@ -35,7 +35,7 @@ bool finish(Pending& pending, IdleHook idle, End&& end) {
   Engine& engine = engine_of(pending);
   const std::uint64_t left_at = engine.come_back();
   const auto linger = [&] {
-    const Lock lock(engine.mutex);
+    const Lock lock(engine);
     engine.linger([&pending] { return pending.done(); });
     if (!pending.done()) return false;
     pending.over(left_at != 0 && ticks() - left_at > kLongTicks);
@@ -128,7 +128,7 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
   std::optional<Arrived> arrived;
   const auto look = [&] { return (arrived = find_arrived(run, arrivals, wanted)).has_value(); };
   {
-    const Lock lock(engine.mutex);
+    const Lock lock(engine);
     engine.linger(look);
     look();
   }
@@ -138,7 +138,7 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
   }
   if (engine.halted()) return {.status = ended_by_fork()};
   const auto look_again = [&] {
-    const Lock lock(engine.mutex);
+    const Lock lock(engine);
     return look();
   };
   const auto has_arrived = [&] { return find_arrived(run, arrivals, wanted).has_value(); };

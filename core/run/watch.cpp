@@ -42,14 +42,14 @@ std::uint64_t Watch::settled() const {
 }
 
 void Watch::expire(Pending& pending) const {
-  const Lock lock(runtime_.engine().mutex);
+  const Lock lock(runtime_.engine());
   pending.abandon({make_error_code(Errc::timed_out),
                    fmt::format("{}: nothing happened for {} s (FAB_WAIT_TIMEOUT); still pending: {}", pending.name(),
                                timeout_s_, pending.describe_pending())});
 }
 
 void Watch::ask() {
-  const Lock lock(runtime_.engine().mutex);
+  const Lock lock(runtime_.engine());
   for (Pending* each : all_)
     if (each != nullptr && !each->done()) each->stalled();
 }
@@ -68,13 +68,13 @@ void look_at_tested(Pending& pending) {
   const auto now = runtime.now();
   if (first || moved) tested.since = now;
   if (now - tested.since < Watch::kAskAfter) return;
-  const Lock lock(runtime.engine().mutex);
+  const Lock lock(runtime.engine());
   if (!pending.done()) pending.stalled();
 }
 
 void Watch::say() {
   said_ = true;
-  const Lock lock(runtime_.engine().mutex);
+  const Lock lock(runtime_.engine());
   for (Pending* each : all_) {
     if (each == nullptr || each->done()) continue;
     const bool hint = each->is_collective() && !runtime_.config().check;

@@ -98,7 +98,7 @@ struct NetworkRank {
   }
 
   [[nodiscard]] std::uint64_t strangers() const {
-    const core::Lock lock(context->engine().mutex);
+    const core::Lock lock(context->engine());
     return context->strangers();
   }
 

@@ -31,7 +31,7 @@ class Arrival : public testing::Test {
   }
   RecordingProvider& provider() { return rig_->provider(); }
   [[nodiscard]] bool has_arrived(std::size_t source) {
-    const core::Lock lock(rig_->engine().mutex);
+    const core::Lock lock(rig_->engine());
     rig_->engine().progress();
     return run_->has_arrived(arrivals_.at(source));
   }

@@ -222,7 +222,7 @@ TEST_P(CallCheck, SurvivesARankThatGivesUp) {
     for (int i = 0; i < turns; ++i) job_.progress();
     const bool over = runs.front()->done();
     {
-      const core::Lock lock(communicators_.front()->engine().mutex);
+      const core::Lock lock(communicators_.front()->engine());
       runs.front()->abandon({make_error_code(Errc::timed_out), "it waits no longer"});
     }
     EXPECT_TRUE(over || runs.front()->status().errc() == Errc::timed_out);
@@ -270,7 +270,7 @@ TEST_P(CallCheck, ComparesTheStartsOfPersistentExchanges) {
   const auto start = [this](auto& exchanges) {
     std::vector<core::Run*> runs;
     for (auto& exchange : exchanges) {
-      const core::Lock lock(exchange->engine().mutex);
+      const core::Lock lock(exchange->engine());
       exchange->start();
       runs.push_back(&exchange->run());
     }

@@ -28,7 +28,7 @@ class Envelopes : public testing::Test {
  protected:
   Envelopes() {
     for (Rank rank = 0; rank < kRanksOfJob; ++rank) {
-      const core::Lock lock(job_.context(rank).engine().mutex);
+      const core::Lock lock(job_.context(rank).engine());
       static_cast<void>(job_.context(rank).point_to_point());
     }
   }
@@ -43,7 +43,7 @@ class Envelopes : public testing::Test {
     PostResult result = PostResult::again;
     for (int tries = 0; tries < 1000 && result == PostResult::again; ++tries) {
       {
-        const core::Lock lock(context.engine().mutex);
+        const core::Lock lock(context.engine());
         result = context.transports().network->post_send(kVictim, pieces, context.tags().point_to_point(),
                                                          outcomes_.emplace_back());
       }
@@ -88,7 +88,7 @@ TEST_F(Envelopes, ThatMakeNoSenseAreDroppedAndCounted) {
   std::uint64_t received = 0;
   core::Pending* receive = nullptr;
   {
-    const core::Lock lock(job_.context(kVictim).engine().mutex);
+    const core::Lock lock(job_.context(kVictim).engine());
     receive = &job_.context(kVictim).point_to_point().receive(
         *communicators[kVictim], {reinterpret_cast<std::byte*>(&received), sizeof(received)}, {kAnySource, kAnyTag});
   }
@@ -98,7 +98,7 @@ TEST_F(Envelopes, ThatMakeNoSenseAreDroppedAndCounted) {
   ASSERT_NO_FATAL_FAILURE(send(1, sensible, sizeof(kPayload)));
   ASSERT_TRUE(receive->done()) << "what makes sense is received";
   EXPECT_EQ(received, kPayload);
-  const core::Lock lock(job_.context(kVictim).engine().mutex);
+  const core::Lock lock(job_.context(kVictim).engine());
   receive->let_go();
 }
 
@@ -107,7 +107,7 @@ TEST_F(Envelopes, OfARankThatAMessageDoesNotConcernChangeNothing) {
   std::uint64_t sent = kPayload;
   core::Pending* pending = nullptr;
   {
-    const core::Lock lock(job_.context(kVictim).engine().mutex);
+    const core::Lock lock(job_.context(kVictim).engine());
     pending = &job_.context(kVictim).point_to_point().send(
         *communicators[kVictim], {reinterpret_cast<std::byte*>(&sent), sizeof(sent)}, {1, 0}, SendMode::synchronous);
   }
@@ -117,7 +117,7 @@ TEST_F(Envelopes, OfARankThatAMessageDoesNotConcernChangeNothing) {
   std::uint64_t received = 0;
   core::Pending* receive = nullptr;
   {
-    const core::Lock lock(job_.context(1).engine().mutex);
+    const core::Lock lock(job_.context(1).engine());
     receive = &job_.context(1).point_to_point().receive(
         *communicators[1], {reinterpret_cast<std::byte*>(&received), sizeof(received)}, {kVictim, 0});
   }
@@ -125,7 +125,7 @@ TEST_F(Envelopes, OfARankThatAMessageDoesNotConcernChangeNothing) {
   ASSERT_TRUE(pending->done() && receive->done());
   EXPECT_EQ(received, kPayload);
   for (const auto& [rank, operation] : {std::pair{kVictim, pending}, std::pair{1, receive}}) {
-    const core::Lock lock(job_.context(rank).engine().mutex);
+    const core::Lock lock(job_.context(rank).engine());
     EXPECT_TRUE(operation->status().ok()) << operation->status().message;
     operation->let_go();
   }

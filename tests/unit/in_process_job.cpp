@@ -63,7 +63,7 @@ void InProcessJob::finish(std::span<core::Run* const> runs) {
   };
   for (int turn = 0; turn < kTurns && !all_done(); ++turn) progress();
   for (core::Run* run : runs) {
-    const core::Lock lock(run->membership().engine().mutex);
+    const core::Lock lock(run->membership().engine());
     ASSERT_TRUE(run->done()) << "rank " << run->membership().rank() << ": " << run->describe_pending();
   }
 }
@@ -78,7 +78,7 @@ std::size_t InProcessJob::left_over() {
 }
 
 Status release(core::Run& run) {
-  const core::Lock lock(run.membership().engine().mutex);
+  const core::Lock lock(run.membership().engine());
   Status status = run.status();
   run.let_go();
   return status;

@@ -62,7 +62,7 @@ class InProcessJob {
 /// Starts something on a communicator under its engine's lock.
 template <class Start>
 core::Run& start_locked(core::Communicator& communicator, Start&& start) {
-  const core::Lock lock(communicator.engine().mutex);
+  const core::Lock lock(communicator.engine());
   return start(communicator);
 }
 

@@ -79,7 +79,7 @@ class StartsBeforeTheSleep : public core::Lookout {
   explicit StartsBeforeTheSleep(core::Engine& engine) : engine_(engine) {}
 
   std::size_t look(Time /*now*/) override {
-    engine_.mutex.assert_held();
+    core::engine_lock.assert_held();
     if (engine_.active() == 0) return 0;
     ++looks_;
     engine_.deactivated();
@@ -87,7 +87,7 @@ class StartsBeforeTheSleep : public core::Lookout {
   }
   [[nodiscard]] int idle_fd() const noexcept override { return -1; }
   void answer() override {
-    engine_.mutex.assert_held();
+    core::engine_lock.assert_held();
     if (looks_ >= kLooks) return;
     engine_.activated();
     engine_.leave();

@@ -27,12 +27,12 @@ class LossesTest : public testing::Test {
     return rig_.start(exchange_with(peers, 8), buffers_, communicator);
   }
   void hear_of_loss() {
-    const core::Lock lock(rig_.engine().mutex);
+    const core::Lock lock(rig_.engine());
     rig_.context().losses().heard_of({.culprit = kLost, .code = Errc::unreachable});
   }
   /// Looks every 50 ms, for so long.
   void pass(milliseconds time) {
-    const core::Lock lock(rig_.engine().mutex);
+    const core::Lock lock(rig_.engine());
     for (const auto end = now_ + time; now_ < end; now_ += milliseconds(50)) rig_.context().losses().look(now_);
   }
   /// This rank loses the lost one in a call.
@@ -145,7 +145,7 @@ TEST_F(LossesTest, EndAReceiveFromAnybodyWhenNobodyIsLeft) {
   core::Pending* receive = nullptr;
   std::array<std::byte, 8> memory{};
   {
-    const core::Lock lock(rig_.engine().mutex);
+    const core::Lock lock(rig_.engine());
     receive = &rig_.context().point_to_point().receive(*rig_.world(), core::MessageMemory(memory.data(), memory.size()),
                                                        {kAnySource, 0});
   }
@@ -160,7 +160,7 @@ TEST_F(LossesTest, EndAReceiveFromAnybodyWhenNobodyIsLeft) {
   pass(seconds(1));
   EXPECT_TRUE(receive->done());
   EXPECT_THAT(receive->status().message, HasSubstr("rank 3 of the job is lost"));
-  const core::Lock lock(rig_.engine().mutex);
+  const core::Lock lock(rig_.engine());
   if (!receive->done()) receive->abandon({make_error_code(Errc::cancelled), "the test has failed"});
   receive->let_go();
 }

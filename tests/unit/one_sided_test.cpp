@@ -65,7 +65,7 @@ class Side {
     for (std::size_t i = 0; i < sent_.size(); ++i)
       for_each_byte(sent_[i],
                     [&](std::size_t place, std::size_t n) { send_[i * room_ + place] = value(rank_, to_[i], n); });
-    const core::Lock lock(exchange_->engine().mutex);
+    const core::Lock lock(exchange_->engine());
     exchange_->start();
   }
   [[nodiscard]] bool done() const { return exchange_->run().done(); }

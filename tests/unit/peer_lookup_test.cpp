@@ -62,7 +62,7 @@ TEST(PeerLookUp, OnlyPeersThatAreTalkedToAreLookedUp) {
   core::Run& its = other.start(exchange_with({2}, 8), buffers);
   other.publish(2);
   other.poll();
-  const core::Lock lock(other.engine().mutex);
+  const core::Lock lock(other.engine());
   EXPECT_EQ(other.context().peers().in_schedules(0), std::vector<Rank>{2});
   other.provider().settle_all(8);
   other.engine().progress();
@@ -76,13 +76,12 @@ TEST(PeerLookUp, PeersOfSchedulesAreThoseThatBothEndsCount) {
   Buffers buffers(8);
   core::Run& run = rig.start(exchange_with({2}, 8), buffers);
   const auto in_schedules = [&rig] {
-    const core::Lock lock(rig.engine().mutex);
+    const core::Lock lock(rig.engine());
     return rig.context().peers().in_schedules(0);
   };
   EXPECT_EQ(in_schedules(), std::vector<Rank>{2}) << "its address has not come";
   {
-    const core::Lock lock(rig.engine().mutex);
-    rig.context().peers().assert_locked();
+    const core::Lock lock(rig.engine());
     static_cast<void>(rig.context().peers().find(3));
   }
   rig.publish(2);

@@ -31,7 +31,7 @@ class Persistent : public testing::Test {
     return exchange;
   }
   void start(core::Persistent& exchange) {
-    const core::Lock lock(rig_.engine().mutex);
+    const core::Lock lock(rig_.engine());
     exchange.start();
   }
   void settle() {

@@ -19,7 +19,7 @@ class PlanCaching : public testing::Test {
   }
 
   core::Run& start(std::uint64_t call, std::vector<std::int64_t> words = {}, const Layout& layout = {}) {
-    const core::Lock lock(rig_->engine().mutex);
+    const core::Lock lock(rig_->engine());
     core::CallShape& shape = rig_->world()->empty_shape(call);
     for (const std::int64_t word : words) shape.add(word);
     shape.add(layout);

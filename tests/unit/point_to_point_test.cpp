@@ -33,7 +33,7 @@ struct Operation {
   [[nodiscard]] bool done() const { return pending == nullptr || pending->done(); }
   /// Lets go of what is done.
   void end() {
-    const core::Lock lock(communicator->engine().mutex);
+    const core::Lock lock(communicator->engine());
     status = pending->status();
     message = pending->message();
     std::exchange(pending, nullptr)->let_go();
@@ -43,13 +43,13 @@ struct Operation {
 core::PointToPoint& point_to_point(core::Communicator& communicator) { return communicator.context().point_to_point(); }
 
 void send(Operation& operation, Destination to, SendMode mode = SendMode::standard) {
-  const core::Lock lock(operation.communicator->engine().mutex);
+  const core::Lock lock(operation.communicator->engine());
   operation.pending = &point_to_point(*operation.communicator)
                            .send(*operation.communicator, {operation.memory.data(), operation.memory.size()}, to, mode);
 }
 
 void receive(Operation& operation, Source from) {
-  const core::Lock lock(operation.communicator->engine().mutex);
+  const core::Lock lock(operation.communicator->engine());
   operation.pending = &point_to_point(*operation.communicator)
                            .receive(*operation.communicator, {operation.memory.data(), operation.memory.size()}, from);
 }
@@ -200,7 +200,7 @@ class RandomProgram {
   void take_back_receives() {
     for (Received& received : receives_) {
       if (!received.operation.done()) {
-        const core::Lock lock(received.operation.communicator->engine().mutex);
+        const core::Lock lock(received.operation.communicator->engine());
         received.operation.pending->cancel();
         received.taken_back = true;
       }
@@ -217,7 +217,7 @@ class RandomProgram {
       for (std::size_t communicator = 0; communicator < communicators_.size(); ++communicator)
         for (Rank at = 0; at < job_.size(); ++at) {
           core::Communicator& core = *communicators_[communicator][static_cast<std::size_t>(at)];
-          const core::Lock lock(core.engine().mutex);
+          const core::Lock lock(core.engine());
           if (!core.context().point_to_point().find(core, {})) continue;
           core::Context& context = core.context();
           Received& received = rest.emplace_back(Received{{}, communicator, at, {}});
@@ -328,7 +328,7 @@ TEST_P(PointToPoint, SendsBeyondTheWindowStayWithTheirSender) {
   ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return std::ranges::all_of(sends, &Operation::done); }));
   for (Operation& each : sends) each.end();
   {
-    const core::Lock lock(communicators[1]->engine().mutex);
+    const core::Lock lock(communicators[1]->engine());
     unrelated.pending->cancel();
   }
   unrelated.end();
@@ -387,7 +387,7 @@ TEST_P(PointToPoint, ModesDecideWhenASendIsComplete) {
     InProcessJob job(2, caller_config(), options(1));
     const auto communicators = job.communicators(no_topology);
     {
-      const core::Lock lock(communicators[1]->engine().mutex);
+      const core::Lock lock(communicators[1]->engine());
       EXPECT_EQ(point_to_point(*communicators[1]).find(*communicators[1], {}), std::nullopt);  // listens from now on
     }
     std::deque<Operation> sends;
@@ -449,7 +449,7 @@ TEST_P(PointToPoint, GivenUpOperationsHarmNobody) {
     progress(job, static_cast<int>(seed));
     Operation& given_up = gives_up_send ? sent : received;
     {
-      const core::Lock lock(given_up.communicator->engine().mutex);
+      const core::Lock lock(given_up.communicator->engine());
       if (!given_up.done()) given_up.pending->abandon(reason);
     }
     ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return received.done(); }));

@@ -27,7 +27,7 @@ using Time = ProgressPolicy::Time;
 /// What the thread is at, and when it will look by itself.
 struct Rest {
   explicit Rest(RecordingRig& rig) {
-    const core::Lock lock(rig.engine().mutex);
+    const core::Lock lock(rig.engine());
     state = rig.engine().thread_state();
     limit = rig.engine().thread_sleep_limit();
   }
@@ -128,7 +128,7 @@ TEST_P(ProgressThread, FinishesWhatWasLetGo) {
     provider().settle_all(8);
   }
   EXPECT_TRUE(comes_true([&] {
-    const core::Lock lock(rig_.engine().mutex);  // the last one has let go of its plan, too
+    const core::Lock lock(rig_.engine());  // the last one has let go of its plan, too
     return rig_.engine().active() == 0;
   }));
 }

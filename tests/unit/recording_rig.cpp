@@ -82,19 +82,18 @@ void RecordingRig::publish(Rank rank) {
 }
 
 void RecordingRig::meet_everybody() {
-  const core::Lock lock(engine().mutex);
-  context_->peers().assert_locked();
+  const core::Lock lock(engine());
   for (Rank rank = 1; rank < context_->job().size; ++rank) (void)context_->peers().find(rank);
   engine().progress();
 }
 
 std::shared_ptr<core::RunPool> RecordingRig::pool(const Schedule& schedule) {
-  const core::Lock lock(engine().mutex);
+  const core::Lock lock(engine());
   return std::make_shared<core::RunPool>(*world_, schedule);
 }
 
 core::Run& RecordingRig::start(core::RunPool& pool, std::span<std::byte* const> bases) {
-  const core::Lock lock(engine().mutex);
+  const core::Lock lock(engine());
   return world_->start(pool, bases);
 }
 
@@ -107,17 +106,17 @@ core::Run& RecordingRig::start(const Schedule& schedule, Buffers& buffers) { ret
 
 core::Run& RecordingRig::start(const Schedule& schedule, Buffers& buffers, core::Communicator& communicator) {
   const std::array<std::byte*, 2> bases{buffers.send.data(), buffers.recv.data()};
-  const core::Lock lock(engine().mutex);
+  const core::Lock lock(engine());
   return communicator.start(std::make_unique<core::RunPool>(communicator, schedule), bases);
 }
 
 void RecordingRig::let_go(core::Run& run) {
-  const core::Lock lock(engine().mutex);
+  const core::Lock lock(engine());
   run.let_go();
 }
 
 void RecordingRig::poll() {
-  const core::Lock lock(engine().mutex);
+  const core::Lock lock(engine());
   engine().progress();
 }
 

@@ -190,14 +190,14 @@ TEST_P(RefusedCall, EndsAlsoWhereNobodyHasAHandleAnyMore) {
   open(caller_config());
   refuse(*communicators_[kRefusing]);
   for (core::Run* run : start_others(kCalls[0], kRefusing)) {
-    const core::Lock lock(run->membership().engine().mutex);
+    const core::Lock lock(run->membership().engine());
     run->let_go();
   }
   const auto any_active = [&] {
     bool any = false;
     for (Rank rank = 0; rank < job_->size(); ++rank) {
       core::Engine& engine = job_->context(rank).engine();
-      const core::Lock lock(engine.mutex);
+      const core::Lock lock(engine);
       engine.for_each_active([](core::Pending& pending) { pending.stalled(); });
       any |= rank != kRefusing && engine.active() > 0;
     }
@@ -283,7 +283,7 @@ TEST_P(RefusedCall, ThatMakesAPersistentExchangeIsKnownWhenThatStarts) {
     const auto start = [](auto& exchanges) {
       std::vector<core::Run*> runs;
       for (auto& exchange : exchanges) {
-        const core::Lock lock(exchange->engine().mutex);
+        const core::Lock lock(exchange->engine());
         exchange->start();
         runs.push_back(&exchange->run());
       }

@@ -155,7 +155,7 @@ class CachedExchange : public testing::Test {
   }
 
   core::Run& start() {
-    const core::Lock lock(rig_.engine().mutex);
+    const core::Lock lock(rig_.engine());
     return collectives::start_neighbor_xchg(
         *communicator_, buffers_.send.data(), buffers_.recv.data(),
         {.send = collectives::BlockList::regular(block_, 1, 2), .recv = collectives::BlockList::regular(block_, 1, 2)});

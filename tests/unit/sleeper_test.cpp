@@ -44,7 +44,7 @@ class Sleeper : public testing::Test {
     return {rig_.start(exchange_with({2}, 8), others_), first};
   }
   void end_locked(std::size_t first) {
-    const core::Lock lock(rig_.engine().mutex);
+    const core::Lock lock(rig_.engine());
     end_from(first);
   }
 

@@ -67,14 +67,14 @@ class UserReductions : public testing::TestWithParam<ProgressMode> {
     std::byte* const bases[] = {buffers_.send.data(), buffers_.recv.data()};
     core::Run* run = nullptr;
     {
-      const core::Lock lock(rig_.engine().mutex);
+      const core::Lock lock(rig_.engine());
       run = &rig_.world()->start(pool, bases, function_.user());
     }
     rig_.engine().leave();
     return *run;
   }
   [[nodiscard]] std::string pending(const core::Run& run) {
-    const core::Lock lock(rig_.engine().mutex);
+    const core::Lock lock(rig_.engine());
     return run.describe_pending();
   }
   [[nodiscard]] bool waits_for_a_thread(const core::Run& run) {
@@ -139,7 +139,7 @@ TEST_P(UserReductions, DoNotHappenOnceTheRunHasEnded) {
   core::Run& run = start(*pool);
   EXPECT_FALSE(run.done());
   {
-    const core::Lock lock(rig_.engine().mutex);
+    const core::Lock lock(rig_.engine());
     run.abandon({make_error_code(Errc::timed_out), "enough"});
   }
   EXPECT_TRUE(run.done());

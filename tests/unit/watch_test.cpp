@@ -85,7 +85,7 @@ TEST_F(CheckingWatchTest, DoesNotRecommendWhatIsInForce) {
   EXPECT_THAT(heard_after(watch, seconds(60)),
               AllOf(HasSubstr("receive from rank"), HasSubstr("of the comparison of calls"), Not(HasSubstr("FAB_"))));
   {
-    const core::Lock lock(rig_.engine().mutex);
+    const core::Lock lock(rig_.engine());
     run.abandon({make_error_code(Errc::timed_out), "over"});
   }
   end(run);

@@ -29,11 +29,11 @@ struct Start {
   core::Communicator& core;
 
   core::Run& operator()(const void* send, void* recv, const collectives::NeighborXchg& call) const {
-    const core::Lock lock(core.engine().mutex);
+    const core::Lock lock(core.engine());
     return collectives::start_neighbor_xchg(core, send, recv, call);
   }
   core::Run& operator()(const void* send, void* recv, const collectives::CartShiftXchg& call) const {
-    const core::Lock lock(core.engine().mutex);
+    const core::Lock lock(core.engine());
     return collectives::start_cart_shift_xchg(core, send, recv, call);
   }
 };

@@ -114,7 +114,7 @@ void Lifecycle::close() {
   if (context_->engine().halted()) return;  // a child of fork(): MPI_Finalize is its parent's to call
   finish_naming(context_->engine());
   {
-    const core::Lock lock(context_->engine().mutex);
+    const core::Lock lock(context_->engine());
     context_->refusals().stop_listening();
   }
   static_cast<void>(context_->drain(std::numeric_limits<double>::infinity(), next_idle_hook()));

@@ -24,7 +24,7 @@ Schedule handshake(const JobInfo& job, const std::set<Rank>& peers) {
 // Both ends of an edge have to count it, or one would wait for ever for the other. A rank that refused a call has no
 // schedule for it, but has been asked by those that waited.
 core::Run& start(core::Context& context, core::Communicator& world) {
-  const core::Lock lock(context.engine().mutex);
+  const core::Lock lock(context.engine());
   const std::vector<Rank> in_schedules = context.peers().in_schedules(context.job().rank);
   std::set<Rank> peers(in_schedules.begin(), in_schedules.end());
   peers.insert(context.refusals().askers().begin(), context.refusals().askers().end());
@@ -47,7 +47,7 @@ void finalize(const std::shared_ptr<core::Context>& context, double timeout_s) {
     if (!run.done()) driver.rest();
   }
   if (!run.status().ok()) context->log().write(LogLevel::info, "closing: {}", run.status().message);
-  const core::Lock lock(context->engine().mutex);
+  const core::Lock lock(context->engine());
   run.let_go();
 }
 

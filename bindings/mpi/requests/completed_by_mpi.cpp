@@ -85,7 +85,7 @@ void end(Awaited& awaited) {
     awaited.code = error_class_of(status.errc());
   }
   {
-    const core::Lock lock(awaited.engine().mutex);
+    const core::Lock lock(awaited.engine());
     awaited.run->let_go();
   }
   awaited.attachment.reset();

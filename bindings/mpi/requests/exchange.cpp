@@ -111,7 +111,7 @@ void Exchange::let_run_go() noexcept {
     persistent_.reset();
     Pool::instance().count_persistent(-1);
   } else if (run_ != nullptr) {
-    const core::Lock lock(attachment_->core->engine().mutex);
+    const core::Lock lock(attachment_->core->engine());
     run_->let_go();
   }
   if (run_ != nullptr) Pool::instance().count_active(-1);
@@ -142,7 +142,7 @@ Outcome Exchange::end(MPI_Request& handle) {
   if (persistent()) return told(run_->status(), handle);
   const Status status = run_->status();
   {
-    const core::Lock lock(attachment_->core->engine().mutex);
+    const core::Lock lock(attachment_->core->engine());
     run_->let_go();
   }
   return told(status, handle);
@@ -162,7 +162,7 @@ void Exchange::abandon(MPI_Request& handle) noexcept {
 
 void Exchange::start() {
   {
-    const core::Lock lock(persistent_->engine().mutex);
+    const core::Lock lock(persistent_->engine());
     persistent_->start();
   }
   persistent_->engine().leave();
