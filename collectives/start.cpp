@@ -24,7 +24,8 @@ void check(const core::Communicator& communicator, const CollectiveCall& call) {
 }
 
 /// What a schedule depends on besides the communicator.
-core::CallShape& describe(core::Communicator& communicator, const CollectiveCall& call) {
+core::CallShape& describe(core::Communicator& communicator, const CollectiveCall& call)
+    FAB_REQUIRES(core::engine_lock) {
   core::CallShape& shape = communicator.empty_shape(key_of(call.collective));
   const Operator& operation = call.operation;
   shape.add(static_cast<std::uint64_t>(operation.reduction.op) << 32 |

@@ -13,7 +13,8 @@ namespace fab::collectives {
 /// Starts a call; builds nothing when the same shape was started before. The caller fills in what the call is about;
 /// rank, ranks and one_node are the communicator's. Under the engine's lock. Throws Error(invalid_rank) for a bad root,
 /// Error(invalid_count) for blocks that do not hold whole elements, or differ in size.
-core::Run& start(core::Communicator& communicator, const void* send, void* recv, const CollectiveCall& call);
+core::Run& start(core::Communicator& communicator, const void* send, void* recv, const CollectiveCall& call)
+    FAB_REQUIRES(core::engine_lock);
 
 /// Makes a persistent one, which throws when it is made what the start throws.
 [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& communicator, const void* send,

@@ -5,7 +5,10 @@
 namespace fab::core {
 
 Context::Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make)
-    : Runtime(config, std::move(store), make, [this]() -> Refusals::Courier& { return point_to_point(); }) {}
+    : Runtime(config, std::move(store), make, [this]() -> Refusals::Courier& {
+        engine_lock.assert_held();
+        return point_to_point();
+      }) {}
 
 std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Store> store,
                                        const TransportFactory& make) {

@@ -20,16 +20,16 @@ class Context final : public Runtime {
   /// Closes without meeting the other ranks, if close() was not called.
   ~Context();
 
-  /// From its first call on this rank listens for messages. Under the engine's lock.
-  [[nodiscard]] PointToPoint& point_to_point();
+  /// From its first call on this rank listens for messages.
+  [[nodiscard]] PointToPoint& point_to_point() FAB_REQUIRES(engine_lock);
   /// Null before that.
-  [[nodiscard]] PointToPoint* messages() noexcept { return point_to_point_.get(); }
-  [[nodiscard]] std::uint64_t strangers() const noexcept override;
+  [[nodiscard]] PointToPoint* messages() noexcept FAB_REQUIRES(engine_lock) { return point_to_point_.get(); }
+  [[nodiscard]] std::uint64_t strangers() const noexcept override FAB_REQUIRES(engine_lock);
 
  private:
   Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make);
 
-  std::unique_ptr<PointToPoint> point_to_point_;  ///< from the first message on
+  std::unique_ptr<PointToPoint> point_to_point_ FAB_GUARDED_BY(engine_lock);  ///< from the first message on
 };
 
 }  // namespace fab::core

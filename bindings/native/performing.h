@@ -30,7 +30,9 @@ struct Addresses {
 struct PreparedCollective : Addresses {
   collectives::CollectiveCall call;
 
-  [[nodiscard]] core::Run& start(core::Communicator& core) const { return collectives::start(core, send, recv, call); }
+  [[nodiscard]] core::Run& start(core::Communicator& core) const FAB_REQUIRES(core::engine_lock) {
+    return collectives::start(core, send, recv, call);
+  }
   [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& core) const {
     return collectives::make(core, send, recv, call);
   }
@@ -39,7 +41,7 @@ struct PreparedCollective : Addresses {
 struct PreparedXchg : Addresses {
   collectives::NeighborXchg call;
 
-  [[nodiscard]] core::Run& start(core::Communicator& core) const {
+  [[nodiscard]] core::Run& start(core::Communicator& core) const FAB_REQUIRES(core::engine_lock) {
     return collectives::start_neighbor_xchg(core, send, recv, call);
   }
   [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& core) const {
@@ -53,7 +55,7 @@ struct PreparedXchg : Addresses {
 struct PreparedShift : Addresses {
   collectives::CartShiftXchg call;
 
-  [[nodiscard]] core::Run& start(core::Communicator& core) const {
+  [[nodiscard]] core::Run& start(core::Communicator& core) const FAB_REQUIRES(core::engine_lock) {
     return collectives::start_cart_shift_xchg(core, send, recv, call);
   }
   [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& core) const {
@@ -64,7 +66,7 @@ struct PreparedShift : Addresses {
 struct PreparedNeighborCollective : Addresses {
   collectives::NeighborCollective call;
 
-  [[nodiscard]] core::Run& start(core::Communicator& core) const {
+  [[nodiscard]] core::Run& start(core::Communicator& core) const FAB_REQUIRES(core::engine_lock) {
     return collectives::start_neighbor_collective(core, send, recv, call);
   }
   [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& core) const {

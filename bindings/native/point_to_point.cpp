@@ -50,13 +50,13 @@ MessageMemory memory_of(std::span<const std::byte> data) { return {writable(data
 MessageMemory memory_of(const void* data, const Layout& layout) { return {writable(data), layout}; }
 
 auto sending(const MessageMemory& memory, Destination to, SendMode mode) {
-  return [=, &memory](core::Communicator& core) -> core::Pending& {
+  return [=, &memory](core::Communicator& core) FAB_REQUIRES(core::engine_lock) -> core::Pending& {
     return core.context().point_to_point().send(core, memory, to, mode);
   };
 }
 
 auto receiving(const MessageMemory& memory, Source from) {
-  return [=, &memory](core::Communicator& core) -> core::Pending& {
+  return [=, &memory](core::Communicator& core) FAB_REQUIRES(core::engine_lock) -> core::Pending& {
     return core.context().point_to_point().receive(core, memory, from);
   };
 }
@@ -146,9 +146,10 @@ Request irecv(const Communicator& communicator, void* data, const Layout& layout
 
 MessageInfo probe(const Communicator& communicator, Source from) {
   if (!check(communicator, from, "probe")) return {};
-  Request request = start_run(communicator, [&](core::Communicator& core) -> core::Pending& {
-    return core.context().point_to_point().probe(core, from);
-  });
+  Request request =
+      start_run(communicator, [&](core::Communicator& core) FAB_REQUIRES(core::engine_lock) -> core::Pending& {
+        return core.context().point_to_point().probe(core, from);
+      });
   request.wait();
   return request.message();
 }

@@ -97,7 +97,7 @@ void Job::start(std::shared_ptr<core::Communicator> communicator, Start start, P
     const core::Lock lock(its->engine());
     return start(*its);
   };
-  operation.let_go = [](core::Run& run) { run.let_go(); };
+  operation.let_go = [](core::Run& run) FAB_REQUIRES(core::engine_lock) { run.let_go(); };
   add(rank, std::move(operation));
 }
 

@@ -27,6 +27,6 @@ struct CartShiftXchg {
 
 /// Starts the shift. Under the engine's lock. Throws Error(invalid_topology) on a communicator that is not Cartesian.
 core::Run& start_cart_shift_xchg(core::Communicator& communicator, const void* send, void* recv,
-                                 const CartShiftXchg& call);
+                                 const CartShiftXchg& call) FAB_REQUIRES(core::engine_lock);
 
 }  // namespace fab::collectives

@@ -48,6 +48,6 @@ struct StandardOrder {
 /// Starts the call on a communicator with a topology; builds nothing when the same shape was started before. Under the
 /// engine's lock. Throws what build_neighbor_collective throws, and Error(invalid_topology) without a topology.
 core::Run& start_neighbor_collective(core::Communicator& communicator, const void* send, void* recv,
-                                     const NeighborCollective& call);
+                                     const NeighborCollective& call) FAB_REQUIRES(core::engine_lock);
 
 }  // namespace fab::collectives

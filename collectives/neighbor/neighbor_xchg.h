@@ -25,7 +25,7 @@ struct NeighborXchg {
 
 /// Starts the exchange on a communicator with a topology; builds nothing when the same shape was started before.
 /// Under the engine's lock. Throws what build_neighbor_xchg throws, and Error(invalid_topology) without a topology.
-core::Run& start_neighbor_xchg(core::Communicator& communicator, const void* send, void* recv,
-                               const NeighborXchg& call);
+core::Run& start_neighbor_xchg(core::Communicator& communicator, const void* send, void* recv, const NeighborXchg& call)
+    FAB_REQUIRES(core::engine_lock);
 
 }  // namespace fab::collectives

@@ -12,6 +12,7 @@
 #define FAB_CAPABILITY(name) FAB_THREAD_ANNOTATION(capability(name))
 #define FAB_SCOPED_CAPABILITY FAB_THREAD_ANNOTATION(scoped_lockable)
 #define FAB_GUARDED_BY(mutex) FAB_THREAD_ANNOTATION(guarded_by(mutex))
+#define FAB_PT_GUARDED_BY(mutex) FAB_THREAD_ANNOTATION(pt_guarded_by(mutex))
 #define FAB_REQUIRES(...) FAB_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
 #define FAB_EXCLUDES(...) FAB_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
 #define FAB_ACQUIRE(...) FAB_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/engine_lock.h"
 #include "core/run/called_as.h"
 #include "core/run/run_pool.h"
 
@@ -23,14 +24,14 @@ class CallCheck final : public Comparison {
   explicit CallCheck(Membership& communicator);
 
   /// A run that compares this call, for the holder to start and to let go. Throws what making a run throws.
-  [[nodiscard]] Run& prepare(const CalledAs& call);
-  [[nodiscard]] std::optional<std::string> difference(const Run& check) const override;
+  [[nodiscard]] Run& prepare(const CalledAs& call) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] std::optional<std::string> difference(const Run& check) const override FAB_REQUIRES(engine_lock);
 
   /// A run that tells how the call with this comparison has ended, for the holder to start and to let go. Throws what
   /// making a run throws.
-  [[nodiscard]] Run& prepare_closing(std::uint64_t sequence_tag);
-  void tell(Run& closing, std::string_view name, const Status& failure) const override;
-  [[nodiscard]] Status found(const Run& closing, std::string_view name) const override;
+  [[nodiscard]] Run& prepare_closing(std::uint64_t sequence_tag) FAB_REQUIRES(engine_lock);
+  void tell(Run& closing, std::string_view name, const Status& failure) const override FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Status found(const Run& closing, std::string_view name) const override FAB_REQUIRES(engine_lock);
 
  private:
   RunPool checks_;

@@ -52,6 +52,7 @@ void Communicator::set_topology(Topology topology) {
 
 void Communicator::set_context_id(ContextId id) {
   engine().enqueue([self = shared_from_this(), this, id] {
+    engine_lock.assert_held();
     name(id);
     for (const auto& [place, reason] : take_refused()) refuse_call(place, reason);
   });
@@ -60,6 +61,7 @@ void Communicator::set_context_id(ContextId id) {
 // Peers need not be told of refused calls: theirs fail as well.
 void Communicator::refuse_context_id(Status reason) {
   engine().enqueue([self = shared_from_this(), this, reason = std::move(reason)] {
+    engine_lock.assert_held();
     refuse(reason);
     static_cast<void>(take_refused());
   });
@@ -121,7 +123,6 @@ void Communicator::refuse_call(std::uint64_t place, const std::string& reason) {
   if (size() == 1) return;
   if (has_context_id()) return context_->refusals().add({context_id(), place}, reason);
   if (refused_.empty()) {
-    engine_lock.assert_held();
     engine().activated();
   }
   refused_.emplace_back(place, reason);
@@ -129,7 +130,6 @@ void Communicator::refuse_call(std::uint64_t place, const std::string& reason) {
 
 Communicator::RefusedCalls Communicator::take_refused() {
   if (refused_.empty()) return {};
-  engine_lock.assert_held();
   engine().deactivated();
   return std::exchange(refused_, {});
 }
@@ -159,6 +159,7 @@ Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> b
       run.set_written_messages(std::make_unique<OneSided>(
           run, tags.lasting(number + 1),
           [this](Schedule letters, std::uint64_t tag, const std::function<void(Run&)>& fill) {
+            engine_lock.assert_held();
             Run& telling = make_retired(std::move(letters), Plan::Use::runs, {}, tag);
             fill(telling);
             start_lasting(telling);

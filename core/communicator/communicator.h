@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "core/base/engine_lock.h"
 #include "core/communicator/call_check.h"
 #include "core/communicator/plan_cache.h"
 #include "core/context.h"
@@ -43,7 +44,7 @@ class Communicator final : public Membership {
 
   /// An empty shape to fill in, in memory that is used again and again: valid until the next one is asked for. Under
   /// the engine's lock.
-  [[nodiscard]] CallShape& empty_shape(std::uint64_t call) {
+  [[nodiscard]] CallShape& empty_shape(std::uint64_t call) FAB_REQUIRES(engine_lock) {
     shape_.reset(call);
     return shape_;
   }
@@ -52,17 +53,17 @@ class Communicator final : public Membership {
   /// `words` what the call is called where calls are compared (CalledAs); empty: by the name of its schedule.
   template <class Build>
   Run& start(const CallShape& shape, std::span<std::byte* const> bases, Build&& build, const UserReduction& user = {},
-             const std::string& words = {}) {
+             const std::string& words = {}) FAB_REQUIRES(engine_lock) {
     if (RunPool* const known = plans_.find(shape)) return start(*known, bases, user, words);
     auto made = std::make_unique<RunPool>(*this, build());
     if (!plans_.keeps_plans()) return start(std::move(made), bases, user, words);
     return start(plans_.store(shape, std::move(made)), bases, user, words);
   }
   Run& start(RunPool& pool, std::span<std::byte* const> bases, const UserReduction& user = {},
-             const std::string& words = {});
+             const std::string& words = {}) FAB_REQUIRES(engine_lock);
   /// Of a plan that ends with this run.
   Run& start(std::unique_ptr<RunPool> pool, std::span<std::byte* const> bases, const UserReduction& user = {},
-             const std::string& words = {});
+             const std::string& words = {}) FAB_REQUIRES(engine_lock);
   /// Called while an exception is handled: the call that it ends was refused, and uses up its place (refused_call.h).
   enum class Order : std::uint8_t { calls, lasting };
   void call_refused(Order order) noexcept;
@@ -78,41 +79,42 @@ class Communicator final : public Membership {
   /// The one run of a persistent exchange, to be given back. All ranks of the communicator make theirs in the same
   /// order. Throws Error(no_resources) when as many last as tags can tell apart.
   [[nodiscard]] Run& make_lasting(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user = {},
-                                  const std::string& words = {});
-  void give_back_lasting(Run& run) noexcept;
+                                  const std::string& words = {}) FAB_REQUIRES(engine_lock);
+  void give_back_lasting(Run& run) noexcept FAB_REQUIRES(engine_lock);
   /// Throws Error(cancelled) when the context is closed.
-  void start_lasting(Run& run);
-  [[nodiscard]] std::size_t cached_plans() const noexcept { return plans_.size(); }
-  [[nodiscard]] std::size_t retired_plans() const noexcept { return plans_.retired(); }
+  void start_lasting(Run& run) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] std::size_t cached_plans() const noexcept FAB_REQUIRES(engine_lock) { return plans_.size(); }
+  [[nodiscard]] std::size_t retired_plans() const noexcept FAB_REQUIRES(engine_lock) { return plans_.retired(); }
 
  private:
   /// By their places.
   using RefusedCalls = std::vector<std::pair<std::uint64_t, std::string>>;
 
-  void check_open(const Plan& plan) const;
-  [[nodiscard]] Run& compare(const CalledAs& call);
+  void check_open(const Plan& plan) const FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Run& compare(const CalledAs& call) FAB_REQUIRES(engine_lock);
   /// Starts the comparison, after which, and with whose end, the run goes on.
-  void compare(const CalledAs& call, Run& run);
-  void refuse_call(std::uint64_t place, const std::string& reason);
-  [[nodiscard]] RefusedCalls take_refused();
+  void compare(const CalledAs& call, Run& run) FAB_REQUIRES(engine_lock);
+  void refuse_call(std::uint64_t place, const std::string& reason) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] RefusedCalls take_refused() FAB_REQUIRES(engine_lock);
   /// For the persistent exchange of that number.
-  void make_contact(const Plan& plan, std::uint64_t number);
+  void make_contact(const Plan& plan, std::uint64_t number) FAB_REQUIRES(engine_lock);
   [[nodiscard]] Run& make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
-                                  std::uint64_t sequence_tag, const UserReduction& user = {});
+                                  std::uint64_t sequence_tag, const UserReduction& user = {}) FAB_REQUIRES(engine_lock);
 
   const std::shared_ptr<Context> context_;  ///< outlives all that follows
   std::optional<Topology> topology_;
   Neighborhood neighborhood_;
-  std::uint64_t next_sequence_ = 0;
-  std::uint64_t next_lasting_ = 0;
-  std::uint64_t lasting_ = 0;
-  bool call_again_ = false;  ///< the exception on its way says that the same call may be made later
-  std::uint64_t calls_ = 0;  ///< counted where they are compared
-  RefusedCalls refused_;     ///< until there is an id; somebody has to drive meanwhile
+  std::uint64_t next_sequence_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint64_t next_lasting_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint64_t lasting_ FAB_GUARDED_BY(engine_lock) = 0;
+  /// The exception on its way says that the same call may be made later.
+  bool call_again_ FAB_GUARDED_BY(engine_lock) = false;
+  std::uint64_t calls_ FAB_GUARDED_BY(engine_lock) = 0;  ///< counted where they are compared
+  RefusedCalls refused_ FAB_GUARDED_BY(engine_lock);     ///< until there is an id; somebody has to drive meanwhile
   bool compares_calls_;
-  std::unique_ptr<CallCheck> call_check_;  ///< from the first call on that is compared
-  CallShape shape_;
-  PlanCache plans_;
+  std::unique_ptr<CallCheck> call_check_ FAB_GUARDED_BY(engine_lock);  ///< from the first call on that is compared
+  CallShape shape_ FAB_GUARDED_BY(engine_lock);
+  PlanCache plans_ FAB_GUARDED_BY(engine_lock);
 };
 
 }  // namespace fab::core

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "core/base/engine_lock.h"
 #include "core/communicator/communicator.h"
 
 namespace fab::core {
@@ -22,11 +23,11 @@ class Persistent {
   /// Lets go: what is in flight goes on by itself.
   ~Persistent();
 
-  /// Not all ranks make each start, so starts are not compared (FAB_CHECK). Under the engine's lock.
-  void compare_no_starts() noexcept { run_->compare_no_starts(); }
-  /// Under the engine's lock. Throws Error(invalid_argument) while the last start is not complete, Error(cancelled)
+  /// Not all ranks make each start, so starts are not compared (FAB_CHECK).
+  void compare_no_starts() noexcept FAB_REQUIRES(engine_lock) { run_->compare_no_starts(); }
+  /// Throws Error(invalid_argument) while the last start is not complete, Error(cancelled)
   /// when the context is closed.
-  void start();
+  void start() FAB_REQUIRES(engine_lock);
   /// Started, and its outcome was not told yet.
   [[nodiscard]] bool active() const noexcept { return active_; }
   /// Its outcome was told.

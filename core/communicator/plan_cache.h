@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/engine_lock.h"
 #include "core/plan/call_shape.h"
 #include "core/run/run_pool.h"
 
@@ -15,18 +16,18 @@ class PlanCache final : RunPool::Keeper {
   explicit PlanCache(std::size_t capacity) : capacity_(capacity) {}
 
   /// The plan of calls of this shape; null when there is none.
-  [[nodiscard]] RunPool* find(const CallShape& shape) noexcept {
+  [[nodiscard]] RunPool* find(const CallShape& shape) noexcept FAB_REQUIRES(engine_lock) {
     RunPool* const expected = find_expected(shape);
     return expected != nullptr ? expected : find_any(shape);
   }
   [[nodiscard]] bool keeps_plans() const noexcept { return capacity_ > 0; }
   /// Precondition: keeps_plans().
-  RunPool& store(const CallShape& shape, std::unique_ptr<RunPool> pool);
+  RunPool& store(const CallShape& shape, std::unique_ptr<RunPool> pool) FAB_REQUIRES(engine_lock);
   /// Keeps one that is in use, and cannot be found any more, until none of its runs is.
-  void retire(std::unique_ptr<RunPool> pool);
-  void drop(const RunPool& pool) noexcept override;
-  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
-  [[nodiscard]] std::size_t retired() const noexcept { return retired_.size(); }
+  void retire(std::unique_ptr<RunPool> pool) FAB_REQUIRES(engine_lock);
+  void drop(const RunPool& pool) noexcept override FAB_REQUIRES(engine_lock);
+  [[nodiscard]] std::size_t size() const noexcept FAB_REQUIRES(engine_lock) { return entries_.size(); }
+  [[nodiscard]] std::size_t retired() const noexcept FAB_REQUIRES(engine_lock) { return retired_.size(); }
 
  private:
   struct Entry {
@@ -38,29 +39,29 @@ class PlanCache final : RunPool::Keeper {
   };
 
   /// The one that came after the latest one the last time: programs mostly repeat themselves.
-  [[nodiscard]] RunPool* find_expected(const CallShape& shape) noexcept {
+  [[nodiscard]] RunPool* find_expected(const CallShape& shape) noexcept FAB_REQUIRES(engine_lock) {
     if (latest_ >= entries_.size()) return nullptr;
     const std::size_t expected = entries_[latest_].next;
     if (expected >= entries_.size() || !(entries_[expected].shape == shape)) return nullptr;
     return &use(expected);
   }
-  [[nodiscard]] RunPool* find_any(const CallShape& shape) noexcept;
-  RunPool& use(std::size_t index) noexcept {
+  [[nodiscard]] RunPool* find_any(const CallShape& shape) noexcept FAB_REQUIRES(engine_lock);
+  RunPool& use(std::size_t index) noexcept FAB_REQUIRES(engine_lock) {
     entries_[index].last_use = ++uses_;
     latest_ = index;
     return *entries_[index].pool;
   }
   /// Now this one comes after the latest one.
-  void expect(std::size_t index) noexcept {
+  void expect(std::size_t index) noexcept FAB_REQUIRES(engine_lock) {
     if (latest_ < entries_.size()) entries_[latest_].next = index;
   }
-  void displace_one();
+  void displace_one() FAB_REQUIRES(engine_lock);
 
   std::size_t capacity_;
-  std::uint64_t uses_ = 0;
-  std::size_t latest_ = 0;
-  std::vector<Entry> entries_;
-  std::vector<std::unique_ptr<RunPool>> retired_;  ///< in use still
+  std::uint64_t uses_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::size_t latest_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::vector<Entry> entries_ FAB_GUARDED_BY(engine_lock);
+  std::vector<std::unique_ptr<RunPool>> retired_ FAB_GUARDED_BY(engine_lock);  ///< in use still
 };
 
 }  // namespace fab::core

@@ -9,14 +9,17 @@ Discards::Discard::Discard(Discards& its_owner, const Peer& its_peer, std::uint6
                            bool is_first_part)
     : Post(
           [](Completion& self, std::uint64_t arrived_bytes, std::uint64_t arrived_tag) noexcept {
+            engine_lock.assert_held();
             auto& discard = static_cast<Discard&>(self);
             discard.owner.arrived(discard, arrived_bytes, arrived_tag);
           },
           [](Completion& self, const Status&) noexcept {
+            engine_lock.assert_held();
             auto& discard = static_cast<Discard&>(self);
             discard.owner.forget(discard);
           },
           [](Post& self) {
+            engine_lock.assert_held();
             auto& discard = static_cast<Discard&>(self);
             return discard.owner.post(discard);
           }),
@@ -44,7 +47,6 @@ bool Discards::post(Discard& discard) {
   const std::array<iovec, 1> memory{{{discard.memory.get(), discard.bytes}}};
   const PostResult result = discard.peer.post_recv(memory, discard.tag, tags_, discard);
   if (result != PostResult::again) return true;
-  engine_lock.assert_held();
   engine_.retry_later(discard);
   return false;
 }

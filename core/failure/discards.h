@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "core/base/engine_lock.h"
 #include "core/peers/peers.h"
 #include "core/progress/engine.h"
 #include "core/wire/frame.h"
@@ -20,10 +21,10 @@ class Discards {
   Discards(Engine& engine, const TagFormat& tags) : engine_(engine), tags_(tags) {}
 
   /// Receives and drops a message (its first part and, as its frame says, the others). `tag` is that of the first part.
-  void message(const Peer& peer, std::uint64_t tag);
+  void message(const Peer& peer, std::uint64_t tag) FAB_REQUIRES(engine_lock);
   /// Receives and drops those of a message's later parts that no receive expects. `tag` is that of the first part.
   void later_parts(const Peer& peer, std::uint64_t tag, std::span<const MessagePart> coming,
-                   std::span<const MessagePart> expected);
+                   std::span<const MessagePart> expected) FAB_REQUIRES(engine_lock);
 
  private:
   struct Discard : Post {
@@ -37,14 +38,14 @@ class Discards {
     std::unique_ptr<std::byte[]> memory;
   };
 
-  void start(const Peer& peer, std::uint64_t tag, std::uint64_t bytes, bool first_part);
-  bool post(Discard& discard);
-  void arrived(Discard& discard, std::uint64_t bytes, std::uint64_t tag);
-  void forget(const Discard& discard);
+  void start(const Peer& peer, std::uint64_t tag, std::uint64_t bytes, bool first_part) FAB_REQUIRES(engine_lock);
+  bool post(Discard& discard) FAB_REQUIRES(engine_lock);
+  void arrived(Discard& discard, std::uint64_t bytes, std::uint64_t tag) FAB_REQUIRES(engine_lock);
+  void forget(const Discard& discard) FAB_REQUIRES(engine_lock);
 
   Engine& engine_;
   const TagFormat& tags_;
-  std::list<Discard> discards_;
+  std::list<Discard> discards_ FAB_GUARDED_BY(engine_lock);
 };
 
 }  // namespace fab::core

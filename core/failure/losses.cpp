@@ -63,6 +63,7 @@ void Losses::met(Peer& peer, std::string_view lifeline_address) {
   peer.lifeline = lifelines_->meet(peer.world_rank, lifeline_address, Clock::now());
   if (peer.lifeline == nullptr) return;
   peer.provider->ask_before_receiving(peer.handle, [this, line = peer.lifeline] {
+    engine_lock.assert_held();
     if (line->state != Lifeline::State::ended) lifelines_->poll(Clock::now());
     return line->state == Lifeline::State::ended && line->end != Lifeline::End::closed;
   });
@@ -98,12 +99,11 @@ void Losses::look_at(const Peer& peer, Time now) {
 void Losses::look_at_active(Time now) {
   quiet_.clear();
   const bool any_ended = lifelines_ != nullptr && lifelines_->any_ended();
-  engine_lock.assert_held();
-  engine_.for_each_active([&](Pending& pending) {
+  engine_.for_each_active([&](Pending& pending) FAB_REQUIRES(engine_lock) {
     if (given_up_ > 0 && !pending.older_than_loss)
       if (CallScope* const used = pending.held_scope()) go_on(*used);
     if (any_ended)
-      pending.visit_peers([](const Peer& peer) {
+      pending.visit_peers([](const Peer& peer) FAB_REQUIRES(engine_lock) {
         if (peer.lifeline != nullptr && peer.lifeline->state == Lifeline::State::ended) ++peer.lifeline->awaited_now;
       });
     const std::uint64_t settled = pending.settled_count();
@@ -121,6 +121,7 @@ void Losses::look_at_active(Time now) {
 void Losses::find_lost(Time now) {
   if (lifelines_ == nullptr || !lifelines_->any_ended()) return;
   lifelines_->for_each_ended([&](Lifeline& line) {
+    engine_lock.assert_held();
     const int before = std::exchange(line.awaited, std::exchange(line.awaited_now, 0));
     if (line.awaited == 0) return;
     if (before == 0 || line.awaited < before) {
@@ -139,7 +140,8 @@ std::size_t Losses::look(Time now) {
   if (lifelines_ != nullptr) lifelines_->poll(now);
   lost_.clear();
   look_at_active(now);
-  for (const Pending* pending : quiet_) pending->visit_peers([&](const Peer& peer) { look_at(peer, now); });
+  for (const Pending* pending : quiet_)
+    pending->visit_peers([&](const Peer& peer) FAB_REQUIRES(engine_lock) { look_at(peer, now); });
   find_lost(now);
   drop_connections(now);
   for (const Lost& lost : lost_) lose(*lost.peer, describe(lost.end, vanished_s_), lost.end == Lifeline::End::vanished);
@@ -154,7 +156,7 @@ void Losses::drop_connections(Time now) {
     const bool whole_host = quiet >= scaled(kStuckFast);
     if (quiet < scaled(kStuck) || pending->drops > (whole_host ? 1 : 0)) continue;
     ++pending->drops;
-    pending->visit_peers([whole_host](const Peer& peer) {
+    pending->visit_peers([whole_host](const Peer& peer) FAB_REQUIRES(engine_lock) {
       if (peer.state == Peer::State::ready) peer.provider->drop(peer.handle, whole_host);
     });
   }
@@ -163,8 +165,7 @@ void Losses::drop_connections(Time now) {
 void Losses::lose(Peer& peer, const std::string& reason, bool vanished) {
   declare(peer.world_rank, reason);
   const Status status{make_error_code(Errc::unreachable), reason};
-  engine_lock.assert_held();
-  engine_.for_each_active([&](Pending& pending) { pending.peer_lost(peer, status); });
+  engine_.for_each_active([&](Pending& pending) FAB_REQUIRES(engine_lock) { pending.peer_lost(peer, status); });
   if (listener_ != nullptr) listener_->peer_lost(peer.world_rank, status);
   if (vanished) peer.provider->drop(peer.handle, true);
 }
@@ -189,8 +190,7 @@ void Losses::declare(Rank rank, const std::string& reason) {
 std::size_t Losses::end_concerned(Time now) {
   if (losses_.empty()) return 0;
   std::size_t ended = 0;
-  engine_lock.assert_held();
-  engine_.for_each_active([&](Pending& pending) {
+  engine_.for_each_active([&](Pending& pending) FAB_REQUIRES(engine_lock) {
     if (pending.quiet_since == Time{} || now - pending.quiet_since < scaled(kGrace)) return;
     const Rank culprit = culprit_of(pending);
     const Loss* const loss = culprit == kNoRank ? nullptr : find(culprit);
@@ -208,7 +208,7 @@ Rank Losses::culprit_of(const Pending& pending) {
   const std::uint32_t word = used != nullptr && used->id ? word_of(*used->id) : 0;
   Rank culprit = kNoRank;
   bool all = true;
-  pending.visit_peers([&](const Peer& peer) {
+  pending.visit_peers([&](const Peer& peer) FAB_REQUIRES(engine_lock) {
     const Rank found = peer.state == Peer::State::ready ? culprit_of(peer, word) : kNoRank;
     if (found == kNoRank) all = false;
     if (culprit == kNoRank) culprit = found;
@@ -237,8 +237,7 @@ void Losses::ended(const Pending& call, CallScope& scope, Rank culprit) {
 // Who waits for this rank on the same communicator, in this call or a later one, would wait for as long as this rank's
 // program does something else.
 void Losses::give_up(CallScope& scope, Rank culprit) {
-  engine_lock.assert_held();
-  engine_.for_each_active([&scope](Pending& pending) {
+  engine_.for_each_active([&scope](Pending& pending) FAB_REQUIRES(engine_lock) {
     if (pending.held_scope() == &scope) pending.older_than_loss = true;
   });
   if (scope.given_up_for != kNoRank) return;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/engine_lock.h"
 #include "core/failure/call_scope.h"
 #include "core/failure/lifelines.h"
 #include "core/failure/notices.h"
@@ -25,9 +26,9 @@ namespace fab::core {
 class LossListener {
  public:
   /// Nothing more will come from, or go to, this rank of the job.
-  virtual void peer_lost(Rank world_rank, const Status& reason) = 0;
+  virtual void peer_lost(Rank world_rank, const Status& reason) FAB_REQUIRES(engine_lock) = 0;
   /// What is on its way there may never leave: nobody waits for it any more.
-  virtual void give_up_envelopes(Rank world_rank) = 0;
+  virtual void give_up_envelopes(Rank world_rank) FAB_REQUIRES(engine_lock) = 0;
 
  protected:
   ~LossListener() = default;
@@ -42,35 +43,40 @@ class Losses final : public Lookout, public PeerWatcher {
   void set_listener(LossListener* listener) noexcept { listener_ = listener; }
 
   /// Of this rank's lifelines, for its peers; empty: it has none.
-  [[nodiscard]] std::string address() const { return lifelines_ == nullptr ? std::string() : lifelines_->address(); }
+  [[nodiscard]] std::string address() const FAB_REQUIRES(engine_lock) {
+    return lifelines_ == nullptr ? std::string() : lifelines_->address();
+  }
   /// There is something to look at.
-  [[nodiscard]] bool can_look() const noexcept;
-  void met(Peer& peer, std::string_view lifeline_address) override;
+  [[nodiscard]] bool can_look() const noexcept FAB_REQUIRES(engine_lock);
+  void met(Peer& peer, std::string_view lifeline_address) override FAB_REQUIRES(engine_lock);
 
-  std::size_t look(Time now) override;
-  [[nodiscard]] int idle_fd() const noexcept override { return lifelines_ == nullptr ? -1 : lifelines_->port(); }
-  void answer() override;
+  std::size_t look(Time now) override FAB_REQUIRES(engine_lock);
+  [[nodiscard]] int idle_fd() const noexcept override FAB_REQUIRES(engine_lock) {
+    return lifelines_ == nullptr ? -1 : lifelines_->port();
+  }
+  void answer() override FAB_REQUIRES(engine_lock);
 
   /// An operation with this peer failed. Returns whose fault it was: that peer's, or that of a rank which it has lost
   /// itself.
-  Rank note(const Peer& peer, const Status& status);
+  Rank note(const Peer& peer, const Status& status) FAB_REQUIRES(engine_lock);
   /// What to say of it.
-  [[nodiscard]] std::string explain(Rank culprit, const Peer& peer, const Status& status) const;
+  [[nodiscard]] std::string explain(Rank culprit, const Peer& peer, const Status& status) const
+      FAB_REQUIRES(engine_lock);
   /// Another rank told why it failed.
-  void heard_of(const FailureNotice& notice);
-  [[nodiscard]] bool any() const noexcept { return !losses_.empty(); }
-  [[nodiscard]] bool has_lost(Rank rank) const noexcept { return find(rank) != nullptr; }
+  void heard_of(const FailureNotice& notice) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] bool any() const noexcept FAB_REQUIRES(engine_lock) { return !losses_.empty(); }
+  [[nodiscard]] bool has_lost(Rank rank) const noexcept FAB_REQUIRES(engine_lock) { return find(rank) != nullptr; }
 
   /// The user is told how a call has ended, on a communicator where this rank has given up one, or that it has failed,
   /// by the fault of `culprit` (kNoRank: nobody's). Its peers learn what they may still expect of this rank there.
-  void ended(const Pending& call, CallScope& scope, Rank culprit);
+  void ended(const Pending& call, CallScope& scope, Rank culprit) FAB_REQUIRES(engine_lock);
 
   /// In a child of fork(), which must not keep its parent's lines alive.
-  void leave_to_parent() noexcept {
+  void leave_to_parent() noexcept FAB_REQUIRES(engine_lock) {
     if (lifelines_ != nullptr) lifelines_->leave_to_parent();
   }
   /// This rank closes: those who wait for it learn that it did so in order.
-  void close();
+  void close() FAB_REQUIRES(engine_lock);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -80,24 +86,24 @@ class Losses final : public Lookout, public PeerWatcher {
     std::string reason;
   };
 
-  void look_at_active(Time now);
+  void look_at_active(Time now) FAB_REQUIRES(engine_lock);
   /// Somebody has waited for this peer for a while.
-  void look_at(const Peer& peer, Time now);
+  void look_at(const Peer& peer, Time now) FAB_REQUIRES(engine_lock);
   /// Those that have ended, and from which nothing has come for a while.
-  void find_lost(Time now);
-  void lose(Peer& peer, const std::string& reason, bool vanished);
+  void find_lost(Time now) FAB_REQUIRES(engine_lock);
+  void lose(Peer& peer, const std::string& reason, bool vanished) FAB_REQUIRES(engine_lock);
   /// Ends connections with peers whose messages keep somebody that was given up.
-  void drop_connections(Time now);
-  void declare(Rank rank, const std::string& reason);
-  [[nodiscard]] const Loss* find(Rank rank) const noexcept;
+  void drop_connections(Time now) FAB_REQUIRES(engine_lock);
+  void declare(Rank rank, const std::string& reason) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] const Loss* find(Rank rank) const noexcept FAB_REQUIRES(engine_lock);
   /// Ends what waits for somebody who will not come: who is lost, as others say, or has given up. Returns how many.
-  std::size_t end_concerned(Time now);
+  std::size_t end_concerned(Time now) FAB_REQUIRES(engine_lock);
   /// By whose fault it waits in vain; kNoRank: it may yet end well.
-  [[nodiscard]] Rank culprit_of(const Pending& pending);
-  [[nodiscard]] Rank culprit_of(const Peer& peer, std::uint32_t communicator) const;
-  void give_up(CallScope& scope, Rank culprit);
-  void go_on(CallScope& scope);
-  void tell(const GivenUp& what);
+  [[nodiscard]] Rank culprit_of(const Pending& pending) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Rank culprit_of(const Peer& peer, std::uint32_t communicator) const FAB_REQUIRES(engine_lock);
+  void give_up(CallScope& scope, Rank culprit) FAB_REQUIRES(engine_lock);
+  void go_on(CallScope& scope) FAB_REQUIRES(engine_lock);
+  void tell(const GivenUp& what) FAB_REQUIRES(engine_lock);
   [[nodiscard]] static std::string describe(Lifeline::End end, double vanished_s);
 
   [[nodiscard]] Clock::duration scaled(std::chrono::milliseconds time) const noexcept {
@@ -113,17 +119,17 @@ class Losses final : public Lookout, public PeerWatcher {
   LossListener* listener_ = nullptr;
   const double vanished_s_;  ///< FAB_PEER_TIMEOUT
   const double scale_;       ///< of all other times
-  std::unique_ptr<Lifelines> lifelines_;
-  Time next_look_{};
-  std::vector<Loss> losses_;
-  int given_up_ = 0;  ///< communicators
+  std::unique_ptr<Lifelines> lifelines_ FAB_PT_GUARDED_BY(engine_lock);
+  Time next_look_ FAB_GUARDED_BY(engine_lock) = {};
+  std::vector<Loss> losses_ FAB_GUARDED_BY(engine_lock);
+  int given_up_ FAB_GUARDED_BY(engine_lock) = 0;  ///< communicators
   // Of one look.
-  std::vector<Pending*> quiet_;
+  std::vector<Pending*> quiet_ FAB_GUARDED_BY(engine_lock);
   struct Lost {
     Peer* peer;
     Lifeline::End end;
   };
-  std::vector<Lost> lost_;
+  std::vector<Lost> lost_ FAB_GUARDED_BY(engine_lock);
 };
 
 }  // namespace fab::core

@@ -5,12 +5,22 @@
 namespace fab::core {
 
 Notices::Notice::Notice(Notices& its_owner, const Peer& its_peer, std::uint64_t its_tag, const FailureNotice& notice)
-    : Post([](Completion& self, std::uint64_t,
-              std::uint64_t) noexcept { static_cast<Notice&>(self).owner.forget(static_cast<Notice&>(self)); },
-           [](Completion& self, const Status&) noexcept {
-             static_cast<Notice&>(self).owner.forget(static_cast<Notice&>(self));
-           },
-           [](Post& self) { return static_cast<Notice&>(self).owner.post(static_cast<Notice&>(self)); }),
+    : Post(
+          [](Completion& self, std::uint64_t, std::uint64_t) noexcept {
+            engine_lock.assert_held();
+            auto& left = static_cast<Notice&>(self);
+            left.owner.forget(left);
+          },
+          [](Completion& self, const Status&) noexcept {
+            engine_lock.assert_held();
+            auto& failed = static_cast<Notice&>(self);
+            failed.owner.forget(failed);
+          },
+          [](Post& self) {
+            engine_lock.assert_held();
+            auto& refused = static_cast<Notice&>(self);
+            return refused.owner.post(refused);
+          }),
       owner(its_owner),
       peer(its_peer),
       tag(its_tag) {
@@ -18,13 +28,11 @@ Notices::Notice::Notice(Notices& its_owner, const Peer& its_peer, std::uint64_t 
 }
 
 void Notices::send(const Peer& peer, std::uint64_t tag, const FailureNotice& notice) {
-  engine_lock.assert_held();
   engine_.activated();
   post(notices_.emplace_back(*this, peer, tag, notice));
 }
 
 bool Notices::post(Notice& notice) {
-  engine_lock.assert_held();
   const std::array<iovec, 1> memory{{{notice.memory.data(), notice.memory.size()}}};
   const PostResult result = notice.peer.provider->post_send(notice.peer.handle, memory, notice.tag, notice);
   if (result == PostResult::done) forget(notice);
@@ -34,14 +42,12 @@ bool Notices::post(Notice& notice) {
 }
 
 void Notices::forget(const Notice& notice) {
-  engine_lock.assert_held();
   const bool active = notice.active;
   notices_.remove_if([&notice](const Notice& other) { return &other == &notice; });
   if (active) engine_.deactivated();
 }
 
 void Notices::rank_lost(Rank world_rank) {
-  engine_lock.assert_held();
   for (auto next = notices_.begin(); next != notices_.end();) {
     Notice& notice = *next++;
     if (notice.peer.world_rank != world_rank || !std::exchange(notice.active, false)) continue;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <list>
 
+#include "core/base/engine_lock.h"
 #include "core/peers/peers.h"
 #include "core/wire/frame.h"
 
@@ -17,9 +18,9 @@ class Notices {
   explicit Notices(Engine& engine) : engine_(engine) {}
 
   /// In place of a message. Counts as active until it has left.
-  void send(const Peer& peer, std::uint64_t tag, const FailureNotice& notice);
+  void send(const Peer& peer, std::uint64_t tag, const FailureNotice& notice) FAB_REQUIRES(engine_lock);
   /// Those to this rank of the job may never leave: nobody waits for them any more.
-  void rank_lost(Rank world_rank);
+  void rank_lost(Rank world_rank) FAB_REQUIRES(engine_lock);
 
  private:
   struct Notice : Post {
@@ -32,11 +33,11 @@ class Notices {
     std::array<std::byte, FrameHead::kBytes> memory;
   };
 
-  bool post(Notice& notice);
-  void forget(const Notice& notice);
+  bool post(Notice& notice) FAB_REQUIRES(engine_lock);
+  void forget(const Notice& notice) FAB_REQUIRES(engine_lock);
 
   Engine& engine_;
-  std::list<Notice> notices_;
+  std::list<Notice> notices_ FAB_GUARDED_BY(engine_lock);
 };
 
 }  // namespace fab::core

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/engine_lock.h"
 #include "core/progress/engine.h"
 #include "core/wire/match_tag.h"
 
@@ -35,10 +36,11 @@ class Refusals {
   class Courier {
    public:
     /// This rank waits for that one, and wants to know which calls it refuses.
-    virtual void ask_refusals(Rank world_rank) = 0;
-    virtual void tell_refusal(Rank world_rank, const CallPlace& place, std::string_view reason) = 0;
+    virtual void ask_refusals(Rank world_rank) FAB_REQUIRES(engine_lock) = 0;
+    virtual void tell_refusal(Rank world_rank, const CallPlace& place, std::string_view reason)
+        FAB_REQUIRES(engine_lock) = 0;
     /// From now on questions are heard, also those of ranks of the node that nothing was sent to yet.
-    virtual void listen_to_node() = 0;
+    virtual void listen_to_node() FAB_REQUIRES(engine_lock) = 0;
 
    protected:
     ~Courier() = default;
@@ -54,20 +56,20 @@ class Refusals {
       : engine_(engine), self_(self), courier_(std::move(courier)) {}
 
   /// This rank has refused a call. From now on it listens, in the progress thread while no caller is in fab.
-  void add(const CallPlace& place, const std::string& reason);
+  void add(const CallPlace& place, const std::string& reason) FAB_REQUIRES(engine_lock);
   /// A peer is waited for, and does nothing.
-  void ask(Rank world_rank);
+  void ask(Rank world_rank) FAB_REQUIRES(engine_lock);
   /// What a peer has told about a call; null: nothing.
-  [[nodiscard]] const Refusal* find(const CallPlace& place) const;
+  [[nodiscard]] const Refusal* find(const CallPlace& place) const FAB_REQUIRES(engine_lock);
 
   /// Before closing, which waits for all that is active.
-  void stop_listening();
+  void stop_listening() FAB_REQUIRES(engine_lock);
   /// The ranks that have asked: they wait, or waited, for this one, also where it refused what they called.
-  [[nodiscard]] const std::set<Rank>& askers() const noexcept { return askers_; }
+  [[nodiscard]] const std::set<Rank>& askers() const noexcept FAB_REQUIRES(engine_lock) { return askers_; }
 
   // What comes.
-  void asked_by(Rank world_rank);
-  void told_by(Rank world_rank, const CallPlace& place, std::span<const char> reason);
+  void asked_by(Rank world_rank) FAB_REQUIRES(engine_lock);
+  void told_by(Rank world_rank, const CallPlace& place, std::span<const char> reason) FAB_REQUIRES(engine_lock);
 
  private:
   /// The oldest are forgotten: who waits asks soon.
@@ -77,16 +79,16 @@ class Refusals {
     std::string reason;
   };
 
-  void tell(Rank world_rank, const Own& own);
+  void tell(Rank world_rank, const Own& own) FAB_REQUIRES(engine_lock);
 
   Engine& engine_;
   const Rank self_;
   const std::function<Courier&()> courier_;
-  bool listening_ = false;
-  std::deque<Own> own_;
-  std::set<Rank> asked_;
-  std::set<Rank> askers_;
-  std::map<decltype(CallPlace().key()), Refusal> told_;
+  bool listening_ FAB_GUARDED_BY(engine_lock) = false;
+  std::deque<Own> own_ FAB_GUARDED_BY(engine_lock);
+  std::set<Rank> asked_ FAB_GUARDED_BY(engine_lock);
+  std::set<Rank> askers_ FAB_GUARDED_BY(engine_lock);
+  std::map<decltype(CallPlace().key()), Refusal> told_ FAB_GUARDED_BY(engine_lock);
 };
 
 }  // namespace fab::core

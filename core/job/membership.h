@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/engine_lock.h"
 #include "core/failure/call_scope.h"
 #include "core/job/group.h"
 #include "core/job/runtime.h"
@@ -31,36 +32,38 @@ class Membership : public std::enable_shared_from_this<Membership> {
   /// All ranks reach each other through shared memory; all think the same.
   [[nodiscard]] bool is_on_one_node() const;
 
-  [[nodiscard]] bool has_context_id() const noexcept { return scope_.id.has_value(); }
+  [[nodiscard]] bool has_context_id() const noexcept FAB_REQUIRES(engine_lock) { return scope_.id.has_value(); }
   /// Precondition: has_context_id().
-  [[nodiscard]] ContextId context_id() const noexcept { return *scope_.id; }
-  [[nodiscard]] std::uint64_t context_tag() const noexcept { return context_tag_; }
+  [[nodiscard]] ContextId context_id() const noexcept FAB_REQUIRES(engine_lock) { return *scope_.id; }
+  [[nodiscard]] std::uint64_t context_tag() const noexcept FAB_REQUIRES(engine_lock) { return context_tag_; }
   /// Why no id can be had; null unless that is so.
-  [[nodiscard]] const Status* refusal() const noexcept { return refusal_.ok() ? nullptr : &refusal_; }
-  [[nodiscard]] CallScope& scope() noexcept { return scope_; }
-  [[nodiscard]] CallWord call_word(const Schedule& schedule) const noexcept;
+  [[nodiscard]] const Status* refusal() const noexcept FAB_REQUIRES(engine_lock) {
+    return refusal_.ok() ? nullptr : &refusal_;
+  }
+  [[nodiscard]] CallScope& scope() noexcept FAB_REQUIRES(engine_lock) { return scope_; }
+  [[nodiscard]] CallWord call_word(const Schedule& schedule) const noexcept FAB_REQUIRES(engine_lock);
 
   /// One of the runs in flight has ended.
-  void run_finished() noexcept { --in_flight_; }
+  void run_finished() noexcept FAB_REQUIRES(engine_lock) { --in_flight_; }
 
  protected:
   /// `runtime` outlives this. Without an id calls can be started but wait for name().
   Membership(Runtime& runtime, Group group, Rank rank, std::optional<ContextId> id);
   virtual ~Membership();
 
-  void name(ContextId id) noexcept;
-  void refuse(const Status& reason) { refusal_ = reason; }
-  [[nodiscard]] std::uint64_t in_flight() const noexcept { return in_flight_; }
-  void run_started() noexcept { ++in_flight_; }
+  void name(ContextId id) noexcept FAB_REQUIRES(engine_lock);
+  void refuse(const Status& reason) FAB_REQUIRES(engine_lock) { refusal_ = reason; }
+  [[nodiscard]] std::uint64_t in_flight() const noexcept FAB_REQUIRES(engine_lock) { return in_flight_; }
+  void run_started() noexcept FAB_REQUIRES(engine_lock) { ++in_flight_; }
 
  private:
   Runtime& runtime_;
   const Group group_;
   const Rank rank_;
-  CallScope scope_;
-  std::uint64_t context_tag_ = 0;
-  Status refusal_;
-  std::uint64_t in_flight_ = 0;
+  CallScope scope_ FAB_GUARDED_BY(engine_lock);
+  std::uint64_t context_tag_ FAB_GUARDED_BY(engine_lock) = 0;
+  Status refusal_ FAB_GUARDED_BY(engine_lock);
+  std::uint64_t in_flight_ FAB_GUARDED_BY(engine_lock) = 0;
 };
 
 }  // namespace fab::core

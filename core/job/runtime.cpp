@@ -60,6 +60,7 @@ Runtime::~Runtime() = default;
 
 void Runtime::begin() {
   log_.write(LogLevel::info, "rank {} of {} ({}), {}", job().rank, job().size, job().origin, transport_);
+  engine_lock.assert_held();  // nobody else is there yet
   peers_.publish(losses_.address());
   if (losses_.can_look()) engine_.set_lookout(&losses_);
   engine_.start_thread();
@@ -71,6 +72,7 @@ void Runtime::end() {
   engine_.stop_thread();
   engine_.set_lookout(nullptr);
   store_owner_.reset();
+  engine_lock.assert_held();  // nobody else is left
   losses_.close();
   statistics_.set(Counter::strangers, strangers());
   if (const std::string counted = statistics_.text(); !counted.empty())
@@ -115,7 +117,7 @@ bool Runtime::drain(double timeout_s, IdleHook idle) {
     if (now() - last_asked >= kAskAfter) {
       last_asked = now();
       const Lock lock(engine_);
-      engine_.for_each_active([](Pending& pending) { pending.stalled(); });
+      engine_.for_each_active([](Pending& pending) FAB_REQUIRES(engine_lock) { pending.stalled(); });
     }
     if (engine_.active() > 0) driver.rest();
   }

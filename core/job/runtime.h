@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/config.h"
+#include "core/base/engine_lock.h"
 #include "core/base/forks.h"
 #include "core/base/log.h"
 #include "core/base/statistics.h"
@@ -61,13 +62,12 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   void set_clock(Now clock) noexcept { now_ = clock; }
   [[nodiscard]] Losses& losses() noexcept { return losses_; }
   /// Of peers' writes. Precondition: the network writes. Throws Error(no_resources).
-  [[nodiscard]] Arrivals& arrivals();
+  [[nodiscard]] Arrivals& arrivals() FAB_REQUIRES(engine_lock);
   /// The providers; null: there is none.
   [[nodiscard]] const Transports& transports() const noexcept { return transports_; }
   [[nodiscard]] Inbox* inbox() noexcept { return inbox_.get(); }
   /// Messages and writes that were dropped because no rank of the job can have sent them, or makes no sense of them.
-  /// Under the engine's lock.
-  [[nodiscard]] virtual std::uint64_t strangers() const noexcept;
+  [[nodiscard]] virtual std::uint64_t strangers() const noexcept FAB_REQUIRES(engine_lock);
   /// kHeadBytes of memory that receives may write to and nobody reads.
   [[nodiscard]] std::byte* surplus() noexcept { return surplus_.get(); }
 
@@ -84,8 +84,7 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   /// After the end of all calls: no other rank is met or looked up any more. A message that will never leave, as its
   /// receiver has refused the call, keeps its context alive, but not this process in the launcher's books.
   void leave_launcher() noexcept { store_->leave(); }
-  /// Under the engine's lock.
-  [[nodiscard]] bool closed() const noexcept { return closed_; }
+  [[nodiscard]] bool closed() const noexcept FAB_REQUIRES(engine_lock) { return closed_; }
 
  protected:
   /// Opens the providers. `courier`: see Refusals.
@@ -122,10 +121,10 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   Losses losses_;
   Refusals refusals_;
   Now now_ = Clock::now;
-  std::unique_ptr<Arrivals> arrivals_;  ///< from the first one-sided exchange on
+  std::unique_ptr<Arrivals> arrivals_ FAB_GUARDED_BY(engine_lock);  ///< from the first one-sided exchange on
   std::unique_ptr<std::byte[]> surplus_;
-  std::uint32_t next_number_ = 1;  ///< 0 is the world's, at rank 0
-  bool closed_ = false;
+  std::uint32_t next_number_ FAB_GUARDED_BY(engine_lock) = 1;  ///< 0 is the world's, at rank 0
+  bool closed_ FAB_GUARDED_BY(engine_lock) = false;
   std::shared_ptr<Runtime> kept_abroad_;  ///< itself, in a child
   bool all_came_ = false;
 };

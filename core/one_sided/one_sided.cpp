@@ -122,7 +122,7 @@ OneSided::Letter OneSided::letter_to(const Partner& partner) const {
                 .incoming_count = partner.incoming.size(),
                 .outgoing = {},
                 .incoming = {}};
-  const auto end_of = [this](const Channel* channel) {
+  const auto end_of = [this](const Channel* channel) FAB_REQUIRES(engine_lock) {
     const PlannedOperation& operation = channel->operation();
     const Registration* target = channel->target_memory.get();
     return LetterEnd{.slot = operation.record->slot,
@@ -151,6 +151,7 @@ void OneSided::exchange_letters(std::uint64_t tag, const StartRun& start) {
     builder.recv(rank, 0, {BufferId::scratch, builder.scratch(sizeof(Letter)), letter});
   }
   start(builder.commit(), tag, [this](Run& letters) {
+    engine_lock.assert_held();
     letters_ = &letters;
     letters.place_at(run_.place());
     for (std::size_t i = 0; i < partners_.size(); ++i) {
@@ -318,7 +319,8 @@ void OneSided::broken(const PlannedOperation& operation) noexcept {
 void OneSided::end_start(const Status& reason) {
   for (const auto& channel : channels_) {
     const auto kept = std::span(channel->kept_starts).first(channel->writes.size());
-    if (std::ranges::all_of(kept, [this](std::uint64_t starts) { return starts == starts_; })) continue;
+    if (std::ranges::all_of(kept, [this](std::uint64_t starts) FAB_REQUIRES(engine_lock) { return starts == starts_; }))
+      continue;
     give_up(*channel,
             {reason.code, "an earlier start failed here, so the two ends count differently; make a new exchange (" +
                               reason.message + ")"});

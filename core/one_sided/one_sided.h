@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/engine_lock.h"
 #include "core/peers/arrivals.h"
 #include "core/provider.h"
 #include "core/run/run.h"
@@ -29,7 +30,7 @@ class OneSided;
 struct Channel final : WriteTarget {
   explicit Channel(OneSided& its_owner) noexcept : owner(its_owner) {}
 
-  void written(unsigned lane) noexcept override;
+  void written(unsigned lane) noexcept override FAB_REQUIRES(engine_lock);
 
   OneSided& owner;
   std::span<const PlannedOperation> writes{};  ///< more than one: of a long message
@@ -37,15 +38,17 @@ struct Channel final : WriteTarget {
   std::array<std::unique_ptr<Registration>, kMostWrites> sources{};  ///< by write
 
   // Of the other end.
-  std::uint32_t peer_number = 0;
-  RemoteMemory target{};  ///< the first slot, for an outgoing message; where credits go, for an incoming one
-  std::uint64_t slot_distance = 0;
+  std::uint32_t peer_number FAB_GUARDED_BY(engine_lock) = 0;
+  RemoteMemory target FAB_GUARDED_BY(
+      engine_lock) = {};  ///< the first slot, for an outgoing message; where credits go, for an incoming one
+  std::uint64_t slot_distance FAB_GUARDED_BY(engine_lock) = 0;
 
-  std::array<std::uint64_t, kMostWrites> arrived{};  ///< messages, by lane
-  std::uint64_t credits = 0;
-  std::array<std::uint64_t, kMostWrites> kept_starts{};  ///< it has done, or will do, its part of all up to here
-  std::array<Transfer*, kMostWrites> waiting{};          ///< for a message, or for a credit
-  Status failure{};                                      ///< why it cannot be used any more
+  std::array<std::uint64_t, kMostWrites> arrived FAB_GUARDED_BY(engine_lock) = {};  ///< messages, by lane
+  std::uint64_t credits FAB_GUARDED_BY(engine_lock) = 0;
+  /// It has done, or will do, its part of all up to here.
+  std::array<std::uint64_t, kMostWrites> kept_starts FAB_GUARDED_BY(engine_lock) = {};
+  std::array<Transfer*, kMostWrites> waiting FAB_GUARDED_BY(engine_lock) = {};  ///< for a message, or for a credit
+  Status failure FAB_GUARDED_BY(engine_lock) = {};                              ///< why it cannot be used any more
 
   /// Of the message as a whole.
   [[nodiscard]] const PlannedOperation& operation() const noexcept;
@@ -66,19 +69,22 @@ class OneSided final : public WrittenMessages {
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;
 
-  [[nodiscard]] bool ready() override;
-  [[nodiscard]] const Status* failure() const noexcept override { return failure_.ok() ? nullptr : &failure_; }
-  [[nodiscard]] std::string describe_pending() const override;
+  [[nodiscard]] bool ready() override FAB_REQUIRES(engine_lock);
+  [[nodiscard]] const Status* failure() const noexcept override FAB_REQUIRES(engine_lock) {
+    return failure_.ok() ? nullptr : &failure_;
+  }
+  [[nodiscard]] std::string describe_pending() const override FAB_REQUIRES(engine_lock);
 
-  void next_start() noexcept override { ++starts_; }
-  [[nodiscard]] std::uint64_t slot_offset(const PlannedOperation& operation) const noexcept override;
-  [[nodiscard]] PostResult post(Transfer& transfer, std::span<const iovec> pieces) override;
-  bool cancel(Transfer& transfer) override;
-  void broken(const PlannedOperation& operation) noexcept override;
-  void end_start(const Status& reason) override;
+  void next_start() noexcept override FAB_REQUIRES(engine_lock) { ++starts_; }
+  [[nodiscard]] std::uint64_t slot_offset(const PlannedOperation& operation) const noexcept override
+      FAB_REQUIRES(engine_lock);
+  [[nodiscard]] PostResult post(Transfer& transfer, std::span<const iovec> pieces) override FAB_REQUIRES(engine_lock);
+  bool cancel(Transfer& transfer) override FAB_REQUIRES(engine_lock);
+  void broken(const PlannedOperation& operation) noexcept override FAB_REQUIRES(engine_lock);
+  void end_start(const Status& reason) override FAB_REQUIRES(engine_lock);
 
   /// The peer has written a message, or a credit. A lane is a slot of a message that has two, else a write's number.
-  void written(Channel& channel, unsigned lane) noexcept;
+  void written(Channel& channel, unsigned lane) noexcept FAB_REQUIRES(engine_lock);
 
  private:
   struct LetterEnd;
@@ -91,31 +97,34 @@ class OneSided final : public WrittenMessages {
     std::vector<Channel*> incoming{};
   };
 
-  void add_channels();
-  void withdraw() noexcept;
-  Channel& add_channel(const PlannedOperation& head);
-  void register_memory(Channel& channel, const PlannedOperation& write);
-  void make_memory(Channel& channel, const PlannedOperation& write);
-  [[nodiscard]] Letter letter_to(const Partner& partner) const;
-  void exchange_letters(std::uint64_t tag, const StartRun& start);
-  void read_letters();
-  void read(const Letter& letter, const Partner& partner);
-  [[nodiscard]] Status connect(Channel& channel, const Letter& letter, const LetterEnd& other) const;
-  [[nodiscard]] PostResult write(const Channel& channel, Transfer& transfer, std::span<const iovec> pieces);
-  static void give_up(Channel& channel, const Status& reason);
+  void add_channels() FAB_REQUIRES(engine_lock);
+  void withdraw() noexcept FAB_REQUIRES(engine_lock);
+  Channel& add_channel(const PlannedOperation& head) FAB_REQUIRES(engine_lock);
+  void register_memory(Channel& channel, const PlannedOperation& write) FAB_REQUIRES(engine_lock);
+  void make_memory(Channel& channel, const PlannedOperation& write) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Letter letter_to(const Partner& partner) const FAB_REQUIRES(engine_lock);
+  void exchange_letters(std::uint64_t tag, const StartRun& start) FAB_REQUIRES(engine_lock);
+  void read_letters() FAB_REQUIRES(engine_lock);
+  void read(const Letter& letter, const Partner& partner) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Status connect(Channel& channel, const Letter& letter, const LetterEnd& other) const
+      FAB_REQUIRES(engine_lock);
+  [[nodiscard]] PostResult write(const Channel& channel, Transfer& transfer, std::span<const iovec> pieces)
+      FAB_REQUIRES(engine_lock);
+  static void give_up(Channel& channel, const Status& reason) FAB_REQUIRES(engine_lock);
   [[nodiscard]] static const PlannedOperation& partner_operation(const Partner& partner) noexcept;
   [[nodiscard]] static std::byte* letter_memory(const Run& letters, std::size_t number) noexcept;
-  [[nodiscard]] unsigned lane(const PlannedOperation& write) const noexcept;
-  [[nodiscard]] bool has_arrived(const Channel& channel, const PlannedOperation& write) const noexcept;
-  [[nodiscard]] bool may_write(const Channel& channel) const noexcept;
+  [[nodiscard]] unsigned lane(const PlannedOperation& write) const noexcept FAB_REQUIRES(engine_lock);
+  [[nodiscard]] bool has_arrived(const Channel& channel, const PlannedOperation& write) const noexcept
+      FAB_REQUIRES(engine_lock);
+  [[nodiscard]] bool may_write(const Channel& channel) const noexcept FAB_REQUIRES(engine_lock);
 
   Run& run_;
   Arrivals& arrivals_;
-  std::vector<std::unique_ptr<Channel>> channels_;  ///< by PlannedOperation::channel
-  std::vector<Partner> partners_;
-  Run* letters_ = nullptr;  ///< the run that exchanges them; null afterwards
-  Status failure_;
-  std::uint64_t starts_ = 0;
+  std::vector<std::unique_ptr<Channel>> channels_ FAB_GUARDED_BY(engine_lock);  ///< by PlannedOperation::channel
+  std::vector<Partner> partners_ FAB_GUARDED_BY(engine_lock);
+  Run* letters_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< the run that exchanges them; null afterwards
+  Status failure_ FAB_GUARDED_BY(engine_lock);
+  std::uint64_t starts_ FAB_GUARDED_BY(engine_lock) = 0;
 };
 
 }  // namespace fab::core

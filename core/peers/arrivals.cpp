@@ -28,6 +28,7 @@ void Arrivals::remove(const WriteTarget& target) noexcept {
 }
 
 void Arrivals::written(std::uint32_t data) noexcept {
+  engine_lock.assert_held();
   const std::uint32_t number = data >> kLaneBits;
   if (number % kPlaces >= places_.size()) return;
   const Place& place = places_[number % kPlaces];

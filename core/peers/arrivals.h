@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "core/base/engine_lock.h"
 #include "core/base/slots.h"
 #include "core/provider.h"
 
@@ -15,10 +16,10 @@ namespace fab::core {
 class WriteTarget {
  public:
   /// What writes to it carry, less the lane; while it is added.
-  std::uint32_t number = 0;
+  std::uint32_t number FAB_GUARDED_BY(engine_lock) = 0;
 
   /// A peer has written. The lane is what the peer has told of it, below Arrivals::kLanes.
-  virtual void written(unsigned lane) noexcept = 0;
+  virtual void written(unsigned lane) noexcept FAB_REQUIRES(engine_lock) = 0;
 
  protected:
   ~WriteTarget() = default;
@@ -45,8 +46,8 @@ class Arrivals final : public WriteListener {
   }
 
   /// Throws Error(no_resources) where there are as many as numbers can tell apart.
-  void add(WriteTarget& target);
-  void remove(const WriteTarget& target) noexcept;
+  void add(WriteTarget& target) FAB_REQUIRES(engine_lock);
+  void remove(const WriteTarget& target) noexcept FAB_REQUIRES(engine_lock);
   void written(std::uint32_t data) noexcept override;
 
   [[nodiscard]] std::span<const iovec> credit() const noexcept { return {&credit_, 1}; }
@@ -67,7 +68,7 @@ class Arrivals final : public WriteListener {
   };
 
   Provider& provider_;
-  Slots<Place> places_;
+  Slots<Place> places_ FAB_GUARDED_BY(engine_lock);
   std::array<std::byte, 64> memory_{};
   iovec credit_{memory_.data(), 1};
   std::unique_ptr<Registration> source_;

@@ -17,11 +17,15 @@ constexpr int kPollsPerLook = 256;
 }  // namespace
 
 Inbox::Catch::Catch(Inbox& its_inbox)
-    : Completion([](Completion& self, std::uint64_t bytes,
-                    std::uint64_t tag) noexcept { static_cast<Catch&>(self).inbox.caught(bytes, tag); },
-                 [](Completion& self, const Status& status) noexcept {
-                   static_cast<Catch&>(self).inbox.caught_nothing(status);
-                 }),
+    : Completion(
+          [](Completion& self, std::uint64_t bytes, std::uint64_t tag) noexcept {
+            engine_lock.assert_held();
+            static_cast<Catch&>(self).inbox.caught(bytes, tag);
+          },
+          [](Completion& self, const Status& status) noexcept {
+            engine_lock.assert_held();
+            static_cast<Catch&>(self).inbox.caught_nothing(status);
+          }),
       inbox(its_inbox),
       memory(new std::byte[kHeadBytes]) {}
 
@@ -29,6 +33,7 @@ Inbox::Letter::Letter(Inbox& its_inbox, std::uint64_t its_tag, std::uint64_t its
     : Completion(
           [](Completion& self, std::uint64_t, std::uint64_t) noexcept { static_cast<Letter&>(self).arrived = true; },
           [](Completion& self, const Status&) noexcept {
+            engine_lock.assert_held();
             auto& letter = static_cast<Letter&>(self);
             letter.inbox.lost(letter);
           }),
@@ -109,7 +114,10 @@ void Inbox::expect_later_parts(std::uint64_t first_part_tag, std::uint64_t messa
 void Inbox::post_later_part(Letter& letter) {
   const std::array<iovec, 1> memory{{{letter.memory.get(), letter.bytes}}};
   if (provider_.post_recv(0, memory, letter.tag, tags_.framed(), letter) == PostResult::again)
-    engine_.enqueue([this, &letter] { post_later_part(letter); });
+    engine_.enqueue([this, &letter] {
+      engine_lock.assert_held();
+      post_later_part(letter);
+    });
 }
 
 void Inbox::lost(const Letter& letter) {

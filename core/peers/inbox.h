@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "core/base/engine_lock.h"
 #include "core/progress/task.h"
 #include "core/provider.h"
 #include "core/wire/frame.h"
@@ -31,16 +32,16 @@ class Inbox final : public Intake {
   // in many polls; but at once for some time after a catch.
 
   /// Messages that were dropped because they are longer than any that a rank of the job sends without a receive.
-  [[nodiscard]] std::uint64_t too_long() const noexcept { return too_long_; }
+  [[nodiscard]] std::uint64_t too_long() const noexcept FAB_REQUIRES(engine_lock) { return too_long_; }
 
-  bool look_before_sleep(bool quiet) override;
-  void polled(bool nothing_happened) override;
+  bool look_before_sleep(bool quiet) override FAB_REQUIRES(engine_lock);
+  void polled(bool nothing_happened) override FAB_REQUIRES(engine_lock);
   /// Point-to-point envelopes go there from now on, those that are here at once.
   using Forward = std::function<void(std::span<const std::byte>)>;
-  void forward(Forward envelope);
+  void forward(Forward envelope) FAB_REQUIRES(engine_lock);
   /// As Provider::post_recv, which it calls unless the message is here. Tags match whether framed or not.
   [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
-                                     Completion& completion);
+                                     Completion& completion) FAB_REQUIRES(engine_lock);
 
  private:
   /// The receive that catches any message. While it is in use it is not known which message it will be.
@@ -66,22 +67,22 @@ class Inbox final : public Intake {
 
   [[nodiscard]] std::uint64_t key(std::uint64_t tag) const noexcept { return tag & ~tags_.framed(); }
   /// Takes in one message if there is one that no receive waits for; returns whether something happened.
-  bool look();
-  void caught(std::uint64_t bytes, std::uint64_t tag);
-  void caught_nothing(const Status& status);
-  void expect_later_parts(std::uint64_t tag, std::uint64_t message_bytes);
-  void post_later_part(Letter& letter);
-  void lost(const Letter& letter);
+  bool look() FAB_REQUIRES(engine_lock);
+  void caught(std::uint64_t bytes, std::uint64_t tag) FAB_REQUIRES(engine_lock);
+  void caught_nothing(const Status& status) FAB_REQUIRES(engine_lock);
+  void expect_later_parts(std::uint64_t tag, std::uint64_t message_bytes) FAB_REQUIRES(engine_lock);
+  void post_later_part(Letter& letter) FAB_REQUIRES(engine_lock);
+  void lost(const Letter& letter) FAB_REQUIRES(engine_lock);
 
   Engine& engine_;
   Provider& provider_;
   const TagFormat& tags_;
-  Catch catch_;
-  Letters letters_;
-  Forward forward_;
-  std::uint64_t too_long_ = 0;
-  int haste_ = 0;  ///< looks that are still to be made at once
-  int polls_ = 0;  ///< since the last look
+  Catch catch_ FAB_GUARDED_BY(engine_lock);
+  Letters letters_ FAB_GUARDED_BY(engine_lock);
+  Forward forward_ FAB_GUARDED_BY(engine_lock);
+  std::uint64_t too_long_ FAB_GUARDED_BY(engine_lock) = 0;
+  int haste_ FAB_GUARDED_BY(engine_lock) = 0;  ///< looks that are still to be made at once
+  int polls_ FAB_GUARDED_BY(engine_lock) = 0;  ///< since the last look
 };
 
 }  // namespace fab::core

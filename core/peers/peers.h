@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/engine_lock.h"
 #include "core/bootstrap/store.h"
 #include "core/peers/inbox.h"
 #include "core/peers/transports.h"
@@ -23,15 +24,17 @@ struct Peer {
   enum class State { looking_up, ready, failed };
 
   Rank world_rank = 0;
-  State state = State::looking_up;
-  Provider* provider = nullptr;           ///< null if failed from the start
-  Inbox* inbox = nullptr;                 ///< where the provider needs one
-  PeerHandle handle = 0;                  ///< once ready
-  Status failure{};                       ///< once failed
-  bool in_schedules = false;              ///< some of this rank send messages there, or expect some from there
-  Lifeline* lifeline = nullptr;           ///< of a peer that the network reaches, once ready; null: it has none
-  mutable RefusedPosts refused_sends{};   ///< that the engine repeats
-  std::function<void()> look_up_ended{};  ///< is called then, if there is one
+  State state FAB_GUARDED_BY(engine_lock) = State::looking_up;
+  Provider* provider = nullptr;                       ///< null if failed from the start
+  Inbox* inbox = nullptr;                             ///< where the provider needs one
+  PeerHandle handle FAB_GUARDED_BY(engine_lock) = 0;  ///< once ready
+  Status failure FAB_GUARDED_BY(engine_lock) = {};    ///< once failed
+  /// Some of this rank send messages there, or expect some from there.
+  bool in_schedules FAB_GUARDED_BY(engine_lock) = false;
+  Lifeline* lifeline FAB_GUARDED_BY(engine_lock) =
+      nullptr;  ///< of a peer that the network reaches, once ready; null: it has none
+  mutable RefusedPosts refused_sends FAB_GUARDED_BY(engine_lock) = {};   ///< that the engine repeats
+  std::function<void()> look_up_ended FAB_GUARDED_BY(engine_lock) = {};  ///< is called then, if there is one
 
   /// Long messages travel in parts (core/wire/message_parts.h), which spares the provider messages longer than their
   /// receives.
@@ -41,7 +44,7 @@ struct Peer {
 
   /// Posts a receive of a message from this peer whose tag equals `tag`, framed or not.
   [[nodiscard]] PostResult post_recv(std::span<const iovec> pieces, std::uint64_t tag, const TagFormat& tags,
-                                     Completion& completion) const {
+                                     Completion& completion) const FAB_REQUIRES(engine_lock) {
     if (inbox != nullptr) return inbox->post_recv(handle, pieces, tag, completion);
     return provider->post_recv(handle, pieces, tag, tags.framed(), completion);
   }
@@ -51,7 +54,7 @@ struct Peer {
 class PeerWatcher {
  public:
   /// A peer's address is known. `lifeline_address`: what its own publish() was given.
-  virtual void met(Peer& peer, std::string_view lifeline_address) = 0;
+  virtual void met(Peer& peer, std::string_view lifeline_address) FAB_REQUIRES(engine_lock) = 0;
 
  protected:
   ~PeerWatcher() = default;
@@ -78,15 +81,15 @@ class PeerTable {
   /// in a progress of the engine. The reference stays valid.
   Peer& find(Rank world_rank) FAB_REQUIRES(engine_lock);
   /// One that was found before.
-  [[nodiscard]] Peer& known(Rank world_rank);
+  [[nodiscard]] Peer& known(Rank world_rank) FAB_REQUIRES(engine_lock);
   /// Reached through what only the ranks of this node share. Both ends think the same.
   [[nodiscard]] bool is_near(Rank world_rank) const;
   /// The other processes that schedules of this rank send messages to, or expect some from, unless they cannot be
-  /// reached. Those have the same of this rank, whatever the order in which addresses come. Under the engine's lock.
-  [[nodiscard]] std::vector<Rank> in_schedules(Rank self) const;
+  /// reached. Those have the same of this rank, whatever the order in which addresses come.
+  [[nodiscard]] std::vector<Rank> in_schedules(Rank self) const FAB_REQUIRES(engine_lock);
 
  private:
-  void choose_provider(Peer& peer) const;
+  void choose_provider(Peer& peer) const FAB_REQUIRES(engine_lock);
   void look_up(Peer& peer) FAB_REQUIRES(engine_lock);
   void arrived(Peer& peer, const std::optional<std::string>& published, const std::string& reason)
       FAB_REQUIRES(engine_lock);

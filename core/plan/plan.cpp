@@ -56,7 +56,6 @@ std::uint64_t PlannedOperation::slot_distance() const noexcept { return aligned(
 Plan::Plan(Membership& membership, Schedule schedule, Use use)
     : membership_(membership), schedule_(std::move(schedule)) {
   PeerTable& peers = membership.runtime().peers();
-  engine_lock.assert_held();
   for (const Rank rank : schedule_.peers()) {
     peers_.push_back(&peers.find(membership.world_rank(rank)));
     peers_.back()->in_schedules = true;
@@ -314,13 +313,15 @@ std::vector<Arrival> Plan::arrivals(std::span<const Edge> sources) const {
 
 bool Plan::find_ready() const noexcept {
   all_ready_ = membership_.has_context_id() &&
-               std::ranges::all_of(peers_, [](const Peer* peer) { return peer->state == Peer::State::ready; });
+               std::ranges::all_of(peers_, [](const Peer* peer)
+                                               FAB_REQUIRES(engine_lock) { return peer->state == Peer::State::ready; });
   return all_ready_;
 }
 
 const Peer* Plan::failed_peer() const noexcept {
-  const auto found =
-      std::find_if(peers_.begin(), peers_.end(), [](const Peer* peer) { return peer->state == Peer::State::failed; });
+  const auto found = std::find_if(peers_.begin(), peers_.end(), [](const Peer* peer) FAB_REQUIRES(engine_lock) {
+    return peer->state == Peer::State::failed;
+  });
   return found == peers_.end() ? nullptr : *found;
 }
 

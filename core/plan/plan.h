@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/engine_lock.h"
 #include "core/job/membership.h"
 #include "core/peers/peers.h"
 #include "core/wire/message_parts.h"
@@ -82,9 +83,9 @@ class Plan {
   /// What it serves: many runs, or the one run of a persistent exchange, which may write into its peers' memory.
   enum class Use { runs, lasting_run };
 
-  /// Resolves peers and reserves memory. Call under the engine's lock. Throws Error(no_resources) for a slot or
-  /// message beyond what tag and provider hold.
-  Plan(Membership& membership, Schedule schedule, Use use = Use::runs);
+  /// Resolves peers and reserves memory. Throws Error(no_resources) for a slot or message beyond what tag and provider
+  /// hold.
+  Plan(Membership& membership, Schedule schedule, Use use = Use::runs) FAB_REQUIRES(engine_lock);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -124,13 +125,15 @@ class Plan {
   [[nodiscard]] std::size_t buffer_count() const noexcept { return schedule_.buffer_count() + kOwnBuffers; }
 
   /// Everything that a run needs is known: the context id and all addresses.
-  [[nodiscard]] bool ready() const noexcept { return all_ready_ || find_ready(); }
+  [[nodiscard]] bool ready() const noexcept FAB_REQUIRES(engine_lock) { return all_ready_ || find_ready(); }
   /// Why it will never be ready: a peer's look-up failed, or the communicator got no id. Null otherwise.
-  [[nodiscard]] const Status* failure() const noexcept { return all_ready_ ? nullptr : find_failure(); }
+  [[nodiscard]] const Status* failure() const noexcept FAB_REQUIRES(engine_lock) {
+    return all_ready_ ? nullptr : find_failure();
+  }
   /// One whose look-up failed; null: none did.
-  [[nodiscard]] const Peer* failed_peer() const noexcept;
+  [[nodiscard]] const Peer* failed_peer() const noexcept FAB_REQUIRES(engine_lock);
   /// The peers whose addresses have not come yet, for messages.
-  [[nodiscard]] std::string missing_peers() const;
+  [[nodiscard]] std::string missing_peers() const FAB_REQUIRES(engine_lock);
 
  private:
   using Pieces = std::vector<PlannedPiece>;
@@ -145,8 +148,8 @@ class Plan {
   void plan_copy(PlannedOperation operation);
   void plan_message(PlannedOperation operation);
   void plan_channel(PlannedOperation operation);
-  [[nodiscard]] bool find_ready() const noexcept;
-  [[nodiscard]] const Status* find_failure() const noexcept;
+  [[nodiscard]] bool find_ready() const noexcept FAB_REQUIRES(engine_lock);
+  [[nodiscard]] const Status* find_failure() const noexcept FAB_REQUIRES(engine_lock);
   void choose_one_sided_peers();
   void check_limits(const PlannedOperation& operation) const;
   [[nodiscard]] std::uint64_t bytes_to_stage(const PlannedOperation& operation) const;
@@ -172,7 +175,7 @@ class Plan {
   bool has_user_reductions_ = false;
   std::vector<bool> one_sided_peers_;  ///< as peers_
   std::uint32_t channel_count_ = 0;
-  mutable bool all_ready_ = false;
+  mutable bool all_ready_ FAB_GUARDED_BY(engine_lock) = false;
 };
 
 }  // namespace fab::core

@@ -28,11 +28,11 @@ struct OutgoingEnvelope : Post {
   OutgoingEnvelope(PointToPoint& its_owner, bool with_bytes);
 
   PointToPoint& owner;
-  Correspondent* correspondent = nullptr;
-  SendOperation* sender = nullptr;  ///< is complete when this has left
-  std::size_t bytes = 0;
-  bool active = false;  ///< counted by the engine
-  bool is_long;         ///< has room for kEnvelopeBytes, otherwise for an envelope alone
+  Correspondent* correspondent FAB_GUARDED_BY(engine_lock) = nullptr;
+  SendOperation* sender FAB_GUARDED_BY(engine_lock) = nullptr;  ///< is complete when this has left
+  std::size_t bytes FAB_GUARDED_BY(engine_lock) = 0;
+  bool active FAB_GUARDED_BY(engine_lock) = false;  ///< counted by the engine
+  bool is_long;                                     ///< has room for kEnvelopeBytes, otherwise for an envelope alone
   std::unique_ptr<std::byte[]> memory;
 };
 
@@ -43,25 +43,26 @@ struct IncomingEnvelope : Post {
   PointToPoint& owner;
   Provider& provider;
   Correspondent* correspondent;  ///< null: from anybody
-  bool posting = false;
-  bool arrived = false;  ///< while posting
-  std::size_t bytes = 0;
-  int failures = 0;
+  bool posting FAB_GUARDED_BY(engine_lock) = false;
+  bool arrived FAB_GUARDED_BY(engine_lock) = false;  ///< while posting
+  std::size_t bytes FAB_GUARDED_BY(engine_lock) = 0;
+  int failures FAB_GUARDED_BY(engine_lock) = 0;
   std::unique_ptr<std::byte[]> memory;
 };
 
 struct Correspondent {
   Rank world_rank = 0;
   Peer* peer = nullptr;  ///< null: this rank itself
-  std::uint32_t next_sent = 0;
-  std::uint32_t next_expected = 0;
-  int credits = kWindow;                           ///< messages that may travel with their envelopes
-  int owed = 0;                                    ///< credits that the peer may have back
-  std::map<std::uint32_t, Unexpected> overtakers;  ///< messages that came before others, by sequence
-  std::vector<Post*> waiting;                      ///< until the peer's address is known
-  std::unique_ptr<IncomingEnvelope> listener;      ///< of a peer of the node
-  Status failure;                                  ///< not ok: nothing gets through any more
-  Rank culprit = kNoRank;                          ///< then: by whose end, if that is known
+  std::uint32_t next_sent FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint32_t next_expected FAB_GUARDED_BY(engine_lock) = 0;
+  int credits FAB_GUARDED_BY(engine_lock) = kWindow;  ///< messages that may travel with their envelopes
+  int owed FAB_GUARDED_BY(engine_lock) = 0;           ///< credits that the peer may have back
+  /// Messages that came before others, by sequence.
+  std::map<std::uint32_t, Unexpected> overtakers FAB_GUARDED_BY(engine_lock);
+  std::vector<Post*> waiting FAB_GUARDED_BY(engine_lock);                  ///< until the peer's address is known
+  std::unique_ptr<IncomingEnvelope> listener FAB_GUARDED_BY(engine_lock);  ///< of a peer of the node
+  Status failure FAB_GUARDED_BY(engine_lock);                              ///< not ok: nothing gets through any more
+  Rank culprit FAB_GUARDED_BY(engine_lock) = kNoRank;                      ///< then: by whose end, if that is known
 };
 
 }  // namespace fab::core

@@ -12,7 +12,10 @@ namespace {
 /// A receive of anybody's envelopes belongs to no peer, so its failure tells little; it is not repeated for ever.
 constexpr int kMostFailures = 16;
 
-IncomingEnvelope& incoming_of(Completion& completion) { return static_cast<IncomingEnvelope&>(completion); }
+// Handlers run inside Provider::post_* and Provider::poll, which run under the engine's lock.
+IncomingEnvelope& incoming_of(Completion& completion) FAB_ASSERT_CAPABILITY(engine_lock) {
+  return static_cast<IncomingEnvelope&>(completion);
+}
 
 }  // namespace
 
@@ -46,7 +49,6 @@ bool PointToPoint::post(IncomingEnvelope& incoming) {
     const PostResult result = incoming.provider.post_recv(from, pieces, tag, 0, incoming);
     incoming.posting = false;
     if (result == PostResult::again) {
-      engine_lock.assert_held();
       engine().retry_later(incoming);
       return false;
     }
@@ -71,7 +73,6 @@ void PointToPoint::listener_failed(IncomingEnvelope& incoming, const Status& sta
   // A connection that ends takes with it the receive of what was coming there.
   if (status.errc() != Errc::cancelled)
     runtime_.log().write(LogLevel::warn, "a receive of point-to-point messages failed: {}", status.message);
-  engine_lock.assert_held();
   if (++incoming.failures < kMostFailures) engine().retry_later(incoming);
 }
 

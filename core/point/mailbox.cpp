@@ -5,9 +5,10 @@
 namespace fab::core {
 
 PostedReceive* Mailbox::match(const Envelope& envelope) {
-  const auto found = std::find_if(posted_.begin(), posted_.end(), [&](const PostedReceive* receive) {
-    return !receive->is_probe() && receive->matches(envelope);
-  });
+  const auto found =
+      std::find_if(posted_.begin(), posted_.end(), [&](const PostedReceive* receive) FAB_REQUIRES(engine_lock) {
+        return !receive->is_probe() && receive->matches(envelope);
+      });
   if (found == posted_.end()) return nullptr;
   PostedReceive* const receive = *found;
   posted_.erase(found);
@@ -30,7 +31,8 @@ void Mailbox::keep(Unexpected message) {
 
 std::optional<Unexpected> Mailbox::take(const PostedReceive& receive) {
   const auto found = std::find_if(unexpected_.begin(), unexpected_.end(),
-                                  [&](const Unexpected& message) { return receive.matches(message.envelope); });
+                                  [&](const Unexpected& message)
+                                      FAB_REQUIRES(engine_lock) { return receive.matches(message.envelope); });
   if (found == unexpected_.end()) return std::nullopt;
   std::optional<Unexpected> message = std::move(*found);
   unexpected_.erase(found);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/engine_lock.h"
 #include "core/point/correspondent.h"
 
 namespace fab::core {
@@ -13,21 +14,22 @@ namespace fab::core {
 /// A receive, or a probe, that waits for a message.
 class PostedReceive {
  public:
-  [[nodiscard]] bool matches(const Envelope& envelope) const noexcept {
+  [[nodiscard]] bool matches(const Envelope& envelope) const noexcept FAB_REQUIRES(engine_lock) {
     return (from_.rank == kAnySource || from_.rank == envelope.source) &&
            (from_.tag == kAnyTag || from_.tag == envelope.tag);
   }
   /// It takes nothing.
-  [[nodiscard]] bool is_probe() const noexcept { return probe_; }
+  [[nodiscard]] bool is_probe() const noexcept FAB_REQUIRES(engine_lock) { return probe_; }
   /// A probe is over.
-  virtual void found(const Envelope& envelope) = 0;
+  virtual void found(const Envelope& envelope) FAB_REQUIRES(engine_lock) = 0;
   /// Takes a message; `bytes` of an eager one. The mailbox has forgotten this receive.
-  virtual void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes) = 0;
+  virtual void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes)
+      FAB_REQUIRES(engine_lock) = 0;
 
  protected:
   ~PostedReceive() = default;
 
-  Source from_;
+  Source from_ FAB_GUARDED_BY(engine_lock);
   bool probe_ = false;
 };
 
@@ -37,19 +39,19 @@ class PostedReceive {
 class Mailbox {
  public:
   /// A receive for a message that has come: forgotten here from now on. Null: there is none.
-  [[nodiscard]] PostedReceive* match(const Envelope& envelope);
+  [[nodiscard]] PostedReceive* match(const Envelope& envelope) FAB_REQUIRES(engine_lock);
   /// Keeps a message that no receive has matched; tells the probes.
-  void keep(Unexpected message);
+  void keep(Unexpected message) FAB_REQUIRES(engine_lock);
   /// A message for a receive.
-  [[nodiscard]] std::optional<Unexpected> take(const PostedReceive& receive);
+  [[nodiscard]] std::optional<Unexpected> take(const PostedReceive& receive) FAB_REQUIRES(engine_lock);
   /// Null: there is none.
-  [[nodiscard]] const Envelope* find(Source from) const;
-  void post(PostedReceive& receive) { posted_.push_back(&receive); }
-  void forget(const PostedReceive& receive) { std::erase(posted_, &receive); }
+  [[nodiscard]] const Envelope* find(Source from) const FAB_REQUIRES(engine_lock);
+  void post(PostedReceive& receive) FAB_REQUIRES(engine_lock) { posted_.push_back(&receive); }
+  void forget(const PostedReceive& receive) FAB_REQUIRES(engine_lock) { std::erase(posted_, &receive); }
 
  private:
-  std::vector<PostedReceive*> posted_;  ///< in the order of their posts
-  std::list<Unexpected> unexpected_;    ///< in the order in which they came
+  std::vector<PostedReceive*> posted_ FAB_GUARDED_BY(engine_lock);  ///< in the order of their posts
+  std::list<Unexpected> unexpected_ FAB_GUARDED_BY(engine_lock);    ///< in the order in which they came
 };
 
 }  // namespace fab::core

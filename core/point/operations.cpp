@@ -12,17 +12,17 @@ namespace {
 std::string text_of(Tag tag) { return tag == kAnyTag ? "any" : std::to_string(tag); }
 std::string text_of_rank(Rank rank) { return rank == kAnySource ? "any rank" : fmt::format("rank {}", rank); }
 
-SendOperation& send_of(Completion& completion) {
+// Handlers run inside Provider::post_* and Provider::poll, which run under the engine's lock.
+SendOperation& send_of(Completion& completion) FAB_ASSERT_CAPABILITY(engine_lock) {
   return static_cast<SendOperation&>(static_cast<Payload&>(completion).operation);
 }
-ReceiveOperation& receive_of(Completion& completion) {
+ReceiveOperation& receive_of(Completion& completion) FAB_ASSERT_CAPABILITY(engine_lock) {
   return static_cast<ReceiveOperation&>(static_cast<Payload&>(completion).operation);
 }
 
 }  // namespace
 
 void PointOperation::begin(Membership& communicator) {
-  engine_lock.assert_held();
   communicator_ = &communicator;
   held_ = in_flight_ = active_ = true;
   if (!status_.ok()) status_ = {};
@@ -39,12 +39,10 @@ void PointOperation::complete(Status status) {
   if (held_ && (!status_.ok() || communicator_->scope().given_up_for != kNoRank))
     owner_.runtime().losses().ended(*this, communicator_->scope(), culprit_);
   done_.store(true, std::memory_order_release);
-  engine_lock.assert_held();
   engine().ended();
 }
 
 void PointOperation::no_longer_active() {
-  engine_lock.assert_held();
   if (std::exchange(active_, false)) engine().deactivated(*this);
 }
 
@@ -177,7 +175,6 @@ bool SendOperation::post_payload() {
     case PostResult::again:
       break;
   }
-  engine_lock.assert_held();
   engine().retry_later(payload_, peer.refused_sends);
   return false;
 }
@@ -335,7 +332,6 @@ bool ReceiveOperation::post_payload() {
   const std::uint64_t tag = owner_.payload_tag(peer.world_rank, number());
   if (peer.provider->post_recv(peer.handle, pieces, tag, 0, payload_) == PostResult::again) {
     state_ = before;
-    engine_lock.assert_held();
     engine().retry_later(payload_);
     return false;
   }

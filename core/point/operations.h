@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/engine_lock.h"
 #include "core/job/membership.h"
 #include "core/point/envelope.h"
 #include "core/point/mailbox.h"
@@ -21,29 +22,31 @@ class PointHost {
  public:
   [[nodiscard]] virtual Runtime& runtime() const noexcept = 0;
   /// The operation is over: its place in the pool may be used again.
-  virtual void release(const SendOperation& send) = 0;
-  virtual void release(const ReceiveOperation& receive) = 0;
+  virtual void release(const SendOperation& send) FAB_REQUIRES(engine_lock) = 0;
+  virtual void release(const ReceiveOperation& receive) FAB_REQUIRES(engine_lock) = 0;
   /// One of this rank's own sends, by its number.
-  [[nodiscard]] virtual SendOperation& send_to_self(std::uint32_t number) = 0;
+  [[nodiscard]] virtual SendOperation& send_to_self(std::uint32_t number) FAB_REQUIRES(engine_lock) = 0;
   /// Memory of buffered sends was taken, or given back.
-  virtual void count_buffered(std::int64_t bytes) noexcept = 0;
+  virtual void count_buffered(std::int64_t bytes) noexcept FAB_REQUIRES(engine_lock) = 0;
 
-  virtual void answer(Correspondent& correspondent, EnvelopeKind kind, std::uint32_t send,
-                      std::uint32_t receive = 0) = 0;
+  virtual void answer(Correspondent& correspondent, EnvelopeKind kind, std::uint32_t send, std::uint32_t receive = 0)
+      FAB_REQUIRES(engine_lock) = 0;
   /// A receive has taken a message that came with its envelope.
-  virtual void return_credits(Correspondent& correspondent) = 0;
+  virtual void return_credits(Correspondent& correspondent) FAB_REQUIRES(engine_lock) = 0;
   /// Posts it, unless the peer's address is still being looked up.
-  virtual void post_when_ready(Correspondent& correspondent, Post& post) = 0;
-  virtual void forget(Correspondent& correspondent, Post& post) = 0;
+  virtual void post_when_ready(Correspondent& correspondent, Post& post) FAB_REQUIRES(engine_lock) = 0;
+  virtual void forget(Correspondent& correspondent, Post& post) FAB_REQUIRES(engine_lock) = 0;
   /// The tag under which the bytes of a message travel.
   [[nodiscard]] virtual std::uint64_t payload_tag(Rank sender, std::uint32_t receive) const noexcept = 0;
 
   /// Nothing gets through to that rank any more.
-  virtual void lose(Correspondent& correspondent, const Status& reason) = 0;
+  virtual void lose(Correspondent& correspondent, const Status& reason) FAB_REQUIRES(engine_lock) = 0;
   /// Whose fault that is; kNoRank: nobody's.
-  [[nodiscard]] virtual Rank blame(const Correspondent& correspondent, const Status& reason) = 0;
+  [[nodiscard]] virtual Rank blame(const Correspondent& correspondent, const Status& reason)
+      FAB_REQUIRES(engine_lock) = 0;
   /// The peers of a communicator that are known; all where it is not too large.
-  virtual void visit_members(const Membership& communicator, const Pending::PeerVisitor& visit) = 0;
+  virtual void visit_members(const Membership& communicator, const Pending::PeerVisitor& visit)
+      FAB_REQUIRES(engine_lock) = 0;
 
  protected:
   ~PointHost() = default;
@@ -58,34 +61,40 @@ class PointOperation : public Pending {
   /// Its place in the pool, by which the other end names it.
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   /// Tells the user how it ended, and nobody a second time.
-  void complete(Status status = {});
-  [[nodiscard]] std::string describe_pending() const override { return describe() + ": " + describe_state(); }
-  [[nodiscard]] CallScope* held_scope() const noexcept override { return held_ ? &communicator_->scope() : nullptr; }
-  void abandon_for(Rank culprit, const Status& reason) override;
+  void complete(Status status = {}) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] std::string describe_pending() const override FAB_REQUIRES(engine_lock) {
+    return describe() + ": " + describe_state();
+  }
+  [[nodiscard]] CallScope* held_scope() const noexcept override FAB_REQUIRES(engine_lock) {
+    return held_ ? &communicator_->scope() : nullptr;
+  }
+  void abandon_for(Rank culprit, const Status& reason) override FAB_REQUIRES(engine_lock);
 
  protected:
   ~PointOperation() = default;
 
-  void begin(Membership& communicator);
+  void begin(Membership& communicator) FAB_REQUIRES(engine_lock);
   [[nodiscard]] Engine& engine() const noexcept { return owner_.runtime().engine(); }
   /// Nothing of it is in flight any more.
-  void settle();
+  void settle() FAB_REQUIRES(engine_lock);
   /// The user was told, so nobody has to drive for it.
-  void no_longer_active();
-  [[nodiscard]] Status failure(const Status& reason) const { return {reason.code, describe() + ": " + reason.message}; }
-  [[nodiscard]] virtual std::string describe() const = 0;
+  void no_longer_active() FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Status failure(const Status& reason) const FAB_REQUIRES(engine_lock) {
+    return {reason.code, describe() + ": " + reason.message};
+  }
+  [[nodiscard]] virtual std::string describe() const FAB_REQUIRES(engine_lock) = 0;
   /// What it waits for.
-  [[nodiscard]] virtual const char* describe_state() const noexcept = 0;
+  [[nodiscard]] virtual const char* describe_state() const noexcept FAB_REQUIRES(engine_lock) = 0;
 
   PointHost& owner_;
   const std::uint32_t number_;
   Membership* communicator_ = nullptr;  ///< while held
-  [[nodiscard]] bool has_member(Rank world_rank) const;
+  [[nodiscard]] bool has_member(Rank world_rank) const FAB_REQUIRES(engine_lock);
 
-  Rank culprit_ = kNoRank;  ///< of the job, by whose end it failed
-  bool held_ = false;
-  bool in_flight_ = false;
-  bool active_ = false;  ///< counted by the engine
+  Rank culprit_ FAB_GUARDED_BY(engine_lock) = kNoRank;  ///< of the job, by whose end it failed
+  bool held_ FAB_GUARDED_BY(engine_lock) = false;
+  bool in_flight_ FAB_GUARDED_BY(engine_lock) = false;
+  bool active_ FAB_GUARDED_BY(engine_lock) = false;  ///< counted by the engine
 };
 
 /// The bytes of a long message on their way, at either end.
@@ -109,42 +118,42 @@ class SendOperation final : public PointOperation {
   SendOperation(PointHost& owner, std::uint32_t number) noexcept;
 
   void start(Membership& communicator, MessageMemory memory, Destination to, SendMode mode,
-             Correspondent& correspondent);
+             Correspondent& correspondent) FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::string_view name() const noexcept override { return "send"; }
-  void abandon(const Status& reason) override;
-  void let_go() noexcept override;
-  void visit_peers(const PeerVisitor& visit) const override;
+  void abandon(const Status& reason) override FAB_REQUIRES(engine_lock);
+  void let_go() noexcept override FAB_REQUIRES(engine_lock);
+  void visit_peers(const PeerVisitor& visit) const override FAB_REQUIRES(engine_lock);
 
   // What happens to it.
-  void has_left();
-  void was_taken();
-  void was_refused();
-  void was_asked_for(std::uint32_t receive);
-  void correspondent_lost();
+  void has_left() FAB_REQUIRES(engine_lock);
+  void was_taken() FAB_REQUIRES(engine_lock);
+  void was_refused() FAB_REQUIRES(engine_lock);
+  void was_asked_for(std::uint32_t receive) FAB_REQUIRES(engine_lock);
+  void correspondent_lost() FAB_REQUIRES(engine_lock);
 
   /// The user was told that it failed, but the receiver may still answer.
-  [[nodiscard]] bool given_up() const noexcept override { return given_up_; }
+  [[nodiscard]] bool given_up() const noexcept override FAB_REQUIRES(engine_lock) { return given_up_; }
   [[nodiscard]] const MessageMemory& memory() const noexcept { return memory_; }
 
  private:
   friend class PointToPoint;
-  [[nodiscard]] std::string describe() const override;
-  [[nodiscard]] const char* describe_state() const noexcept override;
+  [[nodiscard]] std::string describe() const override FAB_REQUIRES(engine_lock);
+  [[nodiscard]] const char* describe_state() const noexcept override FAB_REQUIRES(engine_lock);
   /// Packs the message into memory of its own, from which it goes on.
-  void buffer();
-  bool post_payload();
-  void end(const Status& status);
+  void buffer() FAB_REQUIRES(engine_lock);
+  bool post_payload() FAB_REQUIRES(engine_lock);
+  void end(const Status& status) FAB_REQUIRES(engine_lock);
 
-  Payload payload_;
-  MessageMemory memory_;
-  std::unique_ptr<std::byte[]> own_;  ///< of a buffered message
-  Destination to_;
-  SendMode mode_ = SendMode::standard;
-  Correspondent* correspondent_ = nullptr;
-  OutgoingEnvelope* envelope_ = nullptr;  ///< while leaving
-  std::uint32_t receive_ = 0;
-  bool given_up_ = false;
-  State state_ = State::idle;
+  Payload payload_ FAB_GUARDED_BY(engine_lock);
+  MessageMemory memory_ FAB_GUARDED_BY(engine_lock);
+  std::unique_ptr<std::byte[]> own_ FAB_GUARDED_BY(engine_lock);  ///< of a buffered message
+  Destination to_ FAB_GUARDED_BY(engine_lock);
+  SendMode mode_ FAB_GUARDED_BY(engine_lock) = SendMode::standard;
+  Correspondent* correspondent_ FAB_GUARDED_BY(engine_lock) = nullptr;
+  OutgoingEnvelope* envelope_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< while leaving
+  std::uint32_t receive_ FAB_GUARDED_BY(engine_lock) = 0;
+  bool given_up_ FAB_GUARDED_BY(engine_lock) = false;
+  State state_ FAB_GUARDED_BY(engine_lock) = State::idle;
 };
 
 /// A receive, or a probe, which takes nothing.
@@ -161,42 +170,45 @@ class ReceiveOperation final : public PointOperation, public PostedReceive {
   ReceiveOperation(PointHost& owner, std::uint32_t number) noexcept;
 
   void start(Membership& communicator, Mailbox& mailbox, MessageMemory memory, Source from, bool probe,
-             Correspondent* correspondent);
+             Correspondent* correspondent) FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::string_view name() const noexcept override { return probe_ ? "probe" : "recv"; }
-  void abandon(const Status& reason) override;
-  void cancel() override;
-  void let_go() noexcept override;
-  void visit_peers(const PeerVisitor& visit) const override;
+  void abandon(const Status& reason) override FAB_REQUIRES(engine_lock);
+  void cancel() override FAB_REQUIRES(engine_lock);
+  void let_go() noexcept override FAB_REQUIRES(engine_lock);
+  void visit_peers(const PeerVisitor& visit) const override FAB_REQUIRES(engine_lock);
 
-  [[nodiscard]] bool given_up() const noexcept override { return !end_.ok(); }
-  [[nodiscard]] bool waits_for_any() const noexcept override { return correspondent_ == nullptr; }
-  void found(const Envelope& envelope) override;
-  void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes) override;
-  void sender_gave_up();
-  void correspondent_lost(const Correspondent& correspondent);
+  [[nodiscard]] bool given_up() const noexcept override FAB_REQUIRES(engine_lock) { return !end_.ok(); }
+  [[nodiscard]] bool waits_for_any() const noexcept override FAB_REQUIRES(engine_lock) {
+    return correspondent_ == nullptr;
+  }
+  void found(const Envelope& envelope) override FAB_REQUIRES(engine_lock);
+  void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes) override
+      FAB_REQUIRES(engine_lock);
+  void sender_gave_up() FAB_REQUIRES(engine_lock);
+  void correspondent_lost(const Correspondent& correspondent) FAB_REQUIRES(engine_lock);
 
  private:
   friend class PointToPoint;
-  [[nodiscard]] std::string describe() const override;
-  [[nodiscard]] const char* describe_state() const noexcept override;
-  [[nodiscard]] Status truncated(const Envelope& envelope) const;
-  void fetch(const Envelope& envelope);
-  void copy_from_self(const Envelope& envelope);
-  void wait_for_message();
-  bool post_payload();
-  void received();
-  void payload_failed(const Status& status);
-  void end(const Status& status);
+  [[nodiscard]] std::string describe() const override FAB_REQUIRES(engine_lock);
+  [[nodiscard]] const char* describe_state() const noexcept override FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Status truncated(const Envelope& envelope) const FAB_REQUIRES(engine_lock);
+  void fetch(const Envelope& envelope) FAB_REQUIRES(engine_lock);
+  void copy_from_self(const Envelope& envelope) FAB_REQUIRES(engine_lock);
+  void wait_for_message() FAB_REQUIRES(engine_lock);
+  bool post_payload() FAB_REQUIRES(engine_lock);
+  void received() FAB_REQUIRES(engine_lock);
+  void payload_failed(const Status& status) FAB_REQUIRES(engine_lock);
+  void end(const Status& status) FAB_REQUIRES(engine_lock);
 
-  Payload payload_;
-  MessageMemory memory_;
-  Mailbox* mailbox_ = nullptr;
-  Correspondent* correspondent_ = nullptr;  ///< to the sender, as soon as it is known
-  std::uint64_t payload_bytes_ = 0;
-  std::uint32_t send_ = 0;
-  Status end_;             ///< why it is being taken back
-  bool discards_ = false;  ///< and the bytes come nevertheless
-  State state_ = State::idle;
+  Payload payload_ FAB_GUARDED_BY(engine_lock);
+  MessageMemory memory_ FAB_GUARDED_BY(engine_lock);
+  Mailbox* mailbox_ FAB_GUARDED_BY(engine_lock) = nullptr;
+  Correspondent* correspondent_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< to the sender, as soon as it is known
+  std::uint64_t payload_bytes_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint32_t send_ FAB_GUARDED_BY(engine_lock) = 0;
+  Status end_ FAB_GUARDED_BY(engine_lock);             ///< why it is being taken back
+  bool discards_ FAB_GUARDED_BY(engine_lock) = false;  ///< and the bytes come nevertheless
+  State state_ FAB_GUARDED_BY(engine_lock) = State::idle;
 };
 
 }  // namespace fab::core

@@ -9,7 +9,10 @@ namespace fab::core {
 
 namespace {
 
-OutgoingEnvelope& outgoing_of(Completion& completion) { return static_cast<OutgoingEnvelope&>(completion); }
+// Handlers run inside Provider::post_* and Provider::poll, which run under the engine's lock.
+OutgoingEnvelope& outgoing_of(Completion& completion) FAB_ASSERT_CAPABILITY(engine_lock) {
+  return static_cast<OutgoingEnvelope&>(completion);
+}
 
 }  // namespace
 
@@ -104,7 +107,6 @@ void PointToPoint::send_out(OutgoingEnvelope& out, Envelope envelope, std::size_
   envelope.credits = static_cast<std::uint16_t>(std::exchange(to.owed, 0));
   std::memcpy(out.memory.get(), &envelope, sizeof(envelope));
   out.bytes = sizeof(envelope) + payload_bytes;
-  engine_lock.assert_held();
   out.active = true;
   engine().activated();
   post_when_ready(to, out);
@@ -132,7 +134,6 @@ bool PointToPoint::post(OutgoingEnvelope& out) {
     case PostResult::again:
       break;
   }
-  engine_lock.assert_held();
   engine().retry_later(out, to.peer->refused_sends);
   return false;
 }
@@ -152,7 +153,6 @@ void PointToPoint::could_not_leave(OutgoingEnvelope& out, const Status& status) 
 }
 
 void PointToPoint::give_up(OutgoingEnvelope& out) {
-  engine_lock.assert_held();
   if (std::exchange(out.active, false)) engine().deactivated();
 }
 

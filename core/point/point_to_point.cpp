@@ -21,7 +21,11 @@ void PointToPoint::listen() {
   Provider* const network = runtime_.transports().network.get();
   if (network == nullptr || runtime_.job().size == 1) return;
   for (int i = 0; i < kNetworkListeners; ++i) post(network_listeners_.emplace_back(*this, *network, nullptr));
-  if (runtime_.inbox() != nullptr) runtime_.inbox()->forward([this](std::span<const std::byte> wire) { handle(wire); });
+  if (runtime_.inbox() != nullptr)
+    runtime_.inbox()->forward([this](std::span<const std::byte> wire) {
+      engine_lock.assert_held();
+      handle(wire);
+    });
 }
 
 PointToPoint::~PointToPoint() = default;
@@ -130,7 +134,6 @@ const Correspondent* PointToPoint::failed(const Membership& communicator, const 
 
 void PointToPoint::visit_members(const Membership& communicator, const Pending::PeerVisitor& visit) {
   if (communicator.size() <= kMostLookedUp) {
-    engine_lock.assert_held();
     for (Rank rank = 0; rank < communicator.size(); ++rank)
       if (const Rank world_rank = communicator.world_rank(rank); world_rank != runtime_.job().rank)
         visit(runtime_.peers().find(world_rank));
@@ -149,10 +152,12 @@ Correspondent& PointToPoint::correspondent(Rank world_rank) {
   Correspondent& correspondent = *place;
   correspondent.world_rank = world_rank;
   if (world_rank == runtime_.job().rank) return correspondent;
-  engine_lock.assert_held();
   correspondent.peer = &runtime_.peers().find(world_rank);
   if (correspondent.peer->state == Peer::State::looking_up)
-    correspondent.peer->look_up_ended = [this, &correspondent] { look_up_ended(correspondent); };
+    correspondent.peer->look_up_ended = [this, &correspondent] {
+      engine_lock.assert_held();
+      look_up_ended(correspondent);
+    };
   else
     look_up_ended(correspondent);
   return correspondent;
@@ -200,7 +205,6 @@ void PointToPoint::post_when_ready(Correspondent& correspondent, Post& post) {
 
 void PointToPoint::forget(Correspondent& correspondent, Post& post) {
   std::erase(correspondent.waiting, &post);
-  engine_lock.assert_held();
   engine().forget(post);
 }
 

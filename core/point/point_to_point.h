@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/engine_lock.h"
 #include "core/base/slots.h"
 #include "core/failure/losses.h"
 #include "core/failure/refusals.h"
@@ -27,7 +28,7 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   explicit PointToPoint(Runtime& runtime);
   /// Begins to listen, and takes what has come. Some of it is answered at once, by a message: the runtime must
   /// know this object.
-  void listen();
+  void listen() FAB_REQUIRES(engine_lock);
   /// Nothing may be in flight but receives of envelopes, which no provider will complete any more.
   ~PointToPoint();
   PointToPoint(const PointToPoint&) = delete;
@@ -35,25 +36,27 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
 
   /// Held by the caller until let_go(). Throws Error(no_resources) for a message that no provider or buffer takes,
   /// Error(cancelled) when the context is closed.
-  [[nodiscard]] Pending& send(Membership& communicator, MessageMemory memory, Destination to, SendMode mode);
-  [[nodiscard]] Pending& receive(Membership& communicator, MessageMemory memory, Source from);
-  [[nodiscard]] Pending& probe(Membership& communicator, Source from);
+  [[nodiscard]] Pending& send(Membership& communicator, MessageMemory memory, Destination to, SendMode mode)
+      FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Pending& receive(Membership& communicator, MessageMemory memory, Source from) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Pending& probe(Membership& communicator, Source from) FAB_REQUIRES(engine_lock);
   /// A message that has come and was not received. Makes no progress.
-  [[nodiscard]] std::optional<MessageInfo> find(Membership& communicator, Source from);
+  [[nodiscard]] std::optional<MessageInfo> find(Membership& communicator, Source from) FAB_REQUIRES(engine_lock);
 
   // For Refusals. A reason that is too long for an envelope is cut.
-  void ask_refusals(Rank world_rank) override;
-  void tell_refusal(Rank world_rank, const CallPlace& place, std::string_view reason) override;
-  void listen_to_node() override;
+  void ask_refusals(Rank world_rank) override FAB_REQUIRES(engine_lock);
+  void tell_refusal(Rank world_rank, const CallPlace& place, std::string_view reason) override
+      FAB_REQUIRES(engine_lock);
+  void listen_to_node() override FAB_REQUIRES(engine_lock);
 
   /// Envelopes that were dropped as they make no sense.
-  [[nodiscard]] std::uint64_t misfits() const noexcept { return misfits_; }
+  [[nodiscard]] std::uint64_t misfits() const noexcept FAB_REQUIRES(engine_lock) { return misfits_; }
 
   /// What buffered sends may hold at a time.
   static constexpr std::uint64_t kMostBufferedBytes = 64 * 1024 * 1024;
 
-  void peer_lost(Rank world_rank, const Status& reason) override;
-  void give_up_envelopes(Rank world_rank) override;
+  void peer_lost(Rank world_rank, const Status& reason) override FAB_REQUIRES(engine_lock);
+  void give_up_envelopes(Rank world_rank) override FAB_REQUIRES(engine_lock);
 
  private:
   friend struct OutgoingEnvelope;
@@ -61,72 +64,84 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   using Key = std::pair<Rank, std::uint32_t>;
 
   template <class Operation>
-  [[nodiscard]] Operation& acquire(Slots<Operation>& operations);
+  [[nodiscard]] Operation& acquire(Slots<Operation>& operations) FAB_REQUIRES(engine_lock);
 
   // For operations.
   [[nodiscard]] Runtime& runtime() const noexcept override { return runtime_; }
-  void release(const SendOperation& send) override { sends_.give_back(send.number()); }
-  void release(const ReceiveOperation& receive) override { receives_.give_back(receive.number()); }
-  [[nodiscard]] SendOperation& send_to_self(std::uint32_t number) override { return sends_[number]; }
-  void count_buffered(std::int64_t bytes) noexcept override { buffered_bytes_ += static_cast<std::uint64_t>(bytes); }
-  void answer(Correspondent& correspondent, EnvelopeKind kind, std::uint32_t send, std::uint32_t receive = 0) override;
-  void return_credits(Correspondent& correspondent) override;
-  void post_when_ready(Correspondent& correspondent, Post& post) override;
-  void forget(Correspondent& correspondent, Post& post) override;
+  void release(const SendOperation& send) override FAB_REQUIRES(engine_lock) { sends_.give_back(send.number()); }
+  void release(const ReceiveOperation& receive) override FAB_REQUIRES(engine_lock) {
+    receives_.give_back(receive.number());
+  }
+  [[nodiscard]] SendOperation& send_to_self(std::uint32_t number) override FAB_REQUIRES(engine_lock) {
+    return sends_[number];
+  }
+  void count_buffered(std::int64_t bytes) noexcept override FAB_REQUIRES(engine_lock) {
+    buffered_bytes_ += static_cast<std::uint64_t>(bytes);
+  }
+  void answer(Correspondent& correspondent, EnvelopeKind kind, std::uint32_t send, std::uint32_t receive = 0) override
+      FAB_REQUIRES(engine_lock);
+  void return_credits(Correspondent& correspondent) override FAB_REQUIRES(engine_lock);
+  void post_when_ready(Correspondent& correspondent, Post& post) override FAB_REQUIRES(engine_lock);
+  void forget(Correspondent& correspondent, Post& post) override FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::uint64_t payload_tag(Rank sender, std::uint32_t receive) const noexcept override;
-  void lose(Correspondent& correspondent, const Status& reason) override;
-  [[nodiscard]] Rank blame(const Correspondent& correspondent, const Status& reason) override;
-  void visit_members(const Membership& communicator, const Pending::PeerVisitor& visit) override;
+  void lose(Correspondent& correspondent, const Status& reason) override FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Rank blame(const Correspondent& correspondent, const Status& reason) override FAB_REQUIRES(engine_lock);
+  void visit_members(const Membership& communicator, const Pending::PeerVisitor& visit) override
+      FAB_REQUIRES(engine_lock);
 
   [[nodiscard]] Engine& engine() const noexcept { return runtime_.engine(); }
-  void check_open(const char* call) const;
-  [[nodiscard]] Mailbox& mailbox(const Membership& communicator);
-  [[nodiscard]] Correspondent& correspondent(Rank world_rank);
-  [[nodiscard]] Pending& start_receive(Membership& communicator, MessageMemory memory, Source from, bool probe);
+  void check_open(const char* call) const FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Mailbox& mailbox(const Membership& communicator) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Correspondent& correspondent(Rank world_rank) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Pending& start_receive(Membership& communicator, MessageMemory memory, Source from, bool probe)
+      FAB_REQUIRES(engine_lock);
 
   // Listening.
-  bool post(IncomingEnvelope& incoming);
-  void envelope_arrived(IncomingEnvelope& incoming, std::size_t bytes);
-  void listener_failed(IncomingEnvelope& incoming, const Status& status);
+  bool post(IncomingEnvelope& incoming) FAB_REQUIRES(engine_lock);
+  void envelope_arrived(IncomingEnvelope& incoming, std::size_t bytes) FAB_REQUIRES(engine_lock);
+  void listener_failed(IncomingEnvelope& incoming, const Status& status) FAB_REQUIRES(engine_lock);
 
   // What comes.
-  void handle(std::span<const std::byte> wire);
+  void handle(std::span<const std::byte> wire) FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool makes_sense(const Envelope& envelope, std::size_t bytes_behind) const noexcept;
-  void handle(const Envelope& envelope, std::span<const std::byte> behind);
-  void handle(Correspondent& from, const Envelope& envelope, const std::byte* bytes);
-  void message_came(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes);
-  void deliver(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes);
+  void handle(const Envelope& envelope, std::span<const std::byte> behind) FAB_REQUIRES(engine_lock);
+  void handle(Correspondent& from, const Envelope& envelope, const std::byte* bytes) FAB_REQUIRES(engine_lock);
+  void message_came(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes)
+      FAB_REQUIRES(engine_lock);
+  void deliver(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes)
+      FAB_REQUIRES(engine_lock);
   [[nodiscard]] static Unexpected copy_of(Correspondent& correspondent, const Envelope& envelope,
                                           const std::byte* bytes);
 
   // What goes.
-  void send_message(SendOperation& send);
-  void send_note(Rank world_rank, const Envelope& envelope, std::string_view text);
-  [[nodiscard]] OutgoingEnvelope& outgoing(Correspondent& correspondent, bool with_bytes);
-  void send_out(OutgoingEnvelope& out, Envelope envelope, std::size_t payload_bytes);
-  bool post(OutgoingEnvelope& out);
-  void has_left(OutgoingEnvelope& out);
-  void could_not_leave(OutgoingEnvelope& out, const Status& status);
+  void send_message(SendOperation& send) FAB_REQUIRES(engine_lock);
+  void send_note(Rank world_rank, const Envelope& envelope, std::string_view text) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] OutgoingEnvelope& outgoing(Correspondent& correspondent, bool with_bytes) FAB_REQUIRES(engine_lock);
+  void send_out(OutgoingEnvelope& out, Envelope envelope, std::size_t payload_bytes) FAB_REQUIRES(engine_lock);
+  bool post(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
+  void has_left(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
+  void could_not_leave(OutgoingEnvelope& out, const Status& status) FAB_REQUIRES(engine_lock);
   /// It may never leave: nobody waits for it any more.
-  void give_up(OutgoingEnvelope& out);
-  void recycle(OutgoingEnvelope& out);
+  void give_up(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
+  void recycle(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
 
-  void look_up_ended(Correspondent& correspondent);
+  void look_up_ended(Correspondent& correspondent) FAB_REQUIRES(engine_lock);
   /// Why a receive will never get a message; null if it may.
-  [[nodiscard]] const Correspondent* failed(const Membership& communicator, const Correspondent* from) const;
+  [[nodiscard]] const Correspondent* failed(const Membership& communicator, const Correspondent* from) const
+      FAB_REQUIRES(engine_lock);
 
   Runtime& runtime_;
-  std::unordered_map<Rank, std::unique_ptr<Correspondent>> correspondents_;
-  std::map<Key, Mailbox> mailboxes_;
-  Slots<SendOperation> sends_;
-  Slots<ReceiveOperation> receives_;
-  std::deque<OutgoingEnvelope> envelopes_;
-  std::vector<OutgoingEnvelope*> idle_short_;
-  std::vector<OutgoingEnvelope*> idle_long_;
-  std::deque<IncomingEnvelope> network_listeners_;
-  std::uint64_t buffered_bytes_ = 0;
-  std::uint64_t misfits_ = 0;
-  bool listens_to_node_ = false;
+  std::unordered_map<Rank, std::unique_ptr<Correspondent>> correspondents_ FAB_GUARDED_BY(engine_lock);
+  std::map<Key, Mailbox> mailboxes_ FAB_GUARDED_BY(engine_lock);
+  Slots<SendOperation> sends_ FAB_GUARDED_BY(engine_lock);
+  Slots<ReceiveOperation> receives_ FAB_GUARDED_BY(engine_lock);
+  std::deque<OutgoingEnvelope> envelopes_ FAB_GUARDED_BY(engine_lock);
+  std::vector<OutgoingEnvelope*> idle_short_ FAB_GUARDED_BY(engine_lock);
+  std::vector<OutgoingEnvelope*> idle_long_ FAB_GUARDED_BY(engine_lock);
+  std::deque<IncomingEnvelope> network_listeners_ FAB_GUARDED_BY(engine_lock);
+  std::uint64_t buffered_bytes_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint64_t misfits_ FAB_GUARDED_BY(engine_lock) = 0;
+  bool listens_to_node_ FAB_GUARDED_BY(engine_lock) = false;
 };
 
 }  // namespace fab::core

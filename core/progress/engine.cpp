@@ -158,7 +158,7 @@ std::size_t Engine::run_tasks() {
 
 std::size_t Engine::begin_deferred() {
   std::vector<Task*> ready;
-  const auto is_ready = [](Task* task) { return task->may_begin(); };
+  const auto is_ready = [](Task* task) FAB_REQUIRES(engine_lock) { return task->may_begin(); };
   std::copy_if(deferred_.begin(), deferred_.end(), std::back_inserter(ready), is_ready);
   std::erase_if(deferred_, is_ready);
   for (Task* task : ready) task->begin();

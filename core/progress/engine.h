@@ -38,10 +38,10 @@ class Lookout {
   using Time = std::chrono::steady_clock::time_point;
 
   /// Called now and then while something is in flight. Returns how many things it has ended.
-  virtual std::size_t look(Time now) = 0;
+  virtual std::size_t look(Time now) FAB_REQUIRES(engine_lock) = 0;
   /// Becomes readable when answer() has something to do; -1: nothing. Watched while nothing is in flight.
-  [[nodiscard]] virtual int idle_fd() const noexcept = 0;
-  virtual void answer() = 0;
+  [[nodiscard]] virtual int idle_fd() const noexcept FAB_REQUIRES(engine_lock) = 0;
+  virtual void answer() FAB_REQUIRES(engine_lock) = 0;
 
  protected:
   ~Lookout() = default;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/engine_lock.h"
 #include "core/base/linked.h"
 #include "fab/error.h"
 #include "fab/message.h"
@@ -45,41 +46,42 @@ class Pending : public Linked {
   /// The call that started it.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   /// What it waits for, for people.
-  [[nodiscard]] virtual std::string describe_pending() const = 0;
+  [[nodiscard]] virtual std::string describe_pending() const FAB_REQUIRES(engine_lock) = 0;
   /// Ends it early. done() follows once nothing writes to the caller's memory any more; sends may stay in flight.
-  virtual void abandon(const Status& reason) = 0;
+  virtual void abandon(const Status& reason) FAB_REQUIRES(engine_lock) = 0;
   /// Ends it early if nobody else has to do with it yet: a receive that nothing has matched.
-  virtual void cancel() {}
+  virtual void cancel() FAB_REQUIRES(engine_lock) {}
 
   // For losses.
 
   using PeerVisitor = std::function<void(const Peer&)>;
   /// The peers that it waits for, perhaps some more than once.
-  virtual void visit_peers(const PeerVisitor& /*visit*/) const {}
+  virtual void visit_peers(const PeerVisitor& /*visit*/) const FAB_REQUIRES(engine_lock) {}
   /// Nothing more will come from, or go to, this peer.
-  virtual void peer_lost(const Peer& /*peer*/, const Status& /*reason*/) {}
+  virtual void peer_lost(const Peer& /*peer*/, const Status& /*reason*/) FAB_REQUIRES(engine_lock) {}
   /// Any one of those peers ends it, and not all of them.
-  [[nodiscard]] virtual bool waits_for_any() const noexcept { return false; }
+  [[nodiscard]] virtual bool waits_for_any() const noexcept FAB_REQUIRES(engine_lock) { return false; }
   /// Of its communicator; null once the user's handle is gone.
-  [[nodiscard]] virtual CallScope* held_scope() const noexcept = 0;
+  [[nodiscard]] virtual CallScope* held_scope() const noexcept FAB_REQUIRES(engine_lock) = 0;
   /// Ends it early, by this rank's fault.
-  virtual void abandon_for(Rank /*culprit*/, const Status& reason) { abandon(reason); }
+  virtual void abandon_for(Rank /*culprit*/, const Status& reason) FAB_REQUIRES(engine_lock) { abandon(reason); }
   /// It has failed, or was abandoned, and ends as soon as providers have given back what they were given.
-  [[nodiscard]] virtual bool given_up() const noexcept { return false; }
+  [[nodiscard]] virtual bool given_up() const noexcept FAB_REQUIRES(engine_lock) { return false; }
   /// What losses.cpp has seen of it, and done, while it is active.
-  std::uint64_t settled_when_seen = 0;
-  std::chrono::steady_clock::time_point quiet_since{};  ///< zero: not seen yet
-  int drops = 0;
-  bool older_than_loss = false;  ///< it began before this rank gave up another one of its communicator
+  std::uint64_t settled_when_seen FAB_GUARDED_BY(engine_lock) = 0;
+  std::chrono::steady_clock::time_point quiet_since FAB_GUARDED_BY(engine_lock) = {};  ///< zero: not seen yet
+  int drops FAB_GUARDED_BY(engine_lock) = 0;
+  /// It began before this rank gave up another one of its communicator.
+  bool older_than_loss FAB_GUARDED_BY(engine_lock) = false;
 
   /// A caller knows that it is over. Needs no lock.
   virtual void over(bool /*took_long*/) noexcept {}
   /// A caller waits, and nothing happens: looks whether anything ever will.
-  virtual void stalled() {}
+  virtual void stalled() FAB_REQUIRES(engine_lock) {}
   /// All ranks of the communicator have to do the same.
   [[nodiscard]] virtual bool is_collective() const noexcept { return false; }
   /// The user's handle is gone.
-  virtual void let_go() noexcept = 0;
+  virtual void let_go() noexcept FAB_REQUIRES(engine_lock) = 0;
 
   Tested tested;  ///< the caller's
 

@@ -30,7 +30,8 @@ bool Engine::may_sleep() {
   if (!tasks_.empty()) return false;
   if (!intakes_.empty()) {
     const bool quiet = quiet_.exchange(false);
-    if (std::ranges::any_of(intakes_, [quiet](Intake* intake) { return intake->look_before_sleep(quiet); }))
+    if (std::ranges::any_of(
+            intakes_, [quiet](Intake* intake) FAB_REQUIRES(engine_lock) { return intake->look_before_sleep(quiet); }))
       return false;
     nap_ms_.store(quiet ? std::min(nap_ms_.load() * kNapGrowth, kLongestNapMs) : kFirstNapMs);
   }

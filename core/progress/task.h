@@ -1,6 +1,8 @@
 // What the engine carries on when its time has come, without knowing what it is: a run.
 #pragma once
 
+#include "core/base/engine_lock.h"
+
 namespace fab::core {
 
 /// Guarded by the engine's lock, but for do_parked_operations().
@@ -8,17 +10,17 @@ class Task {
  public:
   // One that was put off: Engine::begin_later.
 
-  [[nodiscard]] virtual bool may_begin() const noexcept = 0;
-  virtual void begin() = 0;
+  [[nodiscard]] virtual bool may_begin() const noexcept FAB_REQUIRES(engine_lock) = 0;
+  virtual void begin() FAB_REQUIRES(engine_lock) = 0;
 
   // One that goes on in a thread of the application: Engine::park.
 
   /// The engine has taken it out of its list; returns whether there is something to do.
-  [[nodiscard]] virtual bool unpark() noexcept = 0;
+  [[nodiscard]] virtual bool unpark() noexcept FAB_REQUIRES(engine_lock) = 0;
   /// Calls functions of the user's. Without the lock.
   virtual void do_parked_operations() = 0;
   /// Goes on from there.
-  virtual void local_operations_done() = 0;
+  virtual void local_operations_done() FAB_REQUIRES(engine_lock) = 0;
 
  protected:
   ~Task() = default;
@@ -28,9 +30,9 @@ class Task {
 class Intake {
  public:
   /// After every poll of the provider.
-  virtual void polled(bool nothing_happened) = 0;
+  virtual void polled(bool nothing_happened) FAB_REQUIRES(engine_lock) = 0;
   /// Before a sleep. `quiet`: nothing came during the last one. Returns whether something happened.
-  [[nodiscard]] virtual bool look_before_sleep(bool quiet) = 0;
+  [[nodiscard]] virtual bool look_before_sleep(bool quiet) FAB_REQUIRES(engine_lock) = 0;
 
  protected:
   ~Intake() = default;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/engine_lock.h"
 #include "fab/error.h"
 
 namespace fab::core {
@@ -24,11 +25,11 @@ struct CalledAs {
 class Comparison {
  public:
   /// What a run that compares a call has found, once it has ended well: nothing, or both calls.
-  [[nodiscard]] virtual std::optional<std::string> difference(const Run& check) const = 0;
+  [[nodiscard]] virtual std::optional<std::string> difference(const Run& check) const FAB_REQUIRES(engine_lock) = 0;
   /// Before `closing` starts: this rank's `failure` in the call of that name.
-  virtual void tell(Run& closing, std::string_view name, const Status& failure) const = 0;
+  virtual void tell(Run& closing, std::string_view name, const Status& failure) const FAB_REQUIRES(engine_lock) = 0;
   /// What `closing` has heard, once it has ended: ok, or what another rank has found.
-  [[nodiscard]] virtual Status found(const Run& closing, std::string_view name) const = 0;
+  [[nodiscard]] virtual Status found(const Run& closing, std::string_view name) const FAB_REQUIRES(engine_lock) = 0;
 
  protected:
   ~Comparison() = default;

@@ -15,7 +15,9 @@ namespace fab::core {
 namespace {
 
 // Completions arrive inside Provider::post_* and Provider::poll, which run under the engine's lock.
-Transfer& transfer_of(Completion& completion) { return static_cast<Transfer&>(completion); }
+Transfer& transfer_of(Completion& completion) FAB_ASSERT_CAPABILITY(engine_lock) {
+  return static_cast<Transfer&>(completion);
+}
 
 }  // namespace
 
@@ -36,7 +38,10 @@ Transfer::Transfer(Run& its_run) noexcept
             active.broken(*transfer.operation, status);
             active.settled(transfer);
           },
-          [](Post& self) { return static_cast<Transfer&>(self).run->repost(static_cast<Transfer&>(self)); },
+          [](Post& self) {
+            Transfer& transfer = transfer_of(self);
+            return transfer.run->repost(transfer);
+          },
           [](Completion& self, const Delivery& delivery) noexcept {
             Transfer& transfer = transfer_of(self);
             return transfer.operation->staged && transfer.run->take(transfer, delivery);
@@ -94,7 +99,6 @@ void Run::start() {
   used_transfers_ = 0;
   pending_ = 0;
   done_.store(false, std::memory_order_relaxed);
-  engine_lock.assert_held();
   engine_.activated(*this);
   if (owner_.needs_thread.load(std::memory_order_relaxed)) engine_.need_thread();
   absences_at_start_ = engine_.absences();
@@ -107,7 +111,6 @@ void Run::start() {
 
 // Their records cannot be used twice.
 void Run::refuse_start() {
-  engine_lock.assert_held();
   begun_ = false;
   round_ = 0;
   done_.store(false, std::memory_order_relaxed);
@@ -254,7 +257,6 @@ void Run::post_round() {
   if (plan_.has_user_reductions() && parks_ && calls_user(operations)) {
     ++pending_;
     parked_ = true;
-    engine_lock.assert_held();
     return engine_.park(*this);
   }
   do_operations(operations);
@@ -272,7 +274,6 @@ void Run::local_operations_done() {
 
 void Run::refused(Transfer& transfer) {
   transfer.state = Transfer::State::refused;
-  engine_lock.assert_held();
   const PlannedOperation& operation = *transfer.operation;
   if (operation.receives() || operation.channel != PlannedOperation::kNoChannel)
     engine_.retry_later(transfer);
@@ -338,7 +339,6 @@ FrameHead Run::read_frame(const PlannedOperation& operation) const {
 }
 
 void Run::finish() noexcept {
-  engine_lock.assert_held();
   if (!status_.ok()) {
     if (one_sided_ != nullptr) one_sided_->end_start(status_);
     if (!all_know_) tell_others();
@@ -347,7 +347,6 @@ void Run::finish() noexcept {
 }
 
 void Run::end() noexcept {
-  engine_lock.assert_held();
   Membership& membership = plan_.membership();
   membership.run_finished();
   CallScope& scope = membership.scope();

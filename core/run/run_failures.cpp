@@ -35,7 +35,6 @@ void Run::fail_unequal() {
 // Takes back receives and what is not posted. Cancelled receives settle by their handler.
 template <class Choose>
 void Run::take_back(Choose&& choose) {
-  engine_lock.assert_held();
   for (std::uint32_t i = 0; i < used_transfers_; ++i) {
     Transfer& transfer = transfers_[i];
     if (transfer.state == Transfer::State::idle || !choose(transfer)) continue;
@@ -180,7 +179,8 @@ void Run::take_back_later_parts(const PlannedOperation& head, std::span<const Me
   take_back([&](const Transfer& transfer) {
     const PlannedOperation& operation = *transfer.operation;
     return operation.record == head.record && operation.part == PlannedOperation::Part::later &&
-           std::ranges::none_of(but, [&](const MessagePart& part) { return tag_of(operation) == (tag | part.mark); });
+           std::ranges::none_of(but, [&](const MessagePart& part)
+                                         FAB_REQUIRES(engine_lock) { return tag_of(operation) == (tag | part.mark); });
   });
 }
 
@@ -226,7 +226,6 @@ void Run::abandon(const Status& reason) {
   if (done()) return;
   if (status_.ok()) status_ = reason;
   abandoned_ = true;
-  engine_lock.assert_held();
   engine_.forget(*this);
   if (Run* check = std::exchange(check_, nullptr)) {
     check->abandon(reason);

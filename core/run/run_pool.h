@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/engine_lock.h"
 #include "core/run/run.h"
 
 namespace fab::core {
@@ -16,7 +17,7 @@ class RunPool final : public RunOwner {
   class Keeper {
    public:
     /// No run of it is in use any more. Ends its life.
-    virtual void drop(const RunPool& pool) noexcept = 0;
+    virtual void drop(const RunPool& pool) noexcept FAB_REQUIRES(engine_lock) = 0;
 
    protected:
     ~Keeper() = default;
@@ -31,19 +32,19 @@ class RunPool final : public RunOwner {
 
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
   /// A run that nobody uses; made when there is none.
-  [[nodiscard]] Run& acquire();
+  [[nodiscard]] Run& acquire() FAB_REQUIRES(engine_lock);
   /// The last run that is in use ends a retired pool's life, and its own.
-  void release(Run& run) noexcept override;
-  [[nodiscard]] bool in_use() const noexcept { return runs_in_use_ > 0; }
+  void release(Run& run) noexcept override FAB_REQUIRES(engine_lock);
+  [[nodiscard]] bool in_use() const noexcept FAB_REQUIRES(engine_lock) { return runs_in_use_ > 0; }
   /// From now on the keeper has it.
-  void retire(Keeper& keeper) noexcept { keeper_ = &keeper; }
+  void retire(Keeper& keeper) noexcept FAB_REQUIRES(engine_lock) { keeper_ = &keeper; }
 
  private:
   Plan plan_;
-  std::vector<std::unique_ptr<Run>> runs_;
-  Run* idle_runs_ = nullptr;
-  std::size_t runs_in_use_ = 0;
-  Keeper* keeper_ = nullptr;  ///< once it is retired
+  std::vector<std::unique_ptr<Run>> runs_ FAB_GUARDED_BY(engine_lock);
+  Run* idle_runs_ FAB_GUARDED_BY(engine_lock) = nullptr;
+  std::size_t runs_in_use_ FAB_GUARDED_BY(engine_lock) = 0;
+  Keeper* keeper_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< once it is retired
 };
 
 }  // namespace fab::core

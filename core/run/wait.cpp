@@ -62,7 +62,7 @@ void finish(Pending& pending, IdleHook idle) {
 
 Status complete(Pending& pending, IdleHook idle, MessageInfo* message) {
   Status status;
-  const bool finished = finish(pending, idle, [&] {
+  const bool finished = finish(pending, idle, [&]() FAB_REQUIRES(engine_lock) {
     status = pending.status();
     if (message != nullptr) *message = pending.message();
     pending.let_go();
@@ -116,7 +116,7 @@ bool test(Pending& pending) {
 
 std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arrivals,
                                     std::span<const std::size_t> wanted) {
-  const auto has_arrived = [&](const std::size_t i) { return run.has_arrived(arrivals[i]); };
+  const auto has_arrived = [&](const std::size_t i) FAB_REQUIRES(engine_lock) { return run.has_arrived(arrivals[i]); };
   const auto found = std::find_if(wanted.begin(), wanted.end(), has_arrived);
   if (found == wanted.end()) return std::nullopt;
   return Arrived{static_cast<std::size_t>(found - wanted.begin()), run.status()};
@@ -126,7 +126,9 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
   Engine& engine = engine_of(run);
   engine.come_back();
   std::optional<Arrived> arrived;
-  const auto look = [&] { return (arrived = find_arrived(run, arrivals, wanted)).has_value(); };
+  const auto look = [&]() FAB_REQUIRES(engine_lock) {
+    return (arrived = find_arrived(run, arrivals, wanted)).has_value();
+  };
   {
     const Lock lock(engine);
     engine.linger(look);
@@ -141,7 +143,10 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
     const Lock lock(engine);
     return look();
   };
-  const auto has_arrived = [&] { return find_arrived(run, arrivals, wanted).has_value(); };
+  const auto has_arrived = [&] {
+    engine_lock.assert_held();
+    return find_arrived(run, arrivals, wanted).has_value();
+  };
   Driver driver(engine, nullptr, Driver::Attention::to_everything, Condition(has_arrived));
   Pending* const all[] = {&run};
   Watch watch(all, runtime_of(run));

@@ -43,9 +43,9 @@ struct Arrived {
 /// Returns when one of the blocks arrivals[wanted[0]], arrivals[wanted[1]], ... of an active run is in its place, or
 /// never will be. Precondition: at least one is wanted.
 [[nodiscard]] Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const std::size_t> wanted);
-/// The same without waiting, under the engine's lock; empty when there is none yet.
+/// The same without waiting; empty when there is none yet.
 [[nodiscard]] std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arrivals,
-                                                  std::span<const std::size_t> wanted);
+                                                  std::span<const std::size_t> wanted) FAB_REQUIRES(engine_lock);
 
 /// Returns the index of one that is done; null entries are passed over. Precondition: one is not null. Throws
 /// Error(cancelled) in a child.

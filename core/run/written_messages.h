@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "core/base/engine_lock.h"
 #include "core/plan/plan.h"
 
 namespace fab::core {
@@ -17,22 +18,24 @@ class WrittenMessages {
   virtual ~WrittenMessages() = default;
 
   /// All peers have told where to write, or one will not; see failure().
-  [[nodiscard]] virtual bool ready() = 0;
+  [[nodiscard]] virtual bool ready() FAB_REQUIRES(engine_lock) = 0;
   /// Null unless nothing can be started. A peer that disagrees fails its own messages only.
-  [[nodiscard]] virtual const Status* failure() const noexcept = 0;
-  [[nodiscard]] virtual std::string describe_pending() const = 0;
+  [[nodiscard]] virtual const Status* failure() const noexcept FAB_REQUIRES(engine_lock) = 0;
+  [[nodiscard]] virtual std::string describe_pending() const FAB_REQUIRES(engine_lock) = 0;
 
-  virtual void next_start() noexcept = 0;
+  virtual void next_start() noexcept FAB_REQUIRES(engine_lock) = 0;
   /// Of the message that the last start expects, or sends.
-  [[nodiscard]] virtual std::uint64_t slot_offset(const PlannedOperation& operation) const noexcept = 0;
-  [[nodiscard]] virtual PostResult post(Transfer& transfer, std::span<const iovec> pieces) = 0;
+  [[nodiscard]] virtual std::uint64_t slot_offset(const PlannedOperation& operation) const noexcept
+      FAB_REQUIRES(engine_lock) = 0;
+  [[nodiscard]] virtual PostResult post(Transfer& transfer, std::span<const iovec> pieces)
+      FAB_REQUIRES(engine_lock) = 0;
   /// Ends a transfer that waits for its peer; false when it does not.
-  virtual bool cancel(Transfer& transfer) = 0;
+  virtual bool cancel(Transfer& transfer) FAB_REQUIRES(engine_lock) = 0;
   /// The provider could not do it.
-  virtual void broken(const PlannedOperation& operation) noexcept = 0;
+  virtual void broken(const PlannedOperation& operation) noexcept FAB_REQUIRES(engine_lock) = 0;
   /// The start has failed. The ends of a channel that did not do its part count differently from now on, and its memory
   /// must not be written to any more.
-  virtual void end_start(const Status& reason) = 0;
+  virtual void end_start(const Status& reason) FAB_REQUIRES(engine_lock) = 0;
 };
 
 }  // namespace fab::core

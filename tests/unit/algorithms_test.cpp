@@ -53,6 +53,7 @@ class Performance {
   }
   core::Run& start_under_lock(core::Communicator& communicator) {
     const auto rank = static_cast<std::size_t>(communicator.rank());
+    core::engine_lock.assert_held();
     return collectives::start(communicator, send_[rank].data(), recv_[rank].data(),
                               model_.call(shape_, communicator.rank(), element_));
   }

@@ -41,6 +41,7 @@ class CallCheck : public testing::TestWithParam<int> {
 
   Start collective(const CollectiveCall& call) {
     return [this, call](core::Communicator& its) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start(its, send_.data(), recv_.data(), call);
     };
   }
@@ -56,6 +57,7 @@ class CallCheck : public testing::TestWithParam<int> {
   Start barrier() { return collective(collectives::barrier_call()); }
   Start xchg() {
     return [this](core::Communicator& its) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start_neighbor_xchg(
           its, send_.data(), recv_.data(),
           {.send = BlockList::regular(block_, 1, 2), .recv = BlockList::regular(block_, 1, 2)});
@@ -63,6 +65,7 @@ class CallCheck : public testing::TestWithParam<int> {
   }
   Start shift(int displacement) {
     return [this, displacement](core::Communicator& its) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start_cart_shift_xchg(
           its, send_.data(), recv_.data(),
           {.send = {0, 1, &block_}, .recv = {0, 1, &block_}, .dimension = 0, .displacement = displacement});
@@ -76,6 +79,7 @@ class CallCheck : public testing::TestWithParam<int> {
     blocks_.push_back(std::make_unique<Layout>(Layout::contiguous(expected)));
     const Layout& recv = *blocks_.back();
     return [this, &send, &recv](core::Communicator& its) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start_neighbor_xchg(
           its, send_.data(), recv_.data(),
           {.send = BlockList::regular(send, 1, 2), .recv = BlockList::regular(recv, 1, 2)});
@@ -244,6 +248,7 @@ TEST(CallCheckOfSettings, FindsAnotherAlgorithm) {
   std::vector<core::Run*> runs;
   for (const auto& communicator : communicators)
     runs.push_back(&start_locked(*communicator, [&](core::Communicator& its) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start(its, nullptr, &memory[static_cast<std::size_t>(its.rank()) * block.size()],
                                 collectives::bcast_call(block, 0));
     }));

@@ -52,6 +52,7 @@ TEST(NeighborXchg, EqualBlocksLieOneExtentApart) {
     for (int i = 0; i < 4; ++i) send[static_cast<std::size_t>(rank)][static_cast<std::size_t>(3 * i)] = 10 * rank + i;
   expect_success(run_everywhere(job, communicators, [&](core::Communicator& communicator) -> core::Run& {
     const auto rank = static_cast<std::size_t>(communicator.rank());
+    core::engine_lock.assert_held();
     return collectives::start_neighbor_xchg(
         communicator, send[rank].data(), recv[rank].data(),
         {.send = BlockList::regular(element, 2, 2), .recv = BlockList::regular(element, 2, 2)});
@@ -72,6 +73,7 @@ TEST(NeighborXchg, CountsAndDisplacementsInElements) {
   expect_success(run_everywhere(job, communicators, [&](core::Communicator& communicator) -> core::Run& {
     static const int none[] = {0};
     const bool sends = communicator.rank() == 0;
+    core::engine_lock.assert_held();
     return collectives::start_neighbor_xchg(communicator, sends ? send.data() : nullptr, sends ? nullptr : recv.data(),
                                             {.send = BlockList::irregular(element, sends ? two : none, displacements),
                                              .recv = BlockList::irregular(element, sends ? none : two, displacements)});
@@ -89,6 +91,7 @@ TEST(NeighborXchg, NothingToSendNeedsNoBuffers) {
     const int displacements[] = {7, 100};
     const Layout element = Layout::contiguous(8);
     expect_success(run_everywhere(job, communicators, [&](core::Communicator& communicator) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start_neighbor_xchg(communicator, nullptr, nullptr,
                                               {.send = BlockList::irregular(element, counts, displacements),
                                                .recv = BlockList::irregular(element, counts, displacements)});
@@ -103,6 +106,7 @@ TEST(NeighborXchg, WrongNumbersOfBlocksAreRefused) {
   const Layout element = Layout::contiguous(1);
   const auto start = [&](std::size_t send_blocks, std::size_t recv_blocks, bool in_place) {
     (void)start_locked(*communicators[0], [&](core::Communicator& communicator) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start_neighbor_xchg(communicator, nullptr, nullptr,
                                               {.send = BlockList::regular(element, 1, send_blocks),
                                                .recv = BlockList::regular(element, 1, recv_blocks),
@@ -123,6 +127,7 @@ TEST(NeighborXchg, NeedsATopology) {
   const Layout element = Layout::contiguous(1);
   expect_error(Errc::invalid_topology, {"neighbor_xchg", "no topology"}, [&] {
     (void)start_locked(*communicators[0], [&](core::Communicator& communicator) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start_neighbor_xchg(
           communicator, nullptr, nullptr,
           {.send = BlockList::regular(element, 1, 0), .recv = BlockList::regular(element, 1, 0)});
@@ -196,6 +201,7 @@ TEST_P(Shifts, AnyDisplacement) {
         expect_success(run_everywhere(job, communicators, [&](core::Communicator& communicator) -> core::Run& {
           const auto rank = static_cast<std::size_t>(communicator.rank());
           int* recv = in_place ? data.send[rank].data() : data.recv[rank].data();
+          core::engine_lock.assert_held();
           return collectives::start_cart_shift_xchg(
               communicator, in_place ? nullptr : data.send[rank].data(), recv,
               {.send = {0, 1, &block}, .recv = {0, 1, &block}, .displacement = displacement, .in_place = in_place});
@@ -223,6 +229,7 @@ TEST(CartShiftXchg, NeedsAGrid) {
   const auto start = [&](const std::optional<Topology>& topology, int dimension) {
     const auto communicators = job.communicators([&](Rank) { return topology; });
     (void)start_locked(*communicators[0], [&](core::Communicator& communicator) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start_cart_shift_xchg(
           communicator, nullptr, nullptr,
           {.send = {0, 1, &block}, .recv = {0, 1, &block}, .dimension = dimension, .displacement = 1});
@@ -249,6 +256,7 @@ TEST(CartShiftXchg, DifferentDimensionsAndDirectionsInFlightAtOnce) {
       const auto rank = static_cast<std::size_t>(communicator->rank());
       send[rank][static_cast<std::size_t>(i)] = 10 * communicator->rank() + i;
       runs.push_back(&start_locked(*communicator, [&](core::Communicator& its) -> core::Run& {
+        core::engine_lock.assert_held();
         return collectives::start_cart_shift_xchg(
             its, &send[rank][static_cast<std::size_t>(i)], &recv[rank][static_cast<std::size_t>(i)],
             {.send = {0, 1, &block}, .recv = {0, 1, &block}, .dimension = i % 2, .displacement = i % 4 < 2 ? 1 : -1});

@@ -80,6 +80,7 @@ class Disagreement : public testing::TestWithParam<Meeting> {
       if (!sends && GetParam().receiver_is_late) progress_until_all_has_come();
       const auto shapes = shapes_of(sends ? ends.sent : ends.expected);
       runs.push_back(&start_locked(*communicator, [&](core::Communicator& its) -> core::Run& {
+        core::engine_lock.assert_held();
         return collectives::start_neighbor_xchg(
             its, send.data(), recv.data(),
             {.send = BlockList::general(sends ? shapes : std::vector<BlockShape>{}),
@@ -212,9 +213,11 @@ TEST_P(Disagreement, AboutTheCallIsNoticedWhereCallsAreChecked) {
     // A shift by one and a broadcast use the same slot for a message of the same size.
     std::vector<core::Run*> runs;
     runs.push_back(&start_locked(*communicators[0], [&](core::Communicator& its) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start(its, nullptr, buffer.data(), collectives::bcast_call(block, 0));
     }));
     runs.push_back(&start_locked(*communicators[1], [&](core::Communicator& its) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start_cart_shift_xchg(
           its, buffer.data() + bytes, buffer.data() + 2 * bytes,
           {.send = {0, 1, &block}, .recv = {0, 1, &block}, .dimension = 0, .displacement = 1});

@@ -87,14 +87,14 @@ TEST_F(Envelopes, ThatMakeNoSenseAreDroppedAndCounted) {
   const auto communicators = job_.communicators([](Rank) { return std::optional<Topology>(); });
   std::uint64_t received = 0;
   core::Pending* receive = nullptr;
+  Envelope sensible = message();
   {
     const core::Lock lock(job_.context(kVictim).engine());
     receive = &job_.context(kVictim).point_to_point().receive(
         *communicators[kVictim], {reinterpret_cast<std::byte*>(&received), sizeof(received)}, {kAnySource, kAnyTag});
+    sensible.context_owner = communicators[kVictim]->context_id().owner;
+    sensible.context_number = communicators[kVictim]->context_id().number;
   }
-  Envelope sensible = message();
-  sensible.context_owner = communicators[kVictim]->context_id().owner;
-  sensible.context_number = communicators[kVictim]->context_id().number;
   ASSERT_NO_FATAL_FAILURE(send(1, sensible, sizeof(kPayload)));
   ASSERT_TRUE(receive->done()) << "what makes sense is received";
   EXPECT_EQ(received, kPayload);

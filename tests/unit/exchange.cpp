@@ -69,6 +69,7 @@ core::Run& Exchange::start(Rank rank) {
   const std::vector<BlockShape> send_shapes = send_[index].blocks->shapes();
   const std::vector<BlockShape> recv_shapes = recv_[index].blocks->shapes();
   return start_locked(*communicators_[index], [&](core::Communicator& communicator) -> core::Run& {
+    core::engine_lock.assert_held();
     return collectives::start_neighbor_xchg(communicator, options_.in_place ? nullptr : send_[index].buffer.data(),
                                             recv_[index].buffer.data(),
                                             {.send = collectives::BlockList::general(send_shapes),

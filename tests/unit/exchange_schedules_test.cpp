@@ -86,6 +86,7 @@ TEST(Alltoall, CheckedCallsThatDisagreeAboutEmptyBlocksFail) {
     runs.push_back(&start_locked(*communicator, [&](core::Communicator& its) -> core::Run& {
       const BlockList nothing = BlockList::irregular(element, none, places);
       const BlockList expected = BlockList::irregular(element, its.rank() == 0 ? none : one_from_0, places);
+      core::engine_lock.assert_held();
       return collectives::start(its, data.data(), data.data() + 1, collectives::alltoallv_call(nothing, expected, 2));
     }));
   job.finish(runs);

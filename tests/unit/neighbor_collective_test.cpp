@@ -124,6 +124,7 @@ class Calls {
   core::Run& start(core::Communicator& communicator) {
     const auto rank = static_cast<std::size_t>(communicator.rank());
     const BlockList send = in_place_ ? BlockList() : list(send_counts_[rank]);
+    core::engine_lock.assert_held();
     return collectives::start_neighbor_collective(communicator, in_place_ ? nullptr : send_[rank].data(),
                                                   recv_[rank].data(),
                                                   {call_, send, list(recv_counts_[rank]), in_place_});
@@ -232,6 +233,7 @@ TEST(NeighborCollectives, SecondCallsBuildNothing) {
     for (core::Run* run : runs) EXPECT_TRUE(release(*run).ok());
     calls.check();
   }
+  const core::Lock lock(communicators[0]->engine());
   EXPECT_EQ(communicators[0]->cached_plans(), 1u);
 }
 
@@ -241,6 +243,7 @@ TEST(NeighborCollectives, WrongNumbersOfBlocksAreRefused) {
   const Layout element = Layout::contiguous(1);
   const auto start = [&](NeighborCall call, std::size_t send_blocks, std::size_t recv_blocks) {
     (void)start_locked(*communicators[0], [&](core::Communicator& communicator) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start_neighbor_collective(
           communicator, nullptr, nullptr,
           {call, BlockList::regular(element, 1, send_blocks), BlockList::regular(element, 1, recv_blocks)});
@@ -261,6 +264,7 @@ TEST(NeighborCollectives, NeedATopology) {
   const NeighborCollective call{NeighborCall::allgatherv, BlockList::regular(element, 1, 1), {}};
   expect_error(Errc::invalid_topology, {"neighbor_allgatherv", "no topology"}, [&] {
     (void)start_locked(*communicators[0], [&](core::Communicator& communicator) -> core::Run& {
+      core::engine_lock.assert_held();
       return collectives::start_neighbor_collective(communicator, nullptr, nullptr, call);
     });
   });

@@ -333,7 +333,10 @@ TEST(OneSided, BothEndsHearThatMemoryCannotBeRegistered) {
     for (const Rank refusing : {0, 1}) {
       Two two(bytes, bytes, true, 5, [refusing](InProcessJob& job) {
         // What every exchange of the rank needs is there already.
-        for (Rank rank = 0; rank < job.size(); ++rank) static_cast<void>(job.context(rank).arrivals());
+        for (Rank rank = 0; rank < job.size(); ++rank) {
+          const core::Lock lock(job.context(rank).engine());
+          static_cast<void>(job.context(rank).arrivals());
+        }
         job.network().refuse_registrations(refusing, 1);
       });
       for (Side& side : two.sides) side.start();

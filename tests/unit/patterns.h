@@ -53,6 +53,7 @@ class Tree {
   core::Run& start(core::Communicator& communicator) {
     const std::vector<std::byte*> bases{nullptr, data_[index(communicator.rank())].data()};
     const Schedule schedule = tree_schedule(communicator.rank(), communicator.size(), root_, bytes_);
+    core::engine_lock.assert_held();
     return communicator.start(std::make_unique<core::RunPool>(communicator, schedule), bases);
   }
   /// The first rank that has not got what the root has; -1 if all have.
@@ -82,6 +83,7 @@ class Ring {
   }
   core::Run& start(core::Communicator& communicator) {
     const Schedule its = schedule(communicator.rank());
+    core::engine_lock.assert_held();
     return communicator.start(std::make_unique<core::RunPool>(communicator, its), bases(communicator.rank()));
   }
   [[nodiscard]] Schedule schedule(Rank rank) const {

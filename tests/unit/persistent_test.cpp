@@ -79,7 +79,7 @@ TEST_F(Persistent, MayEndBeforeItHasMetItsPeers) {
   EXPECT_EQ(rig_.engine().active(), 1);
   meet();
   EXPECT_EQ(rig_.engine().active(), 0);
-  EXPECT_EQ(rig_.world()->retired_plans(), 0u);
+  EXPECT_EQ(rig_.retired_plans(), 0u);
 }
 
 TEST_F(Persistent, DoesNotCareHowItMetThem) {
@@ -118,11 +118,11 @@ TEST_F(Persistent, KeepsItsTagsApartFromAllOthers) {
 TEST_F(Persistent, GivesBackItsPlanWhenItEnds) {
   {
     core::Persistent exchange = make_and_meet();
-    EXPECT_EQ(rig_.world()->retired_plans(), 1u);
+    EXPECT_EQ(rig_.retired_plans(), 1u);
     run(exchange);
-    EXPECT_EQ(rig_.world()->retired_plans(), 1u);
+    EXPECT_EQ(rig_.retired_plans(), 1u);
   }
-  EXPECT_EQ(rig_.world()->retired_plans(), 0u);
+  EXPECT_EQ(rig_.retired_plans(), 0u);
 }
 
 TEST_F(Persistent, MayEndInFlight) {
@@ -130,11 +130,11 @@ TEST_F(Persistent, MayEndInFlight) {
   start(*exchange);
   exchange.reset();
   EXPECT_EQ(rig_.engine().active(), 1);
-  EXPECT_EQ(rig_.world()->retired_plans(), 1u);
+  EXPECT_EQ(rig_.retired_plans(), 1u);
   settle();
   rig_.poll();
   EXPECT_EQ(rig_.engine().active(), 0);
-  EXPECT_EQ(rig_.world()->retired_plans(), 0u);
+  EXPECT_EQ(rig_.retired_plans(), 0u);
 }
 
 TEST_F(Persistent, CanBeStartedAgainAfterAFailure) {

@@ -46,7 +46,7 @@ TEST_F(PlanCaching, EqualShapesBuildOnce) {
   const Layout layout = Layout::vector(3, 1, 8, Layout::contiguous(4));
   for (int i = 0; i < 5; ++i) end(start(1, {4, -2}, Layout::vector(3, 1, 8, Layout::contiguous(4))));
   EXPECT_EQ(builds_, 1);
-  EXPECT_EQ(rig_->world()->cached_plans(), 1u);
+  EXPECT_EQ(rig_->cached_plans(), 1u);
 }
 
 TEST_F(PlanCaching, EveryPartOfTheShapeCounts) {
@@ -60,7 +60,7 @@ TEST_F(PlanCaching, EveryPartOfTheShapeCounts) {
   end(start(1, {4, 2}));
   end(start(1, {4, 2}, Layout::vector(3, 1, 9, Layout::contiguous(4))));
   EXPECT_EQ(builds_, 7);
-  EXPECT_EQ(rig_->world()->cached_plans(), 7u);
+  EXPECT_EQ(rig_->cached_plans(), 7u);
 }
 
 TEST_F(PlanCaching, TheLongestUnusedGoesFirst) {
@@ -75,7 +75,7 @@ TEST_F(PlanCaching, TheLongestUnusedGoesFirst) {
   EXPECT_EQ(builds_, 3);
   end(start(2));
   EXPECT_EQ(builds_, 4);
-  EXPECT_EQ(rig_->world()->cached_plans(), 2u);
+  EXPECT_EQ(rig_->cached_plans(), 2u);
 }
 
 TEST_F(PlanCaching, CallsThatTakeTurnsFindTheirOwnPlans) {
@@ -98,7 +98,7 @@ TEST_F(PlanCaching, APlanThatGoesWhileItRunsIsKeptUntilTheRunIsDone) {
   core::Run& first = start(1);
   core::Run& second = start(2);
   core::Run& third = start(3);
-  EXPECT_EQ(rig_->world()->cached_plans(), 1u);
+  EXPECT_EQ(rig_->cached_plans(), 1u);
   rig_->provider().settle_all(8);
   rig_->poll();
   for (core::Run* run : {&first, &second, &third}) {
@@ -111,7 +111,7 @@ TEST_F(PlanCaching, WithoutRoomEveryCallBuilds) {
   make_rig(0);
   for (int i = 0; i < 3; ++i) end(start(1));
   EXPECT_EQ(builds_, 3);
-  EXPECT_EQ(rig_->world()->cached_plans(), 0u);
+  EXPECT_EQ(rig_->cached_plans(), 0u);
 }
 
 TEST_F(PlanCaching, RunsOfOneShapeAtTheSameTimeShareThePlan) {

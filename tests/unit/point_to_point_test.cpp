@@ -40,7 +40,9 @@ struct Operation {
   }
 };
 
-core::PointToPoint& point_to_point(core::Communicator& communicator) { return communicator.context().point_to_point(); }
+core::PointToPoint& point_to_point(core::Communicator& communicator) FAB_REQUIRES(core::engine_lock) {
+  return communicator.context().point_to_point();
+}
 
 void send(Operation& operation, Destination to, SendMode mode = SendMode::standard) {
   const core::Lock lock(operation.communicator->engine());

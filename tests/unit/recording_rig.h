@@ -47,6 +47,15 @@ class RecordingRig {
   [[nodiscard]] core::Engine& engine() { return context_->engine(); }
   [[nodiscard]] RecordingProvider& provider() { return *provider_; }
   [[nodiscard]] const std::shared_ptr<core::Communicator>& world() { return world_; }
+  // Of that one.
+  [[nodiscard]] std::size_t cached_plans() {
+    const core::Lock lock(engine());
+    return world_->cached_plans();
+  }
+  [[nodiscard]] std::size_t retired_plans() {
+    const core::Lock lock(engine());
+    return world_->retired_plans();
+  }
   [[nodiscard]] std::shared_ptr<core::Communicator> communicator(std::optional<core::ContextId> id);
 
   void publish(Rank rank);

@@ -36,6 +36,7 @@ struct Called {
 
 template <auto kMakeCall>
 core::Run& start_call(core::Communicator& its, std::byte* send, std::byte* recv, const Layout& block) {
+  core::engine_lock.assert_held();
   return collectives::start(its, send, recv, kMakeCall(block, its.size()));
 }
 
@@ -49,6 +50,7 @@ const Called kCalls[] = {
      start_call<[](const Layout& block, int ranks) { return collectives::alltoall_call(block, ranks, false); }>},
     {"neighbor_xchg",
      [](core::Communicator& its, std::byte* send, std::byte* recv, const Layout& block) -> core::Run& {
+       core::engine_lock.assert_held();
        return collectives::start_neighbor_xchg(
            its, send, recv, {.send = BlockList::regular(block, 1, 2), .recv = BlockList::regular(block, 1, 2)});
      },
@@ -116,6 +118,7 @@ class RefusedCall : public testing::TestWithParam<Case> {
     for (const auto& communicator : communicators_) {
       std::fill_n(memory(communicator->rank()), block_.size(), communicator->rank() == 0 ? std::byte{7} : std::byte{9});
       runs.push_back(&start_locked(*communicator, [&](core::Communicator& its) -> core::Run& {
+        core::engine_lock.assert_held();
         return collectives::start(its, nullptr, memory(its.rank()), collectives::bcast_call(block_, 0));
       }));
     }
@@ -198,7 +201,7 @@ TEST_P(RefusedCall, EndsAlsoWhereNobodyHasAHandleAnyMore) {
     for (Rank rank = 0; rank < job_->size(); ++rank) {
       core::Engine& engine = job_->context(rank).engine();
       const core::Lock lock(engine);
-      engine.for_each_active([](core::Pending& pending) { pending.stalled(); });
+      engine.for_each_active([](core::Pending& pending) FAB_REQUIRES(core::engine_lock) { pending.stalled(); });
       any |= rank != kRefusing && engine.active() > 0;
     }
     return any;
@@ -224,7 +227,10 @@ TEST_P(RefusedCall, IsToldToThoseWhoHaveAskedBefore) {
       for (int i = 0; i < 1000; ++i) job_->progress();
       TurnedClock::turn(std::chrono::milliseconds(400));
     }
-    EXPECT_EQ(job_->context(kRefusing).messages(), nullptr) << "it answers before it has refused anything";
+    {
+      const core::Lock lock(job_->context(kRefusing).engine());
+      EXPECT_EQ(job_->context(kRefusing).messages(), nullptr) << "it answers before it has refused anything";
+    }
     refuse(*communicators_[kRefusing]);
     wait_for(runs);
     int told = 0;

@@ -24,10 +24,10 @@ TEST(RunLifetime, LettingGoInFlightIsLegal) {
   RecordingRig rig;
   Buffers buffers(8);
   rig.let_go(rig.start(exchange_with({1}, 8), buffers));
-  EXPECT_EQ(rig.world()->retired_plans(), 1u);
+  EXPECT_EQ(rig.retired_plans(), 1u);
   rig.provider().settle_all(8);
   rig.poll();
-  EXPECT_EQ(rig.world()->retired_plans(), 0u);
+  EXPECT_EQ(rig.retired_plans(), 0u);
   EXPECT_EQ(buffers.recv, bytes_of(8, 0));
   EXPECT_EQ(rig.engine().active(), 0);
 }
@@ -52,10 +52,10 @@ TEST(RunLifetime, AFailureEndsALetGoRunToo) {
   rig.let_go(rig.start(exchange_with({1}, 8, 2), buffers));
   rig.provider().fail(rig.provider().find(kRecv, 1, 0), Errc::transport, "x");
   rig.poll();
-  EXPECT_EQ(rig.world()->retired_plans(), 1u);
+  EXPECT_EQ(rig.retired_plans(), 1u);
   for (const std::size_t n : {0u, 1u}) rig.provider().complete_send(rig.provider().find(kSend, 1, n));
   rig.poll();
-  EXPECT_EQ(rig.world()->retired_plans(), 0u);
+  EXPECT_EQ(rig.retired_plans(), 0u);
 }
 
 TEST(RunLifetime, ClosingWaitsForWhatIsInFlight) {

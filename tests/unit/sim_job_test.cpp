@@ -107,6 +107,7 @@ TEST(SimulatedJob, LinkClassesFollowTheMachine) {
       ScheduleBuilder builder("one message", 6);
       if (communicator.rank() == 0) builder.send(rank, 0, {BufferId::send, 0, Layout::contiguous(1)});
       if (communicator.rank() == rank) builder.recv(0, 0, {BufferId::recv, 0, Layout::contiguous(1)});
+      core::engine_lock.assert_held();
       return communicator.start(std::make_unique<core::RunPool>(communicator, builder.commit()), bases);
     });
     EXPECT_EQ(failures(outcomes), "");
@@ -209,6 +210,7 @@ void use_up_sequence_numbers(std::uint64_t tag_mask, std::uint64_t wraps) {
   options.capabilities.tag_mask = tag_mask;
   Job job(3, options);
   const Job::Start barrier = [](core::Communicator& communicator) -> core::Run& {
+    core::engine_lock.assert_held();
     return collectives::start(communicator, nullptr, nullptr, collectives::barrier_call());
   };
   const std::uint64_t barriers = wraps * job.context(0).tags().sequences() + 1000;

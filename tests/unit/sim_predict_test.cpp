@@ -67,6 +67,7 @@ TEST_P(Predictions, AreWhatJobsTake) {
       const auto outcomes = job.run(job.world(), [&](core::Communicator& communicator) -> core::Run& {
         const std::vector<std::byte*> bases{memory.data(), memory.data()};
         const Schedule schedule = GetParam().schedule(communicator.rank(), ranks, bytes);
+        core::engine_lock.assert_held();
         return communicator.start(std::make_unique<core::RunPool>(communicator, schedule), bases);
       });
       EXPECT_EQ(failures(outcomes), "");

@@ -86,10 +86,10 @@ TEST_P(WaitTimeout, SendsInFlightKeepTheirMemory) {
   core::wait(run);
   ASSERT_EQ(run.status().errc(), Errc::timed_out);
   rig_.let_go(run);
-  EXPECT_EQ(rig_.world()->retired_plans(), 1u);
+  EXPECT_EQ(rig_.retired_plans(), 1u);
   provider().complete_send(provider().find(kSend, 1));
   rig_.poll();
-  EXPECT_EQ(rig_.world()->retired_plans(), 0u);
+  EXPECT_EQ(rig_.retired_plans(), 0u);
 }
 
 TEST_P(WaitTimeout, ALateFailureOfAnAbandonedSendChangesNothing) {
