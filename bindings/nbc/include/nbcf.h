@@ -1,6 +1,6 @@
 ! Non-blocking collective operations under the names of LibNBC, for Fortran (fixed and free form), with mpif.h or
-! the module mpi. Each call of fab/nbc.h but those that build schedules is a subroutine: the same arguments, without
-! statuses, a handle as an INTEGER, IERROR as the last one, which gets the code.
+! the module mpi. Each call of fab/nbc.h, except those that build schedules, is a subroutine with the same arguments,
+! but without statuses, with an INTEGER as the handle, and with IERROR as the last argument, which gets the code.
 !
 !     CALL NBC_IBCAST(BUFFER, COUNT, DATATYPE, ROOT, COMM, HANDLE, IERROR)
 !     CALL NBC_WAIT(HANDLE, IERROR)
@@ -13,8 +13,8 @@
 !     CALL NBC_TESTSOME(COUNT, HANDLES, OUTCOUNT, INDICES, IERROR)
 !     CALL NBC_FREE(HANDLE, IERROR)
 !
-! NBC_TEST gives NBC_OK or NBC_CONTINUE. Handles of operations whose end was told become NBC_REQUEST_NULL. Indices
-! begin with 1. MPI_IN_PLACE and MPI_BOTTOM work with Open MPI.
+! NBC_TEST sets IERROR to NBC_OK or NBC_CONTINUE. When the end of an operation is reported, its handle becomes
+! NBC_REQUEST_NULL. Indices begin with 1. MPI_IN_PLACE and MPI_BOTTOM work with Open MPI.
       INTEGER NBC_OK
       INTEGER NBC_SUCCESS
       INTEGER NBC_OOR

@@ -1,4 +1,4 @@
-// A block of a user's buffer, for calls that take a different shape per neighbour.
+// The place and shape of one block in a user's buffer, for calls whose blocks differ in shape (MPI's w forms).
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace fab {
 
-/// A layout, `offset` bytes from the buffer's address.
+/// One block: the bytes of `layout`, `offset` bytes from the buffer's address.
 struct BlockShape {
   std::ptrdiff_t offset = 0;
   Layout layout{};

@@ -1,4 +1,4 @@
-// Errors: what can go wrong, as codes, exceptions and completion statuses.
+// Errors of fab: codes, the exception that carries one, and the status that tells how a request ended.
 #pragma once
 
 #include <string>
@@ -6,31 +6,31 @@
 
 namespace fab {
 
-/// What went wrong. The message of an Error or Status says where, with which value, and what would have been valid.
+/// The kind of an error. The message of an Error or Status names the call, the argument, its value and what is valid.
 enum class Errc {
-  invalid_argument = 1,  ///< an argument is outside its domain (the message names it)
+  invalid_argument = 1,  ///< an argument is outside its domain; the message names it
   invalid_rank,          ///< a rank outside the communicator
-  invalid_count,         ///< a negative count or one that does not fit the buffer
-  invalid_topology,      ///< no topology, or not the kind that the call needs
-  invalid_schedule,      ///< a schedule that commit refuses
-  truncated,             ///< a peer sent more than the receiver declared
-  mismatch,              ///< two ranks disagree about the call or about the sizes along an edge
+  invalid_count,         ///< a count below 0, or one that does not fit its buffer
+  invalid_topology,      ///< the communicator has no topology, or not the kind that the call needs
+  invalid_schedule,      ///< ScheduleBuilder::commit refuses the schedule
+  truncated,             ///< a peer sent more bytes than the receiver has room for
+  mismatch,              ///< two ranks disagree about the call, or about the size of a block
   unreachable,           ///< a peer cannot be reached through the chosen provider and interface
-  transport,             ///< the network provider reported a failure
-  timed_out,             ///< nothing happened for FAB_WAIT_TIMEOUT seconds
-  cancelled,             ///< the context was closed, or a sibling operation failed first
-  bootstrap,             ///< the launcher's PMIx server is missing or refused
+  transport,             ///< libfabric's provider reported a failure
+  timed_out,             ///< the operation made no progress for FAB_WAIT_TIMEOUT seconds
+  cancelled,             ///< the context was closed, or another part of the operation failed first
+  bootstrap,             ///< the launcher's PMIx server is missing, or refused a request
   configuration,         ///< a FAB_* variable has an unusable value
-  no_resources,          ///< memory, file descriptors, context ids
+  no_resources,          ///< memory, file descriptors or communicator numbers are used up
 };
 
-/// The category of fab's error codes; its name is "fab".
+/// The category of fab's error codes. Its name is "fab".
 const std::error_category& error_category() noexcept;
 
 std::error_code make_error_code(Errc code) noexcept;
 
-/// Thrown where a call cannot start, and by Request::wait when the running request failed.
-/// what() starts with the message, which names the call, the argument, its value and what is valid.
+/// Thrown if a call cannot start, and by Request::wait if the operation failed. what() begins with the message, which
+/// names the call, the argument, its value and what is valid.
 class Error : public std::system_error {
  public:
   Error(Errc code, const std::string& message) : std::system_error(make_error_code(code), message) {}
@@ -38,7 +38,7 @@ class Error : public std::system_error {
   [[nodiscard]] Errc errc() const noexcept { return static_cast<Errc>(code().value()); }
 };
 
-/// How a request ended. A default-constructed Status is success.
+/// How a request ended. A default-constructed Status means success.
 struct Status {
   std::error_code code{};
   std::string message{};

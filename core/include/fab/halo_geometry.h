@@ -1,4 +1,4 @@
-// Blocks with halos: which cells a stencil code sends to which neighbour, and where its neighbours' cells go.
+// Geometry of a block with a halo: the cells that a stencil code sends to each neighbour, and where cells arrive.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace fab {
 
-/// Where a neighbour, or the halo that comes from it, lies: -1, 0 or +1 per dimension, slowest first.
+/// A side of a block, on which a neighbour and its halo lie: an offset of -1, 0 or +1 per dimension, slowest first.
 class Direction {
  public:
-  /// So that a tag tells apart all messages that two ranks may exchange at once.
+  /// With this limit a tag tells apart all messages that two ranks may exchange at once.
   static constexpr std::size_t kMaxDimensions = 5;
 
-  /// Throws Error(invalid_argument): more dimensions, or another offset.
+  /// Throws Error(invalid_argument) for more than kMaxDimensions offsets, or an offset other than -1, 0 and +1.
   Direction(std::initializer_list<int> offsets) : Direction(std::span(offsets.begin(), offsets.size())) {}
   explicit Direction(std::span<const int> offsets);
 
@@ -34,10 +34,10 @@ class Direction {
   std::uint8_t dimensions_ = 0;
 };
 
-/// "{-1,0,1}"
+/// The offsets as text: "{-1,0,1}".
 [[nodiscard]] std::string to_string(const Direction& direction);
 
-/// Cells of a padded block, per dimension.
+/// A box of cells in a padded block: the first cell and the number of cells, per dimension.
 struct Box {
   std::vector<std::size_t> start;
   std::vector<std::size_t> size;
@@ -45,40 +45,40 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// A rank's block. All arrays slowest dimension first.
+/// The shape of a rank's block. All arrays have one entry per dimension, slowest first.
 struct HaloShape {
-  std::vector<std::size_t> interior;           ///< own cells per dimension, at least 1
-  std::vector<std::size_t> width;              ///< of the halo on both sides; 0: none there
-  std::size_t element_bytes = sizeof(double);  ///< of a cell
-  bool corners = false;  ///< halos also come from the neighbours over edges and corners, as a 27-point stencil needs
+  std::vector<std::size_t> interior;           ///< the rank's own cells, at least 1
+  std::vector<std::size_t> width;              ///< cells of the halo on each side; 0: no halo along this dimension
+  std::size_t element_bytes = sizeof(double);  ///< bytes of one cell
+  bool corners = false;  ///< also exchange with neighbours across edges and corners, as a 27-point stencil needs
 };
 
-/// A block with its halo around it as one array in C order. Sizes, offsets and strides count cells.
+/// A block and the halo around it, as one array in C order. Sizes, offsets and strides are numbers of cells.
 class HaloGeometry {
  public:
-  /// Throws Error(invalid_argument): no or more than Direction::kMaxDimensions dimensions, arrays of different lengths,
-  /// an interior or element without size, a halo wider than the interior, or more than 2^63-1 bytes.
+  /// Throws Error(invalid_argument) for 0 or more than Direction::kMaxDimensions dimensions, arrays of different
+  /// lengths, an interior or element of size 0, a halo wider than the interior, or more than 2^63-1 bytes.
   explicit HaloGeometry(HaloShape shape);
 
   [[nodiscard]] const HaloShape& shape() const noexcept { return shape_; }
   [[nodiscard]] std::size_t dimensions() const noexcept { return shape_.interior.size(); }
   [[nodiscard]] std::span<const std::size_t> extents() const noexcept { return extents_; }  ///< interior and halo
   [[nodiscard]] std::span<const std::size_t> strides() const noexcept { return strides_; }
-  [[nodiscard]] std::size_t interior_offset() const noexcept { return interior_offset_; }  ///< of the first own cell
+  [[nodiscard]] std::size_t interior_offset() const noexcept { return interior_offset_; }  ///< of the rank's first cell
   [[nodiscard]] std::size_t cells() const noexcept { return extents_.front() * strides_.front(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return cells() * shape_.element_bytes; }
 
-  /// The sides that have a halo, in lexicographic order: 2 per dimension, with corners up to 3^d - 1.
+  /// The sides that have a halo, in lexicographic order: 2 per dimension; with corners up to 3^d - 1 in d dimensions.
   [[nodiscard]] std::span<const Direction> directions() const noexcept { return directions_; }
-  /// Its place among them. Throws Error(invalid_argument) when it is none of them.
+  /// The position of `direction` in directions(). Throws Error(invalid_argument) if that side has no halo.
   [[nodiscard]] std::size_t index_of(const Direction& direction) const;
 
   [[nodiscard]] Box interior() const;
-  /// The cells beyond that side: what the neighbour there sends.
+  /// The halo cells on that side. The neighbour there sends them.
   [[nodiscard]] Box halo(const Direction& side) const;
-  /// The own cells next to that side: what the neighbour there gets.
+  /// This rank's cells next to that side. The neighbour there receives them.
   [[nodiscard]] Box boundary(const Direction& side) const;
-  /// The bytes of a box, from the address of the padded block on.
+  /// The bytes of a box, relative to the address of the padded block.
   [[nodiscard]] Layout layout(const Box& box) const;
 
  private:

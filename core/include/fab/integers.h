@@ -1,4 +1,4 @@
-// Arrays of integers of 32 or 64 bits, as callers have their counts and displacements.
+// Views of arrays of 32-bit or 64-bit integers, so that callers pass counts and displacements in the type they have.
 #pragma once
 
 #include <concepts>
@@ -13,14 +13,14 @@ namespace fab {
 
 namespace detail {
 
-/// Unsigned integers of 64 bits are read as signed ones: what does not fit becomes negative, which every call refuses.
+/// Unsigned 64-bit integers are read as signed: a value above 2^63-1 becomes negative, and every call refuses it.
 template <class T>
 concept CountType = std::integral<T> && !std::same_as<T, bool> &&
                     (sizeof(T) == sizeof(std::int64_t) || (sizeof(T) == sizeof(std::int32_t) && std::is_signed_v<T>));
 
 }  // namespace detail
 
-/// Refers to an array of integers, which must live as long as this is used. Copies nothing.
+/// A view of an array of integers. It copies nothing: the array must outlive it.
 class Integers {
  public:
   Integers() noexcept = default;
@@ -40,10 +40,10 @@ class Integers {
   }
 
  private:
-  /// Of 64 bits. No array has so many elements that it needs this bit; two words are as much as a span takes.
+  /// Set for 64-bit integers. No array is so long that its size needs this bit; so the view is no larger than a span.
   static constexpr std::size_t kWide = ~(~std::size_t{0} >> 1);
 
-  /// Integers of one size have several types, so the bytes are copied.
+  /// Several integer types have the same size, so the bytes are copied.
   template <class T>
   [[nodiscard]] T at(std::size_t i) const noexcept {
     T value;

@@ -1,4 +1,4 @@
-// The shape of data in memory: what an MPI datatype flattens to.
+// Layouts: which bytes in memory belong to a block of data, and in which order. MPI datatypes flatten to layouts.
 #pragma once
 
 #include <cstddef>
@@ -34,17 +34,17 @@ struct Piece {
   bool operator==(const Piece&) const = default;
 };
 
-/// An immutable description of which bytes, relative to a base address, belong to a block, and in which
-/// order they travel (the type map of MPI-4.1, chapter 5.1). Cheap to copy (shared). Adjacent pieces are
-/// merged at construction, so equal shapes built in different ways mostly compare equal. Bounds are those of
-/// MPI-4.1, section 5.1.6, without padding for alignment; parts without bytes, lower bound and extent set none.
-/// Whatever builds a layout throws Error(invalid_argument) when a size or offset does not fit 63 bits.
+/// An immutable description of the bytes, relative to a base address, that belong to a block, and of the order in which
+/// they travel (the type map of MPI-4.1, chapter 5.1). Copies are cheap (shared). Construction merges adjacent pieces,
+/// so equal shapes built in different ways mostly compare equal. Bounds are those of MPI-4.1, section 5.1.6, without
+/// padding for alignment; a part whose size, lower bound and extent are 0 does not affect them. Every function that
+/// builds a layout throws Error(invalid_argument) if a size or offset does not fit in 63 bits.
 class Layout {
  public:
-  /// No bytes at all, extent 0.
+  /// The empty layout: no bytes, extent 0.
   Layout();
 
-  /// `bytes` bytes in a row.
+  /// `bytes` adjacent bytes.
   static Layout contiguous(std::size_t bytes);
   /// `count` blocks of `block_length` elements, their starts `stride_bytes` apart (MPI_Type_create_hvector).
   static Layout vector(std::size_t count, std::size_t block_length, std::ptrdiff_t stride_bytes, const Layout& element);
@@ -52,20 +52,20 @@ class Layout {
   /// Throws Error(invalid_argument) when the arrays differ in length.
   static Layout indexed(std::span<const std::size_t> block_lengths, std::span<const std::ptrdiff_t> displacement_bytes,
                         const Layout& element);
-  /// The box subsizes at starts inside an array of sizes, last dimension contiguous (C order); lower bound 0
-  /// and extent of the whole array (MPI_Type_create_subarray). Throws Error(invalid_argument) for a box that
-  /// does not lie inside the array or arrays of different lengths.
+  /// A box of `subsizes` elements at `starts` inside an array of `sizes`, last dimension contiguous (C order). Lower
+  /// bound 0, extent that of the whole array (MPI_Type_create_subarray). Throws Error(invalid_argument) if the box does
+  /// not lie inside the array, or if the arrays differ in length.
   static Layout subarray(std::span<const std::size_t> sizes, std::span<const std::size_t> subsizes,
                          std::span<const std::size_t> starts, const Layout& element);
   struct Field;
-  /// Fields in the order given, each `count` elements at its displacement (MPI_Type_create_struct).
+  /// The fields in the given order, each of `count` elements at its displacement (MPI_Type_create_struct).
   static Layout structure(std::span<const Field> fields);
 
-  /// The same bytes, with lower bound and extent set (MPI_Type_create_resized).
+  /// This layout with another lower bound and extent, in bytes (MPI_Type_create_resized).
   [[nodiscard]] Layout resized(std::ptrdiff_t lower_bound, std::ptrdiff_t extent) const;
-  /// `count` elements, one extent apart (MPI_Type_contiguous).
+  /// `count` copies of this layout, one extent apart (MPI_Type_contiguous).
   [[nodiscard]] Layout repeated(std::size_t count) const;
-  /// The same shape `bytes` further on.
+  /// This layout, `bytes` bytes further on.
   [[nodiscard]] Layout shifted(std::ptrdiff_t bytes) const;
 
   [[nodiscard]] std::size_t size() const noexcept;                   ///< bytes of data
@@ -83,7 +83,7 @@ class Layout {
 
   /// Copies size() bytes from `base` + layout to `packed`, in travelling order.
   void pack(const void* base, void* packed) const noexcept;
-  /// The inverse of pack. Where a layout names a byte twice, it is left open which of its values stays.
+  /// The inverse of pack. If the layout names a byte twice, either of its two values may remain.
   void unpack(const void* packed, void* base) const noexcept;
 
  private:
@@ -99,20 +99,20 @@ struct Layout::Field {
   Layout element;
 };
 
-/// The same on a node array, as it lies in a schedule. An empty array is an empty layout.
+/// Layout::pack and Layout::unpack for a node array, as a schedule stores it. An empty array is an empty layout.
 void pack(std::span<const LayoutNode> nodes, const std::byte* base, std::byte* packed) noexcept;
 void unpack(std::span<const LayoutNode> nodes, const std::byte* packed, std::byte* base) noexcept;
-/// Some of the packed bytes, which lie inside of what the layout packs to.
+/// A range of the packed bytes. It must lie inside the bytes that the layout packs to.
 struct PackedRange {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;
 };
-/// Those only; `packed` is where the first of them goes to, or comes from.
+/// These pack and unpack only `range`. `packed` points to the place of the first byte of the range.
 void pack(std::span<const LayoutNode> nodes, const std::byte* base, PackedRange range, std::byte* packed) noexcept;
 void unpack(std::span<const LayoutNode> nodes, PackedRange range, const std::byte* packed, std::byte* base) noexcept;
-/// Number of contiguous pieces.
+/// The number of contiguous pieces.
 [[nodiscard]] std::size_t piece_count(std::span<const LayoutNode> nodes) noexcept;
-/// Writes the first out.size() contiguous pieces in travelling order; returns how many were written.
+/// Writes the first out.size() contiguous pieces, in travelling order, to `out`. Returns how many were written.
 std::size_t list_pieces(std::span<const LayoutNode> nodes, std::span<Piece> out) noexcept;
 
 }  // namespace fab

@@ -1,4 +1,4 @@
-// Embeddings: which rank takes which place of a topology, and what that costs on a machine of several nodes.
+// Mappings: which rank takes which place of a topology, and how much traffic then crosses from node to node.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,28 @@
 
 namespace fab {
 
-/// Who sends how much to whom in one exchange. Places are the positions of a grid in row-major order, or the vertices
-/// of a graph.
+/// The messages of one exchange: which place sends how much to which other places. Places are the positions of a grid
+/// in row-major order, or the vertices of a graph.
 class Traffic {
  public:
-  /// Place i sends to targets[ends[i - 1]] to targets[ends[i] - 1] (from 0 for i = 0); the weights, bytes for instance,
-  /// go along with the targets; none: each message has weight 1. Throws Error(invalid_argument) for ends that decrease
-  /// or do not match the targets, a target that is no place, and weights of another number or below 0.
+  /// Place i sends to targets[ends[i - 1]] up to targets[ends[i] - 1] (from targets[0] for i = 0). weights[k] belongs
+  /// to targets[k]; without weights each message has weight 1. Throws Error(invalid_argument) for ends that decrease or
+  /// do not match targets, a target that is no place, and weights that are negative or not as many as targets.
   Traffic(std::vector<std::int64_t> ends, std::vector<int> targets, std::vector<std::int64_t> weights = {});
-  /// A message to each neighbour; weights[d]: of those along dimension d; none: 1 each. Throws Error(invalid_argument).
+  /// One message to each neighbour, of weight weights[d] along dimension d, or 1. Throws Error(invalid_argument).
   static Traffic of(const Cartesian& grid, std::span<const std::int64_t> weights = {});
   static Traffic of(const Graph& graph);
 
   [[nodiscard]] int places() const noexcept { return static_cast<int>(ends_.size()); }
-  /// To whom a place sends. Precondition, here and below: it is one.
+  /// The places that `place` sends to. Precondition, here and below: 0 <= place < places().
   [[nodiscard]] std::span<const int> targets(int place) const noexcept {
     return std::span(targets_).subspan(first(place), degree(place));
   }
   [[nodiscard]] std::int64_t weight(int place, std::size_t message) const noexcept {
     return weights_.empty() ? 1 : weights_[first(place) + message];
   }
-  /// One message each way between any two places that have some, its weight that of all of them together; none from a
-  /// place to itself. Targets ascend.
+  /// This traffic with one message each way between any two places that exchange any, with the weight of all of those
+  /// together, and none from a place to itself. Targets ascend.
   [[nodiscard]] Traffic symmetric() const;
 
  private:
@@ -47,37 +47,37 @@ class Traffic {
   std::vector<std::int64_t> weights_;
 };
 
-/// A bijection from the places of a topology to ranks (or to processors, numbered in the same way).
+/// A bijection from the places of a topology to ranks, or to processors that are numbered like ranks.
 class Mapping {
  public:
-  /// ranks[place]. Throws Error(invalid_argument) unless it holds each rank from 0 below its size once.
+  /// Place i gets rank ranks[i]. Throws Error(invalid_argument) unless each of 0 to ranks.size() - 1 occurs once.
   explicit Mapping(std::vector<Rank> ranks);
 
-  /// The last dimension runs fastest, as MPI numbers the ranks of a grid: the identity.
+  /// The identity. The last dimension runs fastest, as MPI numbers the ranks of a grid.
   static Mapping row_major(const Cartesian& grid);
   /// The first dimension runs fastest.
   static Mapping column_major(const Cartesian& grid);
-  /// Ranks follow the Z-order curve through the smallest cube with a power of two as its edge that holds the grid; what
-  /// lies outside the grid is left out (G. M. Morton, A computer oriented geodetic data base, 1966).
+  /// Ranks follow the Z-order curve through the smallest cube that holds the grid and whose edge is a power of two.
+  /// Places outside the grid are skipped (G. M. Morton, A computer oriented geodetic data base, 1966).
   static Mapping morton(const Cartesian& grid);
-  /// The same along Hilbert's curve (C. Hamilton, Compact Hilbert indices, Dalhousie CS-2006-07, 2006): where the grid
-  /// is such a cube itself, successive ranks are neighbours.
+  /// As morton, but along Hilbert's curve (C. Hamilton, Compact Hilbert indices, Dalhousie CS-2006-07, 2006). If the
+  /// grid is such a cube itself, successive ranks are neighbours.
   static Mapping hilbert(const Cartesian& grid);
-  /// Onto a hypercube: neighbours in the grid, also around a periodic dimension, are processors whose numbers differ in
-  /// one bit. Throws Error(invalid_topology) for an extent that is no power of two.
+  /// Maps the grid to a hypercube. The numbers of processors that are neighbours in the grid, also across a periodic
+  /// border, differ in one bit. Throws Error(invalid_topology) if an extent is no power of two.
   static Mapping gray_code(const Cartesian& grid);
 
-  /// Each node gets a region of the grid that is as compact as can be found, a brick where there is one that fits.
-  /// nodes[rank] names the rank's node, by any number; nodes may have different numbers of ranks. `weights` as in
-  /// Traffic::of. Never cuts more weight than row_major, which is what comes back when nothing better is found.
-  /// Throws Error(invalid_argument) unless there are as many nodes as places.
+  /// Gives each node a region of the grid that is as compact as the search can find: a brick, if one fits. nodes[rank]
+  /// is the rank's node, as any number; nodes may have different numbers of ranks. `weights` as in Traffic::of. The
+  /// result never cuts more weight than row_major; if the search finds nothing better, the result is row_major. Throws
+  /// Error(invalid_argument) unless nodes.size() is the number of places.
   static Mapping bricks(const Cartesian& grid, std::span<const int> nodes, std::span<const std::int64_t> weights = {});
-  /// The same for any traffic, by graph partitioning (F. Pellegrini and J. Roman, Scotch, HPCN 1996): never cuts more
-  /// weight than the identity. Also throws Error(no_resources).
+  /// As bricks, for any traffic, by graph partitioning (F. Pellegrini and J. Roman, Scotch, HPCN 1996). The result
+  /// never cuts more weight than the identity. Also throws Error(no_resources).
   static Mapping partition(const Traffic& traffic, std::span<const int> nodes);
 
   [[nodiscard]] int size() const noexcept { return static_cast<int>(ranks_.size()); }
-  /// By place.
+  /// The rank of each place.
   [[nodiscard]] std::span<const Rank> ranks() const noexcept { return ranks_; }
   [[nodiscard]] bool is_identity() const noexcept;
 
@@ -87,26 +87,27 @@ class Mapping {
   std::vector<Rank> ranks_;
 };
 
-/// What one exchange costs between nodes.
+/// The messages of one exchange that cross from node to node.
 struct Cut {
-  std::int64_t messages = 0;       ///< from a rank to one of another node
-  std::int64_t weight = 0;         ///< of all of them
-  std::int64_t most_messages = 0;  ///< that leave the same node
-  std::int64_t most_weight = 0;
+  std::int64_t messages = 0;       ///< from a rank to a rank of another node
+  std::int64_t weight = 0;         ///< the sum of their weights
+  std::int64_t most_messages = 0;  ///< the most that leave one node
+  std::int64_t most_weight = 0;    ///< the most weight that leaves one node
 
   bool operator==(const Cut&) const = default;
 };
 
-/// nodes[rank] as above. Throws Error(invalid_argument) unless traffic, mapping and nodes have the same size.
+/// What `mapping` cuts, with rank r on node nodes[r]. Throws Error(invalid_argument) unless all three have one
+/// size.
 [[nodiscard]] Cut cut(const Traffic& traffic, const Mapping& mapping, std::span<const int> nodes);
 
-/// The number of links on the way from one processor to another.
+/// The number of links on the path from one processor to another.
 using Hops = std::function<int(Rank from, Rank to)>;
 [[nodiscard]] int hypercube_hops(Rank from, Rank to) noexcept;
-/// Processors that form a mesh, or a torus where it is periodic, numbered in row-major order.
+/// Hops in a mesh of processors, or in a torus along periodic dimensions. Processors are numbered in row-major order.
 [[nodiscard]] Hops grid_hops(Cartesian processors);
-/// The most links that a message takes (0 without messages). Throws Error(invalid_argument) unless traffic and mapping
-/// have the same size.
+/// The largest number of links that a message crosses; 0 without messages. Throws Error(invalid_argument) unless
+/// traffic and mapping have the same size.
 [[nodiscard]] int dilation(const Traffic& traffic, const Mapping& mapping, const Hops& hops);
 
 }  // namespace fab

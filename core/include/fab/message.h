@@ -1,4 +1,4 @@
-// The words of point-to-point communication: who, which tag, how (MPI-4.1, 3.2 and 3.4).
+// Types of point-to-point communication: tags, sources, destinations and send modes (MPI-4.1, 3.2 and 3.4).
 #pragma once
 
 #include <cstddef>
@@ -7,21 +7,21 @@
 
 namespace fab {
 
-/// Tells messages between the same two ranks apart: 0 to 2^31 - 1.
+/// Tells messages between the same two ranks apart. Valid tags are 0 to 2^31 - 1.
 using Tag = int;
 
-inline constexpr Rank kAnySource = -1;  ///< receives and probes: whoever sends
-inline constexpr Tag kAnyTag = -1;      ///< receives and probes: whatever the tag
-/// Beyond a border: what is sent there vanishes, and what is received from there has no bytes (MPI-4.1, 3.10).
+inline constexpr Rank kAnySource = -1;  ///< in receives and probes: any rank
+inline constexpr Tag kAnyTag = -1;      ///< in receives and probes: any tag
+/// No rank, as beyond a border: a send to it sends nothing, and a receive from it takes no bytes (MPI-4.1, 3.10).
 inline constexpr Rank kNoRank = -2;
 
-/// Where a message goes.
+/// The receiver of a message.
 struct Destination {
   Rank rank = kNoRank;
   Tag tag = 0;
 };
 
-/// Which messages a receive or probe takes.
+/// The messages that a receive or probe matches.
 struct Source {
   Rank rank = kAnySource;
   Tag tag = kAnyTag;
@@ -29,21 +29,21 @@ struct Source {
   bool operator==(const Source&) const = default;
 };
 
-/// When a send is complete, that is, when its memory is the caller's again.
+/// When a send is complete. From then on the caller may write to its memory.
 enum class SendMode : unsigned char {
-  standard,     ///< short messages: when they are on their way; long ones: when a receive has taken them
-  buffered,     ///< at once, as the message is copied
-  synchronous,  ///< when a receive has matched it
-  ready         ///< as synchronous; fails with Errc::mismatch unless a receive was waiting when the message came
+  standard,     ///< a short message: when it is on its way; a long one: when a receive has taken it
+  buffered,     ///< at once: the message is copied
+  synchronous,  ///< when a receive has matched the message
+  ready         ///< as synchronous; fails with Errc::mismatch unless a receive was waiting when the message came in
 };
 
-/// What a receive took, or a probe found.
+/// Source, tag and size of a message that a receive took, or that a probe found.
 struct MessageInfo {
   Rank source = kNoRank;
   Tag tag = kAnyTag;
   std::size_t bytes = 0;
 
-  /// Whole elements of the type.
+  /// The number of whole elements of type T.
   template <class T>
   [[nodiscard]] std::size_t count() const noexcept {
     return bytes / sizeof(T);

@@ -1,4 +1,4 @@
-// What reductions combine elements with.
+// Operators: the functions with which reductions combine elements.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace fab {
 
-/// An associative operation on elements of a type: one that fab knows, or the caller's own. Of operations that do not
-/// commute the operands stand in the order of ranks.
+/// An associative operation on elements of one type: one of fab's own, or a function of the caller's. If the operation
+/// does not commute, its operands are combined in the order of ranks.
 struct Operator {
   Reduction reduction{};
   std::size_t element_bytes = 0;
   bool commutative = true;
-  UserReduction user{};  ///< of ReduceOp::user; what it points to lives until the reduction is complete
+  UserReduction user{};  ///< for ReduceOp::user; its context must live until the reduction is complete
 
-  /// Throws Error(invalid_argument) for an operation that is not defined on the type.
+  /// Throws Error(invalid_argument) if the operation is not defined on the type.
   static Operator of(ReduceOp op, ElementType type) {
     if (!is_defined({op, type}))
       throw Error(Errc::invalid_argument, "reduction: " + to_string(Reduction{op, type}) + " is not defined");
@@ -27,15 +27,15 @@ struct Operator {
     return of(op, element_type_of<T>());
   }
 
-  /// The caller's function on elements of any size. Throws Error(invalid_argument) without a function or with elements
-  /// of no bytes.
+  /// The caller's function on elements of `element_bytes` bytes. Throws Error(invalid_argument) if the function is
+  /// null, or if element_bytes is 0.
   static Operator of(const UserReduction& user, std::size_t element_bytes, bool commutative) {
     if (user.function == nullptr || element_bytes == 0)
       throw Error(Errc::invalid_argument, "reduction: a function, and elements of at least one byte, are needed");
     return {{ReduceOp::user, ElementType::byte}, element_bytes, commutative, user};
   }
-  /// T combine(const T& lower, const T& higher), which must live until the reduction is complete and not throw. T is
-  /// aligned as memory of any type is.
+  /// The caller's `T combine(const T& lower, const T& higher)`. It must live until the reduction is complete, and must
+  /// not throw. T needs no stricter alignment than std::max_align_t.
   template <class T, class Combine>
   static Operator of(const Combine& combine, bool commutative) {
     const auto apply = [](void* context, const void* in, void* inout, std::size_t elements) {

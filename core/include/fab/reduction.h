@@ -1,4 +1,4 @@
-// Reductions: what elements are, which operations combine them (MPI-4.1, 6.9), and the kernels that do it.
+// Reductions: types of elements, operations that combine them (MPI-4.1, 6.9), and the kernels that compute the result.
 #pragma once
 
 #include <complex>
@@ -10,8 +10,8 @@
 
 namespace fab {
 
-/// What an element is, by its representation in memory: C's `int` and Fortran's `integer` are both int32.
-/// Types that C++20 has no name for (float16, bfloat16, float128) serve callers that work on bytes.
+/// The type of an element, by its representation in memory: C's `int` and Fortran's `integer` are both int32. Types
+/// without a name in C++20 (float16, bfloat16, float128) serve callers that work on bytes.
 enum class ElementType : std::uint8_t {
   int8,
   int16,
@@ -25,7 +25,7 @@ enum class ElementType : std::uint8_t {
   bfloat16,  ///< the upper half of a binary32
   float32,
   float64,
-  long_double,  ///< the compiler's
+  long_double,  ///< the compiler's long double
   float128,     ///< IEEE 754 binary128, gfortran's real(16); defined where the compiler has it
   float32_complex,
   float64_complex,
@@ -35,8 +35,8 @@ enum class ElementType : std::uint8_t {
   logical16,
   logical32,
   logical64,
-  byte,  ///< bits and nothing more
-  // A value and where it was found, laid out as Located<value, location>.
+  byte,  ///< bits without a meaning
+  // A value and its location, laid out as Located<value, location>.
   int16_int32,
   int32_int32,
   int64_int32,
@@ -47,7 +47,7 @@ enum class ElementType : std::uint8_t {
   float64_float64,
 };
 
-/// How two elements become one. Which operation goes with which type: is_defined.
+/// How two elements are combined. is_defined tells which operation is defined on which type.
 enum class ReduceOp : std::uint8_t {
   sum,
   product,
@@ -59,13 +59,13 @@ enum class ReduceOp : std::uint8_t {
   bit_and,
   bit_or,
   bit_xor,
-  min_location,  ///< the least value and where it is; of equal values the least location
-  max_location,  ///< the greatest value and where it is; of equal values the least location
-  replace,       ///< what comes in takes the place of what is there
-  user,          ///< a function that is given when the reduction runs (UserReduction)
+  min_location,  ///< the least value and its location; of equal values the least location
+  max_location,  ///< the greatest value and its location; of equal values the least location
+  replace,       ///< the incoming element replaces the present one
+  user,          ///< a function that the caller gives when the reduction runs (UserReduction)
 };
 
-/// An operation on elements of a type. Small and without pointers: schedules store it.
+/// An operation on elements of one type. It is small and holds no pointers: schedules store it.
 struct Reduction {
   ReduceOp op = ReduceOp::sum;
   ElementType type = ElementType::byte;
@@ -73,8 +73,8 @@ struct Reduction {
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
 
-/// What ReduceOp::user calls: inout[i] = in[i] op inout[i] for elements of a size that the caller knows. `in` holds the
-/// operand of the lower ranks. It must be associative, must not throw, and is called by threads that wait or test.
+/// The function of ReduceOp::user: inout[i] = in[i] op inout[i]. The caller knows the size of an element; `in` is from
+/// the lower ranks. The function must be associative and must not throw. Threads that wait or test call it.
 struct UserReduction {
   using Function = void (*)(void* context, const void* in, void* inout, std::size_t elements);
 
@@ -82,7 +82,7 @@ struct UserReduction {
   void* context = nullptr;
 };
 
-/// The operand of min_location and max_location.
+/// The element type of min_location and max_location: a value and its location.
 template <class Value, class Location = int>
 struct Located {
   Value value;
@@ -91,31 +91,31 @@ struct Located {
   friend bool operator==(const Located&, const Located&) = default;
 };
 
-/// Bytes from one element to the next, padding included; 0 for a value that no enumerator has.
+/// Bytes from one element to the next, padding included; 0 for a value without an enumerator.
 [[nodiscard]] std::size_t element_bytes(ElementType type) noexcept;
 
-/// Whether reduce_elements() can do it (MPI-4.1, 6.9.2 and 6.9.4):
+/// Whether reduce_elements() supports the operation on the type (MPI-4.1, 6.9.2 and 6.9.4):
 ///   sum, product            integers, floating point, complex
 ///   min, max                integers, floating point
 ///   logical_and, _or, _xor  integers, logical
 ///   bit_and, _or, _xor      integers, byte
-///   min_location, max_...   the pairs of a value and a location
-///   replace                 everything
-/// False for ReduceOp::user and for values that no enumerator has.
+///   min_location, max_...   pairs of a value and a location
+///   replace                 all types
+/// False for ReduceOp::user and for values without an enumerator.
 [[nodiscard]] bool is_defined(Reduction reduction) noexcept;
 
 [[nodiscard]] std::string_view to_string(ElementType type) noexcept;
 [[nodiscard]] std::string_view to_string(ReduceOp op) noexcept;
 [[nodiscard]] std::string to_string(Reduction reduction);  ///< "sum of float64"
 
-/// inout[i] = in[i] op inout[i] for `count` elements; `in` holds the operand of the lower ranks. The reduction must be
-/// defined; the two arrays must not overlap, and need no alignment. An element's result depends on its two operands
-/// alone, bit for bit (but for which NaN a NaN is), whatever the processor, the length and the position.
+/// inout[i] = in[i] op inout[i] for `count` elements; `in` holds the operand of the lower ranks. Precondition:
+/// is_defined(reduction). The arrays must not overlap, and need no alignment. The result of an element depends on its
+/// two operands only, bit for bit (except which NaN a NaN is): not on the processor, the length or the position.
 ///
-/// Integers wrap around. Logical operations yield 0 or 1. min and max are IEEE 754-2019's minimum and maximum: a NaN
-/// wins, and -0 is less than +0, so that operands may change places; min_location and max_location find a NaN in the
-/// same way. A product of complex numbers is (ac - bd) + (ad + bc)i. Results of float16 and bfloat16 are those of
-/// float32, rounded to nearest, ties to even. The bytes of padding of a pair are never looked at.
+/// Integers wrap around. Logical operations yield 0 or 1. min and max are minimum and maximum of IEEE 754-2019: if an
+/// operand is a NaN, so is the result, and -0 is less than +0, so min and max commute; min_location and max_location
+/// treat NaNs in the same way. A product of complex numbers is (ac - bd) + (ad + bc)i. Results of float16 and bfloat16
+/// are computed in float32 and rounded to nearest, ties to even. The padding bytes of a pair are never read.
 void reduce_elements(Reduction reduction, const void* in, void* inout, std::size_t count) noexcept;
 
 namespace detail {
@@ -133,7 +133,7 @@ constexpr ElementType integer_type(std::size_t bytes, bool is_signed) noexcept {
   }
 }
 
-/// Integers to compute with; as in MPI, characters are none.
+/// Integers to compute with. As in MPI, character types are not among them.
 template <class T>
 concept Integer = std::same_as<T, signed char> || std::same_as<T, unsigned char> || std::same_as<T, short> ||
     std::same_as<T, unsigned short> || std::same_as<T, int> || std::same_as<T, unsigned> || std::same_as<T, long> ||
@@ -186,7 +186,7 @@ static_assert(sizeof(int) == 4, "locations are int and int32");
 
 }  // namespace detail
 
-/// C++ types whose arrays reduce_elements() takes.
+/// C++ types whose arrays reduce_elements() accepts.
 template <class T>
 concept Reducible = requires {
   detail::ElementTypeOf<T>::kValue;

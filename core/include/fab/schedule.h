@@ -1,4 +1,4 @@
-// Schedules: a communication pattern that is known in advance, as data.
+// Schedules: a communication pattern that is known in advance, stored as data.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@
 
 namespace fab {
 
-/// A symbolic buffer: an address that is given when the schedule starts. Scratch belongs to the running request.
+/// A symbolic buffer. Its address is given when the schedule starts. Scratch belongs to the running request.
 enum class BufferId : std::uint32_t { send = 0, recv = 1, scratch = 2, user = 3 };
 
-/// The user's n-th further buffer.
+/// The user's n-th additional buffer, counted from 0.
 constexpr BufferId user_buffer(std::uint32_t n) noexcept {
   return static_cast<BufferId>(static_cast<std::uint32_t>(BufferId::user) + n);
 }
 
 enum class OperationKind : std::uint8_t { send, recv, copy, reduce };
 
-/// Whether it has a peer; the others are local.
+/// Whether an operation of this kind has a peer. The other kinds are local.
 constexpr bool is_message(OperationKind kind) noexcept { return kind <= OperationKind::recv; }
 
 /// Part of a buffer: a layout, `offset` bytes from the buffer's address.
@@ -44,12 +44,12 @@ struct BlockRecord {
   BufferId buffer = BufferId::send;
   std::uint32_t first_node = 0;
   std::uint32_t node_count = 0;
-  std::uint32_t slot = 0;  ///< its own; a combined message has that of its first block
+  std::uint32_t slot = 0;  ///< of this block; a combined message has the slot of its first block
 };
 
-/// One operation of a committed schedule. A send or receive moves its blocks, in order, as one message; a copy moves
-/// its first block to its second; a reduce combines its first block, which holds the lower ranks' operand, with its
-/// second, where the result comes.
+/// One operation of a committed schedule. A send or receive moves its blocks, in order, as one message. A copy moves
+/// its first block to its second. A reduce combines its first block, which holds the operand of the lower ranks, with
+/// its second, and leaves the result there.
 struct OperationRecord {
   OperationKind kind = OperationKind::copy;
   std::uint8_t unused = 0;
@@ -62,19 +62,19 @@ struct OperationRecord {
   std::uint64_t bytes = 0;          ///< payload
 };
 
-/// Operations [first_operation, first_operation + operation_count) may be in flight together; the next round starts
-/// when they are done (Hoefler and Lumsdaine, Design, Implementation, and Usage of LibNBC, 2.1). Copies and reduces are
-/// done once all messages are posted, one after the other.
+/// Operations [first_operation, first_operation + operation_count) may be in flight together. The next round starts
+/// when they are done (Hoefler and Lumsdaine, Design, Implementation, and Usage of LibNBC, 2.1). Copies and reduces run
+/// one after the other, once all messages of the round are posted.
 struct RoundRecord {
   std::uint32_t first_operation = 0;
   std::uint32_t operation_count = 0;
 };
 
-/// A committed plan of one rank: immutable, in one piece of memory, without pointers, so that it can be copied,
-/// compared, stored and bound to other buffers. Cheap to copy (shared).
+/// One rank's committed plan. It is immutable, lies in one piece of memory and has no pointers: so it can be copied,
+/// compared, stored and bound to other buffers. Copies are cheap (shared).
 class Schedule {
  public:
-  /// The inverse of bytes(). Throws Error(invalid_schedule) when the bytes are no schedule of this version.
+  /// The inverse of bytes(). Throws Error(invalid_schedule) if the bytes are no schedule of this version.
   static Schedule from_bytes(std::span<const std::byte> bytes);
 
   [[nodiscard]] std::string_view name() const noexcept;
@@ -85,18 +85,18 @@ class Schedule {
   [[nodiscard]] std::span<const BlockRecord> blocks(const OperationRecord& operation) const noexcept;
   [[nodiscard]] std::span<const LayoutNode> nodes(const BlockRecord& block) const noexcept;
   [[nodiscard]] std::size_t scratch_bytes() const noexcept;
-  [[nodiscard]] std::uint32_t buffer_count() const noexcept;  ///< buffers that the operations name, scratch included
+  [[nodiscard]] std::uint32_t buffer_count() const noexcept;  ///< buffers that the operations use, scratch included
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
 
   bool operator==(const Schedule& other) const noexcept;
 
-  /// One line a round and an operation.
+  /// The schedule as text, one line per round and per operation.
   [[nodiscard]] std::string to_string() const;
-  /// The same as a Graphviz digraph: rounds as clusters, an edge for each message and copy.
+  /// The schedule as a Graphviz digraph: rounds are clusters, and each message and copy is an edge.
   [[nodiscard]] std::string to_graphviz() const;
-  /// The part of rank `self` in a GOAL file (Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010), which begins with a
-  /// line "num_ranks P" and has a part for each rank. Slots become tags; whatever else a rank does to a byte takes it
-  /// work_ns_per_byte. A round requires the one before. A rank that does nothing computes for 0 ns.
+  /// The part of rank `self` in a GOAL file (Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010). The caller writes
+  /// the file's first line, "num_ranks P", and then a part for each rank. Slots become tags. Local work takes
+  /// work_ns_per_byte for each byte. A round requires the round before it. A rank without operations computes for 0 ns.
   [[nodiscard]] std::string to_goal(Rank self, double work_ns_per_byte = 0) const;
 
  private:
@@ -114,63 +114,63 @@ class Schedule {
   std::shared_ptr<const std::vector<std::uint64_t>> storage_;
 };
 
-/// What commit may do to a schedule.
+/// Options of ScheduleBuilder::commit.
 struct CommitOptions {
   /// Messages of one round to (from) one peer whose blocks together have at most this many bytes become one message.
   /// Must be the same on every rank.
   std::size_t combine_bytes = 0;
-  /// A lower limit for some peers: to both ends the same. Empty: for none.
+  /// A lower limit for some peers. Both ends of a pair must give the same limit. Empty: no peer has one.
   std::function<std::size_t(Rank peer)> combine_bytes_of{};
-  /// Pipelines (ScheduleBuilder::begin_pipeline) are cut into segments of about so many bytes; 0: they stay whole. Must
-  /// be the same on every rank.
+  /// Pipelines (ScheduleBuilder::begin_pipeline) are cut into segments of about this many bytes; 0: they stay whole.
+  /// Must be the same on every rank.
   std::size_t segment_bytes = 0;
 };
 
-/// Builds a schedule: operations go into the current round until round() opens the next one.
+/// Builds a schedule. Operations go into the current round until round() opens the next one.
 ///
-/// Slots tell messages between the same two ranks apart: all messages of one direction in a round have different ones.
-/// Messages of different rounds may share a slot if the receiver posts their receives in the order in which they are
-/// sent; different ones are better, since one-sided and early messages are then told apart, too.
+/// A slot tells messages between the same two ranks apart: all messages of one direction in a round have different
+/// slots. Messages of different rounds may share a slot if the receiver posts their receives in the order in which they
+/// are sent. Different slots are better: they also tell one-sided and early messages apart.
 class ScheduleBuilder {
  public:
-  /// `name` is the call that the schedule carries out ("neighbor_xchg"), for messages and drawings; `ranks` the size of
-  /// the communicator.
+  /// `name` is the call that the schedule carries out, for instance "neighbor_xchg"; messages and drawings show it.
+  /// `ranks` is the size of the communicator.
   ScheduleBuilder(std::string_view name, int ranks);
 
-  /// Declares that `buffer` has `bytes` bytes from its address on, so that commit can check blocks against it.
+  /// Declares that `buffer` has `bytes` bytes from its address on. Commit then checks blocks against this size.
   void declare(BufferId buffer, std::size_t bytes);
-  /// Reserves scratch and returns its offset.
+  /// Reserves `bytes` bytes of scratch and returns their offset.
   std::ptrdiff_t scratch(std::size_t bytes);
 
   void send(Rank to, std::uint32_t slot, Block block);
   void recv(Rank from, std::uint32_t slot, Block block);
   void copy(Block from, Block to);
-  /// into = from op into, element by element; `from` holds the operand of the lower ranks. The blocks are contiguous,
-  /// of the same size, and do not overlap. `element_bytes` is that of the type, or what ReduceOp::user is told.
+  /// into = from op into, element by element; `from` is from the lower ranks. The blocks are contiguous, have the same
+  /// size and do not overlap. `element_bytes` is the size of the type, or the size that ReduceOp::user is given.
   void reduce(Reduction reduction, std::size_t element_bytes, Block from, Block into);
   void round();
 
-  /// The current round and those that follow, up to end_pipeline() or commit, work on one vector of `bytes` bytes: each
-  /// of their blocks is contiguous and holds the whole of it, each message has slot 0, and there is at most one to and
-  /// one from a peer. Commit may then cut the vector into segments of whole `grain`s and have segment j do in round
-  /// i + j what the vector would do in round i. The cuts depend on `bytes`, `grain` and CommitOptions::segment_bytes
-  /// alone. The pipeline's messages go in one direction: from no rank, over others, back to itself. At most one
-  /// pipeline a schedule.
+  /// The current round and the following ones, up to end_pipeline() or commit, work on one vector of `bytes` bytes.
+  /// Each of their blocks is contiguous and holds the whole vector, each message has slot 0, and a round has at most
+  /// one message to and one from each peer. Commit may cut the vector into segments of whole `grain`s; segment j then
+  /// does in round i + j what the vector would do in round i. The cuts depend only on `bytes`, `grain` and
+  /// CommitOptions::segment_bytes. The messages of a pipeline go in one direction: none comes back to its rank through
+  /// other ranks. A schedule has at most one pipeline.
   void begin_pipeline(std::size_t bytes, std::size_t grain);
-  /// Opens a new round.
+  /// Ends the pipeline and opens a new round.
   void end_pipeline();
 
-  /// Validates, combines and freezes. Throws Error(invalid_schedule) that names round, operation and fault: a peer
-  /// outside the communicator, a block outside its declared buffer or outside scratch, two messages of a round to the
-  /// same peer with the same slot, a copy between blocks that overlap in part, a reduction that is not defined, a
-  /// pipeline that is none. Empty rounds are dropped, contiguous copies that continue each other are merged.
+  /// Validates, combines and freezes. Throws Error(invalid_schedule), naming round, operation and fault: a peer outside
+  /// the communicator, a block outside its declared buffer or outside scratch, two messages of a round to one peer with
+  /// the same slot, a copy between blocks that overlap in part, an undefined reduction, a pipeline that breaks the
+  /// rules of begin_pipeline. Drops empty rounds, and merges contiguous copies that continue each other.
   [[nodiscard]] Schedule commit(const CommitOptions& options = {}) const;
 
  private:
   struct Operation {
     OperationKind kind;
     Rank peer;
-    std::vector<std::uint32_t> slots;  ///< one a block
+    std::vector<std::uint32_t> slots;  ///< one per block
     std::vector<Block> blocks;
     Reduction reduction{};
     std::size_t element_bytes = 0;
@@ -185,7 +185,7 @@ class ScheduleBuilder {
   };
   friend class Freezer;
 
-  /// An operation's, for messages.
+  /// Where an operation stands, for error messages.
   struct Place {
     std::size_t round;
     std::size_t operation;
@@ -209,7 +209,7 @@ class ScheduleBuilder {
   std::size_t scratch_bytes_ = 0;
   std::vector<std::pair<BufferId, std::size_t>> declared_;
   std::vector<Round> rounds_{1};
-  Pipeline pipeline_;  ///< without bytes: none
+  Pipeline pipeline_;  ///< no pipeline if its `bytes` are 0
 };
 
 [[nodiscard]] std::string to_string(BufferId buffer);

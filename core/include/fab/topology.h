@@ -1,5 +1,5 @@
-// Process topologies: who are my sources and destinations, in which order, and which of my blocks meets which of
-// theirs.
+// Process topologies: the sources and destinations of each rank, their order, and which blocks of two neighbours belong
+// together.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace fab {
 
-/// A process number within a communicator.
+/// The number of a process within a communicator, from 0.
 using Rank = int;
 
-/// One directed edge seen from one of its ends. Two ends of the same edge carry the same slot: what leaves
-/// rank i on an edge {peer j, slot s} arrives at rank j on its edge {peer i, slot s}. Slots are unique among
-/// the edges from one given rank to one given other rank.
+/// One directed edge, seen from one of its ends. Both ends carry the same slot: a block that leaves rank i on an edge
+/// {peer j, slot s} arrives at rank j on its edge {peer i, slot s}. Slots are unique among the edges from one rank to
+/// another rank.
 struct Edge {
   Rank peer = 0;
   std::uint32_t slot = 0;
@@ -24,8 +24,8 @@ struct Edge {
   bool operator==(const Edge&) const = default;
 };
 
-/// The edges of one rank. For every kind but the distributed graph both lists name the same neighbours in the
-/// same order, so block i is sent to and received from neighbour i (Topological Collectives for MPI-2, 2.1).
+/// The edges of one rank. Except for distributed graphs, both lists name the same neighbours in the same order, so
+/// block i goes to and comes from neighbour i (Topological Collectives for MPI-2, 2.1).
 struct Neighborhood {
   std::vector<Edge> destinations;
   std::vector<Edge> sources;
@@ -33,35 +33,35 @@ struct Neighborhood {
   bool operator==(const Neighborhood&) const = default;
 };
 
-/// A Cartesian grid of ranks in row-major order, any number of dimensions, each periodic or not
-/// (MPI-4.1, chapter 8.5). Zero dimensions mean one rank without neighbours.
+/// A Cartesian grid of ranks in row-major order, with any number of dimensions, each periodic or not (MPI-4.1, chapter
+/// 8.5). A grid without dimensions has one rank and no neighbours.
 class Cartesian {
  public:
-  /// Throws Error(invalid_topology): arrays of different lengths, an extent below 1, or a product beyond 2^31-1.
+  /// Throws Error(invalid_topology) for arrays of different lengths, an extent below 1, or a product above 2^31-1.
   Cartesian(std::vector<int> dims, std::vector<bool> periodic);
 
   [[nodiscard]] int dimensions() const noexcept { return static_cast<int>(dims_.size()); }
   [[nodiscard]] std::span<const int> dims() const noexcept { return dims_; }
-  /// Throws Error(invalid_argument).
+  /// Throws Error(invalid_argument) unless 0 <= dimension < dimensions().
   [[nodiscard]] bool periodic(int dimension) const;
   [[nodiscard]] int size() const noexcept { return size_; }
 
-  /// Coordinates of a rank. Throws Error(invalid_rank).
+  /// The coordinates of a rank. Throws Error(invalid_rank) unless 0 <= rank < size().
   [[nodiscard]] std::vector<int> coordinates(Rank rank) const;
-  /// The rank at coordinates; periodic dimensions wrap. Throws Error(invalid_argument) for a coordinate
-  /// outside a non-periodic dimension or a wrong number of coordinates.
+  /// The rank at `coordinates`; coordinates along periodic dimensions wrap. Throws Error(invalid_argument) for a
+  /// coordinate outside a non-periodic dimension, or another number of coordinates than dimensions.
   [[nodiscard]] Rank rank_at(std::span<const int> coordinates) const;
 
   struct Shift {
     std::optional<Rank> source;
     std::optional<Rank> destination;
   };
-  /// Who sends to me and whom I send to when everything moves by `displacement` (any integer) along
-  /// `dimension`; none where that leaves a non-periodic dimension. Throws Error(invalid_argument).
+  /// The ranks that `rank` receives from and sends to if blocks move by `displacement` (any integer) along `dimension`;
+  /// none where that leaves a non-periodic dimension. Throws Error(invalid_argument) for a dimension out of range.
   [[nodiscard]] Shift shift(Rank rank, int dimension, int displacement) const;
 
-  /// Per dimension displacement +1, then -1; directions that leave a non-periodic dimension are omitted
-  /// (Topological Collectives for MPI-2, 2.2). What leaves in direction +d arrives in the receiver's -d block,
+  /// Per dimension the neighbour at +1, then the one at -1. Directions that leave a non-periodic dimension are omitted
+  /// (Topological Collectives for MPI-2, 2.2). A block that leaves in direction +d arrives in the receiver's -d block,
   /// also in periodic dimensions of size 1 and 2.
   [[nodiscard]] Neighborhood neighborhood(Rank rank) const;
 
@@ -73,23 +73,23 @@ class Cartesian {
   int size_ = 1;
 };
 
-/// Extents of a grid of `ranks` ranks (MPI-4.1, chapter 8.5.2): entries of `dims` above 0 are kept, those that are 0
-/// are chosen as close to each other as possible (the least difference between the largest and the smallest, among
-/// those the least sum, among those the least first, second, ... one) and do not increase. Throws
-/// Error(invalid_argument) for ranks below 1, a negative entry, and entries whose product does not divide the ranks or,
-/// where none is 0, is not their number.
+/// The extents of a grid of `ranks` ranks (MPI-4.1, chapter 8.5.2). Entries of `dims` above 0 stay. Entries that are 0
+/// are chosen in non-increasing order and as close to each other as possible: first by the least difference between
+/// largest and smallest, then by the least sum, then by the least first entry, second entry, and so on. Throws
+/// Error(invalid_argument) for ranks below 1, a negative entry, or entries whose product does not divide `ranks` (or,
+/// if none is 0, is not `ranks`).
 [[nodiscard]] std::vector<int> dims_create(int ranks, std::vector<int> dims);
 
-/// A graph that every rank knows as a whole (MPI_Graph_create): index[i] is the total number of neighbours of
-/// ranks 0..i, edges lists them rank by rank. The k-th entry of j in i's list pairs with the k-th entry of i in j's.
+/// A graph that every rank knows as a whole (MPI_Graph_create). index[i] is the total number of neighbours of ranks 0
+/// to i; edges lists them rank by rank. The k-th entry of j in i's list pairs with the k-th entry of i in j's.
 class Graph {
  public:
-  /// Throws Error(invalid_topology): decreasing index, edges of the wrong length, an edge to no rank of the
-  /// graph, or an edge that its other end does not list as often.
+  /// Throws Error(invalid_topology) for a decreasing index, another number of edges, an edge to a rank outside the
+  /// graph, or an edge that its other end lists less often.
   Graph(std::vector<int> index, std::vector<int> edges);
 
   [[nodiscard]] int size() const noexcept { return static_cast<int>(index_.size()); }
-  /// Throws Error(invalid_rank).
+  /// Throws Error(invalid_rank) unless 0 <= rank < size().
   [[nodiscard]] std::span<const int> neighbors(Rank rank) const;
   [[nodiscard]] Neighborhood neighborhood(Rank rank) const;
 
@@ -98,8 +98,8 @@ class Graph {
   std::vector<int> edges_;
 };
 
-/// The calling rank's own edges only (MPI_Dist_graph_create_adjacent). The k-th edge i->j pairs with the k-th
-/// i among j's sources.
+/// A graph of which each rank knows only its own edges (MPI_Dist_graph_create_adjacent). The k-th edge from i to j, as
+/// i lists it, pairs with the k-th i among j's sources.
 class DistributedGraph {
  public:
   /// Throws Error(invalid_topology) for a negative rank.
@@ -116,7 +116,7 @@ class DistributedGraph {
 
 using Topology = std::variant<Cartesian, Graph, DistributedGraph>;
 
-/// The edges of `rank`; of a distributed graph, those of the calling rank, which `rank` must then be.
+/// The edges of `rank`. For a distributed graph, `rank` must be the calling rank.
 [[nodiscard]] Neighborhood neighborhood(const Topology& topology, Rank rank);
 
 /// A short description: "cartesian 4x2 periodic 1,0", "graph of 8 ranks", "distributed graph, 3 in, 2 out".

@@ -1,19 +1,20 @@
-/* Topological collectives with MPI names, carried by fab.
+/* Topological collectives under MPI names, implemented by fab.
  *
  * The calls are those of "Topological Collectives for MPI-2" (Hoefler, Lorenzen, Gregor, Lumsdaine, 2008), on the
  * caller's own MPI communicators and datatypes. Link with libfab_mpi before the MPI library.
  *
  * Common to all calls
- *   - Return MPI_SUCCESS or an MPI error class; errors go through the error handler of `comm`.
- *   - Non-blocking forms return a real MPI_Request for MPI_Wait, MPI_Test and their kin, mixed with MPI's own.
- *   - Block i belongs to neighbor i as MPI_Comm_neighbors lists them. On a Cartesian communicator what leaves in
- *     direction +d arrives in the receiver's -d block. Directions that leave a non-periodic dimension have no block
- *     at all. On a distributed graph blocks go to the destinations and come from the sources, in their order.
+ *   - The calls return MPI_SUCCESS or an MPI error class. Errors go through the error handler of `comm`.
+ *   - Non-blocking forms return an MPI_Request that MPI_Wait, MPI_Test and MPI's other completion calls accept, also
+ *     together with requests of MPI's own.
+ *   - Block i belongs to neighbor i in the order of MPI_Comm_neighbors. On a Cartesian communicator a block that leaves
+ *     in direction +d arrives in the receiver's -d block. Directions that leave a non-periodic dimension have no block.
+ *     On a distributed graph blocks go to the destinations and come from the sources, in their order.
  *   - sendbuf == MPI_IN_PLACE: the receive blocks are sent and replaced.
- *   - MPI_ERR_TOPOLOGY: no topology, or not the kind that the call needs. MPI_ERR_TRUNCATE: a neighbor sent more
- *     than its block here holds. MPI_ERR_OTHER: a neighbor sent less than its block here holds (MPI would take that,
- *     and leave the rest of the block as it was), was lost, or failed. MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_RANK,
- *     MPI_ERR_ARG, MPI_ERR_DIMS, MPI_ERR_BUFFER, MPI_ERR_COMM: a bad argument.
+ *   - MPI_ERR_TOPOLOGY: no topology, or not the kind that the call needs. MPI_ERR_TRUNCATE: a neighbor sent more bytes
+ *     than its block here holds. MPI_ERR_OTHER: a neighbor sent fewer bytes than its block here holds (MPI would accept
+ *     that and leave the rest of the block unchanged), was lost, or failed. MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_RANK,
+ *     MPI_ERR_ARG, MPI_ERR_DIMS, MPI_ERR_BUFFER, MPI_ERR_COMM: an invalid argument.
  */
 #ifndef FAB_MPI_H
 #define FAB_MPI_H
@@ -32,8 +33,8 @@ int MPI_Neighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 int MPI_Ineighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
-/* The same with a count and a displacement (in extents of the type) per neighbor (section 2.1). The count and
- * displacement arrays may be reused as soon as the call returns. */
+/* MPI_Neighbor_xchg with a count and a displacement (in extents of the type) per neighbor (section 2.1). The caller may
+ * reuse the count and displacement arrays as soon as the call returns. */
 int MPI_Neighbor_xchgv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                        void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                        MPI_Comm comm);
@@ -42,11 +43,11 @@ int MPI_Ineighbor_xchgv(const void *sendbuf, const int sendcounts[], const int s
                         MPI_Comm comm, MPI_Request *request);
 
 /* An exchange with a count, a datatype and a displacement per neighbor, in the manner of MPI_Neighbor_alltoallw
- * (MPI-4.1, 8.6): the faces of a local array travel as subarray types, without packing. The arrays have an entry per
- * block, in the order of the blocks above; block i is counts[i] elements of types[i], displs[i] bytes from the buffer
- * on. From MPI_BOTTOM, displacements are addresses. All arrays may be reused, and types freed, as soon as the call
- * returns. The two ends of an edge must have the same number of bytes; their types may differ. Each type must be
- * committed, also where its count is 0. With MPI_IN_PLACE the three send arrays are ignored. */
+ * (MPI-4.1, 8.6): the faces of a local array are sent as subarray types, without packing. The arrays have one entry per
+ * block, in the order of the blocks above. Block i is counts[i] elements of types[i], displs[i] bytes from the address
+ * of the buffer; with MPI_BOTTOM, displacements are addresses. The caller may reuse all arrays and free the types as
+ * soon as the call returns. Both ends of an edge must give the same number of bytes; their types may differ. Each type
+ * must be committed, even if its count is 0. With MPI_IN_PLACE the three send arrays are ignored. */
 int MPI_Neighbor_xchgw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
                        const MPI_Datatype recvtypes[], MPI_Comm comm);
@@ -54,20 +55,20 @@ int MPI_Ineighbor_xchgw(const void *sendbuf, const int sendcounts[], const MPI_A
                         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
                         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 
-/* Number and ranks of the neighbors of `rank` (section 2.2). At most maxneighbors ranks are written. On a
- * distributed graph only the calling rank may be asked about (otherwise MPI_ERR_RANK): its destinations. */
+/* The number and the ranks of the neighbors of `rank` (section 2.2). At most maxneighbors ranks are written. On a
+ * distributed graph `rank` must be the calling rank (otherwise MPI_ERR_RANK); the neighbors are its destinations. */
 int MPI_Comm_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
 int MPI_Comm_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
 
-/* MPI_Cart_shift and the transfer in one (section 2.3). Without a source the receive buffer stays as it is. */
+/* MPI_Cart_shift and the transfer in one (section 2.3). If a rank has no source, its receive buffer stays as it is. */
 int MPI_Cart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                         MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm);
 int MPI_Icart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                          MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Request *request);
 
-/* Persistent forms, in the manner of MPI-4.1, 6.13: all ranks of comm make theirs in the same order; MPI_Start and
- * MPI_Startall start them in any order, all completion calls work, MPI_Request_free ends them. Buffers are fixed, count
- * and displacement arrays may be reused. info is ignored. */
+/* Persistent forms, in the manner of MPI-4.1, 6.13. All ranks of comm make theirs in the same order. MPI_Start and
+ * MPI_Startall start them in any order, all completion calls of MPI accept them, and MPI_Request_free frees them. The
+ * buffers are fixed; the caller may reuse count and displacement arrays. info is ignored. */
 int MPI_Neighbor_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Neighbor_xchgv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
@@ -81,10 +82,10 @@ int MPI_Cart_shift_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype se
                              MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Info info,
                              MPI_Request *request);
 
-/* Memory for buffers (not of MPI): between ranks of a node what lies in it is copied once, without help of the kernel.
- * Aligned to 64 bytes, from 4096 bytes on to 4096. Before MPI_Init and after MPI_Finalize, too; thread-safe.
- * fab_alloc returns NULL when there is none; fab_free MPI_SUCCESS, or MPI_ERR_BASE for an address that is not of
- * fab_alloc. */
+/* Memory for buffers (no MPI calls). Between ranks of one node the receiver copies data in such memory once, without
+ * help of the kernel. It is aligned to 64 bytes, or to 4096 if `bytes` >= 4096. Both calls also work before MPI_Init
+ * and after MPI_Finalize, and are thread-safe. fab_alloc returns NULL if there is no memory. fab_free returns
+ * MPI_SUCCESS, or MPI_ERR_BASE for an address that fab_alloc did not return. */
 void *fab_alloc(size_t bytes);
 int fab_free(void *memory);
 

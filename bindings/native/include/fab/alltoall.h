@@ -1,11 +1,10 @@
-// All-to-all: a block from every rank to every rank (MPI-4.1, section 6.8). What holds for all collectives:
-// fab/collectives.h, and
-//   - What rank i sends to rank j has as many bytes as what j receives from i. More than the receiver has room for is
-//     Errc::truncated there, less is Errc::mismatch. Blocks of no bytes need no message in alltoallv, so ranks that
-//     disagree whether a block is empty get to know with FAB_CHECK=1 only.
+// All-to-all: a block from every rank to every rank (MPI-4.1, section 6.8). The rules of fab/collectives.h hold, and
+// these:
+//   - The block that rank i sends to rank j has as many bytes as the block that j receives from i. More bytes than the
+//     receiver has room for are Errc::truncated there, fewer are Errc::mismatch. alltoallv sends no empty blocks: ranks
+//     that disagree whether a block is empty get an error only with FAB_CHECK=1.
 //   - Throws Error(invalid_argument) for another number of blocks than ranks, Error(invalid_count) for buffers of
-//   another
-//     size and for blocks outside of their buffer.
+//     another size and for blocks outside their buffer.
 #pragma once
 
 #include "fab/collectives.h"
@@ -14,7 +13,7 @@ namespace fab {
 
 namespace detail {
 
-/// The functions of operations whose buffers have an equal block for each of all.
+/// The arguments of operations whose buffers hold one block of equal size per rank, or per neighbour.
 template <OperationName kOperation>
 struct EqualBlocks {
   template <class Send, class Recv>
@@ -33,7 +32,7 @@ struct EqualBlocks {
   static BlockCall with(void* buffer, const Layout& block) noexcept { return {in_place<kOperation>(buffer, &block)}; }
 };
 
-/// The same for blocks of any size.
+/// The arguments of operations whose blocks differ in size.
 template <OperationName kOperation>
 struct AnyBlocks {
   template <class Send, class Recv>
@@ -55,15 +54,15 @@ struct AnyBlocks {
 
 }  // namespace detail
 
-/// fab::alltoall(communicator, send, recv), fab::alltoall(communicator, buffer): block i of as many as there are ranks
-/// goes to rank i and comes from rank i.
+/// fab::alltoall(communicator, send, recv), fab::alltoall(communicator, buffer): block i goes to rank i, and block i of
+/// the result comes from rank i. A buffer has one block per rank.
 struct Alltoall : Forms<Alltoall>, detail::EqualBlocks<detail::OperationName::alltoall> {};
 inline namespace operations {
 inline constexpr Alltoall alltoall;
 }
 
 /// fab::alltoallv(communicator, send, send_blocks, recv, recv_blocks), fab::alltoallv(communicator, buffer, blocks):
-/// the same with blocks of any size (fab/blocks.h).
+/// alltoall with blocks of any size (fab/blocks.h).
 struct Alltoallv : Forms<Alltoallv>, detail::AnyBlocks<detail::OperationName::alltoallv> {};
 inline namespace operations {
 inline constexpr Alltoallv alltoallv;

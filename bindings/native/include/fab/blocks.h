@@ -1,4 +1,5 @@
-// The blocks of one side of a call whose blocks differ in size: one for each rank, or for each neighbour.
+// Blocks: the place and size of each block in a buffer, for calls whose blocks differ in size. One per rank or
+// neighbour.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +13,25 @@
 
 namespace fab {
 
-/// Where the blocks lie in a buffer. Refers to what it is made from, which must live until the call returns, and no
-/// longer. What is wrong with it, the call says that it is given to.
+/// The places of the blocks in a buffer. It refers to the arrays that it is made from; they must live until the call
+/// returns, and no longer. The call that is given the blocks checks them.
 class Blocks {
  public:
-  /// None, for a rank that need not say.
+  /// No blocks, for a rank that need not give any.
   Blocks() noexcept = default;
-  /// Block i has counts[i] elements of the buffer, the first of them at displacements[i].
+  /// Block i has counts[i] elements of the buffer and begins at element displacements[i].
   Blocks(Integers counts, Integers displacements) noexcept : counts_(counts), displacements_(displacements) {}
-  /// The same in elements of any layout, for buffers that are given by their address.
+  /// As above, in elements of any layout, for buffers that are given by address.
   Blocks(const Layout& element, Integers counts, Integers displacements) noexcept
       : element_(&element), counts_(counts), displacements_(displacements) {}
-  /// Any shape each, in bytes from the first element on: MPI's w forms.
+  /// One shape per block, with offsets in bytes from the first element (MPI's w forms).
   template <std::ranges::contiguous_range Range>
   requires std::is_same_v<std::ranges::range_value_t<Range>, BlockShape> Blocks(Range&& shapes)
   noexcept  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
       : shaped_(true), shapes_(std::ranges::data(shapes), std::ranges::size(shapes)) {}
 
   [[nodiscard]] bool shaped() const noexcept { return shaped_; }
-  /// Null: the buffer's.
+  /// The layout of an element. Null: an element of the buffer.
   [[nodiscard]] const Layout* element() const noexcept { return element_; }
   [[nodiscard]] Integers counts() const noexcept { return counts_; }
   [[nodiscard]] Integers displacements() const noexcept { return displacements_; }
@@ -44,7 +45,7 @@ class Blocks {
   std::span<const BlockShape> shapes_;
 };
 
-/// Blocks without gaps between them, in their order. Owns its counts, so one may be made once for many calls.
+/// Blocks without gaps between them, in order. The object owns its counts, so it can be made once for many calls.
 class PackedBlocks {
  public:
   explicit PackedBlocks(Integers counts) {
@@ -56,7 +57,7 @@ class PackedBlocks {
   }
 
   operator Blocks() const& noexcept { return {counts_, displacements_}; }  // NOLINT(google-explicit-constructor)
-  /// All together: what a buffer for them has.
+  /// The number of elements of all blocks together: the size that a buffer for them needs.
   [[nodiscard]] std::size_t elements() const noexcept { return static_cast<std::size_t>(elements_); }
   [[nodiscard]] std::span<const std::int64_t> counts() const noexcept { return counts_; }
   [[nodiscard]] std::span<const std::int64_t> displacements() const noexcept { return displacements_; }

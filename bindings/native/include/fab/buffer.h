@@ -1,11 +1,11 @@
-// What the typed calls take for a buffer. A buffer is named by the caller and holds trivially copyable elements in one
-// piece of memory:
+// Buffers of typed calls. A buffer is an object of the caller's with a name. It holds trivially copyable elements in
+// one piece of memory:
 //   - any contiguous range: std::vector, std::array, std::span, std::string, a C array of any rank, fab::Array;
 //   - a single number, or a single aggregate;
 //   - a view in the manner of std::mdspan, if it is exhaustive;
-//   - whatever BufferTraits is specialised for.
-// A temporary that owns its elements is refused when the program is compiled, for sending as well: an operation may
-// outlive the expression that starts it. So is a receive buffer of const elements.
+//   - any type with a specialisation of BufferTraits.
+// A temporary that owns its elements does not compile, not even for sending: an operation may outlive the expression
+// that starts it. A receive buffer of const elements does not compile either.
 #pragma once
 
 #include <concepts>
@@ -20,15 +20,15 @@
 
 namespace fab {
 
-/// Customisation point for array types of the caller's. A specialisation has a static function
+/// The customisation point for the caller's own array types. A specialisation has a static function
 ///     std::span<Element> elements(View& view);    // const View& if elements of a const view can be sent
-/// which may throw Error(invalid_argument), for instance for a view whose elements are not adjacent.
+/// It may throw Error(invalid_argument), for instance for a view whose elements are not adjacent.
 template <class View>
 struct BufferTraits {};
 
 namespace detail {
 
-/// Pointers and views would arrive as addresses of another process.
+/// Pointers and views are no elements: another process cannot use their addresses.
 template <class T>
 concept Element =
     std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> && !std::ranges::view<T>;
@@ -38,7 +38,7 @@ concept HasBufferTraits = std::is_lvalue_reference_v<B> && requires(B buffer) {
   BufferTraits<std::remove_cvref_t<B>>::elements(buffer);
 };
 
-/// std::mdspan, and Kokkos::mdspan, which C++20 does not have yet.
+/// std::mdspan (C++23), Kokkos::mdspan, and views with the same functions.
 template <class B>
 concept MultidimensionalView = requires(const std::remove_cvref_t<B>& view) {
   { *view.data_handle() } -> std::same_as<typename std::remove_cvref_t<B>::reference>;
@@ -53,13 +53,13 @@ concept ContiguousRange = std::ranges::contiguous_range<B> && std::ranges::sized
 template <class T>
 inline constexpr bool kIsArgument = std::same_as<T, Operator> || std::same_as<T, UserReduction>;
 
-/// An object that is one element.
+/// An object that is a single element.
 template <class B, class T = std::remove_cvref_t<B>>
 concept SingleElement =
     std::is_lvalue_reference_v<B> && Element<T> && !std::ranges::range<B> && !kIsArgument<T> &&
     (std::is_arithmetic_v<T> || std::is_enum_v<T> || Reducible<T> || (std::is_class_v<T> && std::is_aggregate_v<T>));
 
-/// The elements of arrays of arrays.
+/// The innermost elements of arrays of arrays.
 template <class T>
 [[nodiscard]] auto flat(std::span<T> elements) noexcept {
   if constexpr (std::is_array_v<T>) {
@@ -98,14 +98,14 @@ using Elements = decltype(elements_of(std::declval<B>()));
 
 }  // namespace detail
 
-/// What an operation may read from.
+/// A buffer that an operation may read.
 template <class B>
 concept SendBuffer = requires(B&& buffer) {
   detail::elements_of(std::forward<B>(buffer));
 }
 &&detail::Element<std::remove_const_t<typename detail::Elements<B>::element_type>>;
 
-/// What an operation may write to.
+/// A buffer that an operation may write.
 template <class B>
 concept RecvBuffer = SendBuffer<B> && !std::is_const_v<typename detail::Elements<B>::element_type>;
 
@@ -113,7 +113,7 @@ concept RecvBuffer = SendBuffer<B> && !std::is_const_v<typename detail::Elements
 template <SendBuffer B>
 using ElementOf = std::remove_const_t<typename detail::Elements<B>::element_type>;
 
-/// Two buffers of the same elements, one to read from and one to write to.
+/// A send buffer and a receive buffer whose elements have the same type.
 template <class Send, class Recv>
 concept BufferPair = SendBuffer<Send> && RecvBuffer<Recv> && std::same_as<ElementOf<Send>, ElementOf<Recv>>;
 

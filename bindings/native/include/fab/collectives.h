@@ -1,18 +1,17 @@
 // Collectives: all ranks of a communicator take part (MPI-4.1, chapter 6; Hoefler and Lumsdaine, Design,
-// Implementation, and Usage of LibNBC, 2006). What forms they have, and what buffers they take: fab/operation.h.
+// Implementation, and Usage of LibNBC, 2006). fab/operation.h describes their forms and their buffers.
 //
 // Common to all
-//   - All ranks of the communicator start its operations, these and exchanges, in the same order, with the same root,
-//     the same combining operation and blocks of the same size; layouts may differ. Blocks of no bytes are fine.
-//   - Functions of the caller's that combine elements run on threads that wait or test, for whatever request, and not
-//     under a lock. Until one of them does, the operation does not go on. They must not call fab.
-//   - The same inputs on the same ranks by the same algorithm give the same bits, however the network behaves.
-//   - Which algorithm does an operation depends on its bytes and the ranks; FAB_ALGO_<COLLECTIVE> names one (fab_info
-//     --algorithms).
-//   - Throws Error(invalid_rank) for a root that is no rank, Error(invalid_count) for a block that holds no whole
-//   number
+//   - All ranks of the communicator start its collectives and exchanges in the same order, with the same root, the
+//     same combining operation and blocks of the same size. Layouts may differ. Blocks may be empty.
+//   - The caller's own combining functions run on threads that wait or test, for any request, and not under a lock.
+//     The operation makes no progress until such a thread does. The functions must not call fab.
+//   - The same inputs on the same ranks give the same bits with the same algorithm, in whatever order messages arrive.
+//   - The algorithm of an operation depends on its bytes and on the number of ranks. FAB_ALGO_<COLLECTIVE> selects one
+//     (fab_info --algorithms lists them).
+//   - Throws Error(invalid_rank) for a root that is no rank, Error(invalid_count) for a block that is no whole number
 //     of elements or for buffers that differ in size, Error(invalid_argument) for a combining operation that is not
-//     defined on the elements; otherwise what Request::wait throws.
+//     defined on the elements, and the errors of Request::wait.
 #pragma once
 
 #include "fab/operation.h"
@@ -21,12 +20,12 @@ namespace fab {
 
 namespace detail {
 
-/// What combines elements of type T: an Operator, or one of fab's operations on a type that has them.
+/// The operator that combines elements of type T: an Operator as given, or one of fab's operations on T.
 template <class T>
 [[nodiscard]] const Operator& combining(const Operator& operation) noexcept {
   return operation;
 }
-/// Whether it is defined on the type is looked at when the call is made.
+/// The call checks whether the operation is defined on the type.
 template <Reducible T>
 [[nodiscard]] Operator combining(ReduceOp operation) noexcept {
   return {.reduction = {operation, element_type_of<T>()}, .element_bytes = sizeof(T)};
@@ -37,10 +36,10 @@ concept Combines = requires(const Combine& operation) {
   combining<T>(operation);
 };
 
-/// The functions of operations that combine whole vectors and have no root.
+/// The arguments of operations that combine whole vectors and have no root.
 template <OperationName kOperation>
 struct Combining {
-  /// Every rank's elements are combined with those of the other ranks at the same place.
+  /// Element i of the result combines the elements i of all ranks.
   template <class Send, class Recv, class Combine>
   requires BufferPair<Send, Recv> && Combines<Combine, ElementOf<Send>>
   static ReduceCall with(Send&& send, Recv&& recv, const Combine& operation) {
@@ -62,7 +61,7 @@ struct Combining {
 
 }  // namespace detail
 
-/// fab::barrier(communicator): complete when all ranks have started it.
+/// fab::barrier(communicator): complete once all ranks have started it.
 struct Barrier : Forms<Barrier> {
   static detail::BlockCall with() noexcept { return {}; }
 };
@@ -84,9 +83,9 @@ inline namespace operations {
 inline constexpr Bcast bcast;
 }
 
-/// fab::reduce(communicator, send, recv, operation, root): what all ranks have at one place is combined, in the order
-/// of ranks, and comes to the root. On other ranks `recv` may be empty. In place the root's buffer is replaced, those
-/// of the others are read. Ranks may mix the two.
+/// fab::reduce(communicator, send, recv, operation, root): combines element i of all ranks, in the order of ranks, into
+/// element i of the root's `recv`. On other ranks `recv` may be empty. In place, the root's buffer is replaced, and the
+/// buffers of other ranks are read. Some ranks may call in place and others not.
 struct Reduce : Forms<Reduce> {
   template <class Send, class Recv, class Combine>
   requires BufferPair<Send, Recv> && detail::Combines<Combine, ElementOf<Send>>
@@ -116,8 +115,8 @@ inline namespace operations {
 inline constexpr Reduce reduce;
 }
 
-/// fab::allreduce(communicator, send, recv, operation), fab::allreduce(communicator, buffer, operation): as reduce,
-/// with the result on all ranks.
+/// fab::allreduce(communicator, send, recv, operation), fab::allreduce(communicator, buffer, operation): reduce with
+/// the result on all ranks.
 struct Allreduce : Forms<Allreduce>, detail::Combining<detail::OperationName::allreduce> {};
 inline namespace operations {
 inline constexpr Allreduce allreduce;

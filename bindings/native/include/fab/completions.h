@@ -1,11 +1,11 @@
-// Requests that call back, or resume a coroutine, when they are complete: for programs with an event loop.
+// Completion callbacks and coroutines: requests that call a function or resume a coroutine when they are complete.
 //
 //     fab::Completions completions(context);
 //     completions.when_done(fab::neighbor_xchg.start(ring, mine, theirs), [&](const fab::Status& status) { ... });
-//     completions.run();                                              // until all are complete; or in a loop of your
-//     own: pollfd events[] = {{completions.fd(), POLLIN, 0}, ...}; while (poll(events, ...) > 0)
-//     completions.run_ready();
-//
+//     completions.run();                                              // until all are complete
+// or in an event loop of your own:
+//     pollfd events[] = {{completions.fd(), POLLIN, 0}, ...};
+//     while (poll(events, ...) > 0) completions.run_ready();
 // In a coroutine: co_await completions.done(fab::allreduce.start(world, sum, fab::ReduceOp::sum));
 #pragma once
 
@@ -20,31 +20,31 @@
 
 namespace fab {
 
-/// Holds requests of one context, and what is to be called when they are complete. Callbacks run on the thread that
-/// calls run or run_ready, and without any lock: they may start operations and add requests, and must not throw. One
-/// object is used by one thread. The destructor waits for what is left, and calls nothing.
+/// Requests of one context, each with a function to call when it is complete. Callbacks run on the thread that calls
+/// run or run_ready, without any lock held. They may start operations and add requests, and must not throw. One thread
+/// at a time uses the object. The destructor waits for the remaining requests and calls nothing.
 class Completions {
  public:
   using Callback = std::function<void(const Status&)>;
   class Awaitable;
 
-  /// The context outlives it. Throws what Context::event_fd throws.
+  /// `context` must outlive the object. Throws what Context::event_fd throws.
   explicit Completions(const Context& context);
   Completions(const Completions&) = delete;
   Completions& operator=(const Completions&) = delete;
 
-  /// Context::event_fd: readable when run_ready may have something to do.
+  /// The descriptor of Context::event_fd: readable when run_ready may have something to do.
   [[nodiscard]] int fd() const noexcept { return fd_; }
-  /// Has `callback` called by a later run or run_ready, with how the request ended; also if it is complete already.
+  /// A later run or run_ready calls `callback` with the status of the request, also if the request is already complete.
   void when_done(Request request, Callback callback);
-  /// For co_await, whose result is that of Request::wait.
+  /// For co_await. The coroutine gets the result of Request::wait.
   [[nodiscard]] Awaitable done(Request request);
 
-  /// Makes some progress and calls back for all requests that are complete; returns how many those are. Does not wait.
+  /// Makes some progress and calls back for all complete requests. Returns how many there were. Does not wait.
   std::size_t run_ready();
-  /// Waits until no request is left, those that callbacks add included.
+  /// Waits until no request is left, including requests that callbacks add.
   void run();
-  /// Requests that are left.
+  /// The number of requests that are left.
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
  private:
@@ -58,7 +58,7 @@ class Completions {
   std::vector<Entry> entries_;
 };
 
-/// What a coroutine waits for. It goes on inside of run or run_ready.
+/// The awaitable of a request. The coroutine resumes inside run or run_ready.
 class Completions::Awaitable {
  public:
   Awaitable(Completions& completions, Request request) noexcept

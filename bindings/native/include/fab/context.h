@@ -1,4 +1,4 @@
-// Opening and closing fab in a process.
+// The context: opens and closes fab in a process.
 #pragma once
 
 #include <memory>
@@ -12,36 +12,37 @@ namespace core {
 class Context;
 }
 
-/// One rank's runtime. Needs no MPI: under mpirun, prterun or srun --mpi=pmix it finds its job through PMIx; without a
-/// launcher it is a job of one. Configured by the FAB_* variables (fab_info lists them).
+/// One rank's runtime. It needs no MPI: under mpirun, prterun or srun --mpi=pmix it finds its job through PMIx; without
+/// a launcher it is a job of one rank. The FAB_* variables configure it (fab_info lists them).
 class Context {
  public:
-  /// Not collective: talks to no other rank. Throws Error(configuration, bootstrap, unreachable or transport).
+  /// Opens fab. Not collective: it talks to no other rank. Throws Error(configuration, bootstrap, unreachable or
+  /// transport).
   static Context open();
 
   Context(Context&&) noexcept = default;
   Context& operator=(Context&&) noexcept = delete;
-  /// close(), if it was not called; without meeting the other ranks when an exception is on its way.
+  /// Calls close() unless it was called. During stack unwinding it does not wait for other ranks.
   ~Context();
 
   [[nodiscard]] Rank rank() const noexcept;
   [[nodiscard]] int size() const noexcept;
-  /// All ranks of the job, without a topology.
+  /// The communicator of all ranks of the job, without a topology.
   [[nodiscard]] const Communicator& world() const noexcept { return *world_; }
-  /// Provider, interface and address, for people.
+  /// Provider, interface and address as text for people.
   [[nodiscard]] const std::string& transport() const noexcept;
 
-  /// A descriptor for event loops (poll, epoll). It becomes readable when something that was started in this context
-  /// has ended, or needs a call of a wait or test to go on. Read its 8 bytes, or call clear_events, and then test what
-  /// is in flight. It is the context's. The first call makes it, readable: something may have ended before. Throws
-  /// Error(configuration) where FAB_PROGRESS=caller leaves out the thread that would notice, Error(no_resources),
+  /// A descriptor for event loops (poll, epoll), owned by the context. It becomes readable when an operation of this
+  /// context has ended, or needs a wait or test to go on. Then read its 8 bytes, or call clear_events, and test the
+  /// operations in flight. The first call makes the descriptor, readable, as an operation may have ended before. Throws
+  /// Error(configuration) if FAB_PROGRESS=caller leaves out the thread that would notice, Error(no_resources), and
   /// Error(cancelled) in a child of fork().
   [[nodiscard]] int event_fd() const;
-  /// Makes it unreadable until something else ends.
+  /// Makes the descriptor unreadable until another operation ends.
   void clear_events() const noexcept;
 
-  /// Finishes what is in flight and waits until all ranks of the job have come here, ten seconds at most for each:
-  /// collective over the job. Afterwards nothing can be started.
+  /// Completes the operations in flight, and waits at most ten seconds for each other rank to call close. Collective
+  /// over the job. Afterwards nothing can be started.
   void close();
 
  private:

@@ -1,5 +1,5 @@
-// fab: neighbour and collective exchanges straight on libfabric. This header includes the whole native API; in a C
-// program, that of fab/fab_c.h.
+// fab: neighbour and collective exchanges straight on libfabric. In C++ this header includes the whole native API; in C
+// it includes fab/fab_c.h.
 #pragma once
 
 #ifdef __cplusplus

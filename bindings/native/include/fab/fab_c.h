@@ -1,17 +1,17 @@
-/* fab from C, and from languages that call C: `#include <fab/fab.h>` in a C program gives this header. No MPI is
- * needed.
+/* The C API of fab, also for other languages that call C. `#include <fab/fab.h>` in a C program includes this header.
+ * It needs no MPI.
  *
- * - Functions return FAB_SUCCESS or another fab_error; then fab_last_error() says what was wrong. Outputs are set on
- *   success only.
- * - An operation is a value, which one of the functions below makes: fab_perform completes it, fab_start returns at
- * once, and fab_make_persistent makes what can be started again and again.
+ * - Functions return FAB_SUCCESS or another fab_error; in the latter case fab_last_error() describes the error. Outputs
+ *   are set on success only.
+ * - An operation is a value that one of the functions below makes. fab_perform completes it, fab_start starts it and
+ *   returns at once, and fab_make_persistent makes an exchange that can be started many times.
  *
  *       fab_perform(world, fab_allreduce(FAB_IN_PLACE, &sum, 1, FAB_FLOAT64, FAB_SUM));
  *       fab_start(ring, fab_neighbor_xchg(mine, theirs, 1000, FAB_FLOAT64), &request);
  *
- * - Everything is as in C++ (fab/operation.h and the headers of the operations say more): the order of calls, what a
- * block is, who must agree about what. Counts are those of one block, in elements.
- * - A handle is used by one thread at a time; errors are kept for each thread. */
+ * - The rules are those of the C++ API (fab/operation.h and the headers of the operations): the order of calls, the
+ *   blocks, and what ranks must agree about. A count is the number of elements of one block.
+ * - One thread at a time uses a handle. Each thread has its own last error. */
 #ifndef FAB_FAB_C_H
 #define FAB_FAB_C_H
 
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* In C++ too, any int is a value of these enumerations: calls refuse those that have no name. */
+/* Any int is a value of these enumerations, also in C++. Calls refuse values without a name. */
 #ifdef __cplusplus
 #define FAB_ANY_INT : int
 #else
@@ -31,23 +31,23 @@ extern "C" {
 
 typedef enum fab_error FAB_ANY_INT {
   FAB_SUCCESS = 0,
-  FAB_INVALID_ARGUMENT,
-  FAB_INVALID_RANK,
-  FAB_INVALID_COUNT,
-  FAB_INVALID_TOPOLOGY,
-  FAB_INVALID_SCHEDULE,
-  FAB_TRUNCATED,     /* a peer sent more than the receiver declared */
-  FAB_MISMATCH,      /* two ranks disagree about an operation, or about sizes */
-  FAB_UNREACHABLE,   /* a peer cannot be reached */
-  FAB_TRANSPORT,     /* the network reported a failure */
-  FAB_TIMED_OUT,     /* nothing happened for FAB_WAIT_TIMEOUT seconds */
-  FAB_CANCELLED,     /* the context was closed, or the request was cancelled */
-  FAB_BOOTSTRAP,     /* the launcher is missing or refused */
-  FAB_CONFIGURATION, /* a FAB_* variable has an unusable value */
-  FAB_NO_RESOURCES   /* memory, descriptors */
+  FAB_INVALID_ARGUMENT, /* an argument is outside its domain */
+  FAB_INVALID_RANK,     /* a rank outside the communicator */
+  FAB_INVALID_COUNT,    /* a count below 0, or one that does not fit its buffer */
+  FAB_INVALID_TOPOLOGY, /* the communicator has no topology, or not the kind that the call needs */
+  FAB_INVALID_SCHEDULE, /* a schedule is not valid */
+  FAB_TRUNCATED,        /* a peer sent more bytes than the receiver has room for */
+  FAB_MISMATCH,         /* two ranks disagree about an operation, or about the size of a block */
+  FAB_UNREACHABLE,      /* a peer cannot be reached */
+  FAB_TRANSPORT,        /* the network provider reported a failure */
+  FAB_TIMED_OUT,        /* the operation made no progress for FAB_WAIT_TIMEOUT seconds */
+  FAB_CANCELLED,        /* the context was closed, or the request was cancelled */
+  FAB_BOOTSTRAP,        /* the launcher's PMIx server is missing, or refused a request */
+  FAB_CONFIGURATION,    /* a FAB_* variable has an unusable value */
+  FAB_NO_RESOURCES      /* memory or file descriptors are used up */
 } fab_error;
 
-/* What the last call of this thread that failed said; "" before the first. Stays until the next one fails. */
+/* The message of the last call that failed in this thread; "" if none has. Valid until the next call fails. */
 const char *fab_last_error(void);
 
 /* ---- Contexts and communicators ---- */
@@ -55,31 +55,32 @@ const char *fab_last_error(void);
 typedef struct fab_context fab_context;
 typedef struct fab_comm fab_comm;
 
-/* One rank's runtime. Its job is found through the launcher; without one it is a job of one rank. */
+/* Opens one rank's runtime. It finds its job through the launcher; without a launcher it is a job of one rank. */
 fab_error fab_open(fab_context **context);
-/* Meets the other ranks, ten seconds at most, and frees the context. All that belongs to it has been freed before. */
+/* Waits at most ten seconds for each other rank to close, and frees the context. Free first what was made from it. */
 fab_error fab_close(fab_context *context);
-/* All ranks. Belongs to the context. */
+/* The communicator of all ranks. The context owns it. */
 const fab_comm *fab_world(const fab_context *context);
 
 int fab_rank(const fab_comm *comm);
 int fab_size(const fab_comm *comm);
 
-/* Made collectively. Where a rank is left over, *made is NULL, and the call succeeds. */
+/* These calls make a communicator and are collective over `comm`. A rank that is not in the new communicator gets
+ * *made == NULL, and its call succeeds. */
 fab_error fab_duplicate(const fab_comm *comm, fab_comm **made);
 fab_error fab_subset(const fab_comm *comm, size_t count, const int ranks[], fab_comm **made);
-/* reorder: ranks may change places so that fewer messages go between nodes. */
+/* reorder != 0: ranks may change places so that fewer messages cross between nodes. */
 fab_error fab_cartesian(const fab_comm *comm, int dimensions, const int extents[], const int periodic[], int reorder,
                         fab_comm **made);
-/* index[i] is the number of neighbours of ranks 0 to i; edges lists them. */
+/* index[i] is the total number of neighbours of ranks 0 to i; edges lists them rank by rank. */
 fab_error fab_graph(const fab_comm *comm, int ranks, const int index[], const int edges[], int reorder,
                     fab_comm **made);
 fab_error fab_distributed_graph(const fab_comm *comm, int sources, const int source_ranks[], int destinations,
                                 const int destination_ranks[], int reorder, fab_comm **made);
-/* NULL: nothing happens. */
+/* `comm` may be NULL. */
 void fab_comm_free(fab_comm *comm);
 
-/* How many there are, and who; the arrays may be NULL. Block i of an exchange belongs to neighbour i. */
+/* The numbers of neighbours, and their ranks. The arrays may be NULL. Block i of an exchange belongs to neighbour i. */
 fab_error fab_neighbors(const fab_comm *comm, size_t *destinations, size_t *sources);
 fab_error fab_neighbor_ranks(const fab_comm *comm, int destinations[], int sources[]);
 
@@ -116,7 +117,7 @@ typedef enum fab_op FAB_ANY_INT {
   FAB_BIT_XOR
 } fab_op;
 
-/* The send buffer of an operation in place: what is sent lies in the receive buffer. */
+/* As the send buffer, this makes the operation work in place: the data to send is in the receive buffer. */
 #define FAB_IN_PLACE ((const void *)1)
 
 typedef enum fab_operation_name FAB_ANY_INT {
@@ -141,8 +142,8 @@ typedef enum fab_operation_name FAB_ANY_INT {
   FAB_OP_NEIGHBOR_ALLTOALLV
 } fab_operation_name;
 
-/* What fab_perform, fab_start and fab_make_persistent take. Members that an operation does not use are 0. Arrays are
- * read before those return. */
+/* An operation and its arguments. Members that an operation does not use are 0. fab_perform, fab_start and
+ * fab_make_persistent read the arrays before they return. */
 typedef struct fab_operation {
   fab_operation_name name;
   fab_type type;
@@ -151,13 +152,13 @@ typedef struct fab_operation {
   size_t count;
   fab_op op;
   int root;
-  const int64_t *send_counts; /* of the v operations, in elements, as displacements */
+  const int64_t *send_counts; /* v operations only; counts and displacements are in elements */
   const int64_t *send_displacements;
   const int64_t *recv_counts;
   const int64_t *recv_displacements;
   int dimension;
   int displacement;
-  void *reserved[2]; /* 0 */
+  void *reserved[2]; /* must be 0 */
 } fab_operation;
 
 static inline fab_operation fab_operation_of(fab_operation_name name, const void *send, void *recv, size_t count,
@@ -196,14 +197,14 @@ static inline fab_operation fab_barrier(void) { return fab_operation_of(FAB_OP_B
 static inline fab_operation fab_bcast(void *buffer, size_t count, fab_type type, int root) {
   return fab_rooted(fab_operation_of(FAB_OP_BCAST, FAB_IN_PLACE, buffer, count, type), root);
 }
-/* In place the root's buffer is replaced, and those of other ranks are read. */
+/* In place, the root's buffer is replaced, and the buffers of other ranks are read. */
 static inline fab_operation fab_reduce(const void *send, void *recv, size_t count, fab_type type, fab_op op, int root) {
   return fab_rooted(fab_combining(FAB_OP_REDUCE, send, recv, count, type, op), root);
 }
 static inline fab_operation fab_allreduce(const void *send, void *recv, size_t count, fab_type type, fab_op op) {
   return fab_combining(FAB_OP_ALLREDUCE, send, recv, count, type, op);
 }
-/* count: elements of the part that each rank gets. */
+/* `count` is the number of elements of the part that each rank gets. */
 static inline fab_operation fab_reduce_scatter_block(const void *send, void *recv, size_t count, fab_type type,
                                                      fab_op op) {
   return fab_combining(FAB_OP_REDUCE_SCATTER_BLOCK, send, recv, count, type, op);
@@ -214,7 +215,8 @@ static inline fab_operation fab_scan(const void *send, void *recv, size_t count,
 static inline fab_operation fab_exscan(const void *send, void *recv, size_t count, fab_type type, fab_op op) {
   return fab_combining(FAB_OP_EXSCAN, send, recv, count, type, op);
 }
-/* In place, at the root: its block is in its place. Other ranks send, or receive in, `recv`. */
+/* In place, the root's own block is already in its place in `recv`. Other ranks send from `recv`, or receive into it.
+ * */
 static inline fab_operation fab_gather(const void *send, void *recv, size_t count, fab_type type, int root) {
   return fab_rooted(fab_operation_of(FAB_OP_GATHER, send, recv, count, type), root);
 }
@@ -241,8 +243,8 @@ static inline fab_operation fab_alltoallv(const void *send, const int64_t send_c
                        type);
 }
 
-/* Between neighbours: block i goes to destination i and comes from source i. On a Cartesian communicator these are per
- * dimension +1, then -1. */
+/* Exchanges between neighbours: block i goes to destination i and comes from source i. On a Cartesian communicator the
+ * neighbours are, per dimension, the one at +1, then the one at -1. */
 static inline fab_operation fab_neighbor_xchg(const void *send, void *recv, size_t count, fab_type type) {
   return fab_operation_of(FAB_OP_NEIGHBOR_XCHG, send, recv, count, type);
 }
@@ -260,8 +262,8 @@ static inline fab_operation fab_cart_shift_xchg(const void *send, void *recv, si
   operation.displacement = displacement;
   return operation;
 }
-/* The same edges in the order of MPI's neighbourhood collectives: -1, then +1, and a slot for each neighbour that does
- * not exist. */
+/* The neighbourhood collectives of MPI. They use the same edges in another order: -1, then +1, with a slot also for a
+ * neighbour that does not exist. */
 static inline fab_operation fab_neighbor_allgather(const void *send, void *recv, size_t count, fab_type type) {
   return fab_operation_of(FAB_OP_NEIGHBOR_ALLGATHER, send, recv, count, type);
 }
@@ -278,13 +280,13 @@ static inline fab_operation fab_neighbor_alltoallv(const void *send, const int64
 
 /* ---- Requests ---- */
 
-/* The caller's memory, {0} at first. Not copied while it is active. */
+/* A request, in memory of the caller's. Initialise it with {0}. Do not copy or move it while it is active. */
 typedef struct fab_request {
   void *active; /* NULL: nothing is in flight */
   uint64_t state[7];
 } fab_request;
 
-/* What a receive took, or a probe found. */
+/* Source, tag and size of a message that a receive took, or that a probe found. */
 typedef struct fab_message {
   int source;
   int tag;
@@ -293,31 +295,32 @@ typedef struct fab_message {
 
 /* Returns when the operation is complete. */
 fab_error fab_perform(const fab_comm *comm, fab_operation operation);
-/* Returns at once. The buffers belong to the operation until a wait or test has said that it is complete. */
+/* Returns at once. The buffers belong to the operation until a wait or test reports that it is complete. */
 fab_error fab_start(const fab_comm *comm, fab_operation operation, fab_request *request);
 
-/* A request that is not active is complete. After a failure it is not active. `message` may be NULL. */
+/* These calls wait for a request, or test it. A request that is not active counts as complete. After a failure it is
+ * not active. `message` may be NULL. */
 fab_error fab_wait(fab_request *request, fab_message *message);
 fab_error fab_wait_for(fab_request *request, double seconds, int *complete);
 fab_error fab_test(fab_request *request, int *complete, fab_message *message);
-/* Waits for all, and returns the first failure. */
+/* Waits until all requests are complete, and returns the first failure. */
 fab_error fab_wait_all(size_t count, fab_request requests[]);
-/* Takes back a receive that no message has matched; it still has to be waited for, and is FAB_CANCELLED then. */
+/* Cancels a receive that no message has matched. The request must still be waited for; that returns FAB_CANCELLED. */
 fab_error fab_cancel(fab_request *request);
 
-/* An exchange that is made once, in the same order on all ranks, and started many times. */
+/* A persistent exchange: all ranks make theirs in the same order, once, and start it many times. */
 typedef struct fab_exchange fab_exchange;
 fab_error fab_make_persistent(const fab_comm *comm, fab_operation operation, fab_exchange **made);
 fab_error fab_exchange_start(fab_exchange *exchange);
 fab_error fab_exchange_wait(fab_exchange *exchange);
 fab_error fab_exchange_wait_for(fab_exchange *exchange, double seconds, int *complete);
 fab_error fab_exchange_test(fab_exchange *exchange, int *complete);
-/* Returns when the block of that source of a neighbour exchange has come. */
+/* Returns when the block from source number `source` of a neighbour exchange has arrived. */
 fab_error fab_exchange_wait_source(fab_exchange *exchange, size_t source);
-/* Waits for what is active. NULL: nothing happens. */
+/* Waits for the exchange if it is active, and frees it. `exchange` may be NULL. */
 void fab_exchange_free(fab_exchange *exchange);
 
-/* For event loops: readable when something has ended, or wants a test. See Context::event_fd. */
+/* A descriptor for event loops: it is readable when an operation has ended or needs a test. See Context::event_fd. */
 fab_error fab_event_fd(const fab_context *context, int *fd);
 void fab_clear_events(const fab_context *context);
 
@@ -338,44 +341,44 @@ fab_error fab_iprobe(const fab_comm *comm, int rank, int tag, int *found, fab_me
 
 typedef struct fab_halo fab_halo;
 
-/* Arrays have an entry for each dimension, slowest first. */
+/* Options of a halo exchange. Arrays have one entry per dimension, slowest first. */
 typedef struct fab_halo_options {
   int dimensions;
-  const int *grid;        /* ranks */
-  const int *periodic;    /* 0 or 1 */
-  const size_t *interior; /* own cells of this rank */
-  const size_t *width;    /* of the halo on both sides; 0: none there */
-  size_t element_bytes;   /* of a cell */
-  int corners;            /* halos also come over edges and corners */
+  const int *grid;        /* ranks per dimension */
+  const int *periodic;    /* 1 if the first and the last block along the dimension are neighbours, otherwise 0 */
+  const size_t *interior; /* the rank's own cells, at least 1 */
+  const size_t *width;    /* cells of halo on each side; 0: no halo along this dimension */
+  size_t element_bytes;   /* bytes of one cell */
+  int corners;            /* 1: also exchange across edges and corners */
   int buffers;            /* 1, or 2: two fields of this shape */
-  int reorder;
+  int reorder;            /* 1: ranks may change places so that fewer bytes cross between nodes */
 } fab_halo_options;
 
-/* Collective. On a rank that is left over by the grid *made is NULL. */
+/* Collective over `comm`. A rank outside the grid gets *made == NULL. */
 fab_error fab_halo_make(const fab_comm *comm, const fab_halo_options *options, fab_halo **made);
 void fab_halo_free(fab_halo *halo);
-/* Cartesian. Belongs to the halo. */
+/* The Cartesian communicator of the grid. The halo owns it. */
 const fab_comm *fab_halo_comm(const fab_halo *halo);
 /* The current padded block, in C order. */
 void *fab_halo_field(const fab_halo *halo);
-/* The other one; NULL where there is one only. */
+/* The other padded block; NULL if there is only one. */
 void *fab_halo_other_field(const fab_halo *halo);
-/* Cells of the padded block per dimension, and from one cell to the next along each. */
+/* Per dimension: the number of cells of the padded block, and the distance in cells from one cell to the next. */
 void fab_halo_extents(const fab_halo *halo, size_t extents[]);
 void fab_halo_strides(const fab_halo *halo, size_t strides[]);
-/* side: -1, 0 or 1 per dimension. FAB_NO_RANK where the grid ends. */
+/* The rank on one side; `side` is -1, 0 or 1 per dimension. *rank is FAB_NO_RANK at the end of the grid. */
 fab_error fab_halo_neighbor(const fab_halo *halo, const int side[], int *rank);
 fab_error fab_halo_start(fab_halo *halo);
 fab_error fab_halo_finish(fab_halo *halo);
-/* Waits for the halo on one side that has not been told of yet; *found is 0 when all have. */
+/* Waits for a halo that has not been reported since the start, and writes its side. *found is 0 once all have been. */
 fab_error fab_halo_finish_any(fab_halo *halo, int side[], int *found);
 fab_error fab_halo_flip(fab_halo *halo);
 
 /* ---- Memory ---- */
 
-/* What lies in it is copied once between ranks of a node. NULL when there is none left. */
+/* Memory that ranks of one node copy from only once. NULL if there is no memory left. */
 void *fab_buffer_alloc(size_t bytes);
-/* NULL: nothing happens. */
+/* `memory` may be NULL. */
 fab_error fab_buffer_free(void *memory);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
-// Gather, scatter and allgather: a block of each rank (MPI-4.1, sections 6.5 to 6.7). What holds for all collectives:
-// fab/collectives.h, and
-//   - Blocks of operations without a v have the same size on all ranks. Of gatherv and scatterv only the root knows all
-//     sizes; a rank that sends more than the root has room for is Errc::truncated there, less is Errc::mismatch.
-//   - Throws Error(invalid_argument) for another number of blocks than ranks, or a form that only the root may use;
-//     Error(invalid_count) for buffers of another size, blocks outside of their buffer, or when this rank's own block
-//     has another size than its place has.
+// Gather, scatter and allgather: one block per rank (MPI-4.1, sections 6.5 to 6.7). The rules of fab/collectives.h
+// hold, and these:
+//   - In operations without a v, blocks have the same size on all ranks. In gatherv and scatterv only the root knows
+//     all sizes: more bytes than the receiver has room for are Errc::truncated there, fewer are Errc::mismatch.
+//   - Throws Error(invalid_argument) for another number of blocks than ranks, or for a form that only the root may use;
+//     Error(invalid_count) for buffers of another size, blocks outside their buffer, or if this rank's own block
+//     differs in size from its place.
 #pragma once
 
 #include "fab/alltoall.h"
@@ -13,7 +13,7 @@ namespace fab {
 
 namespace detail {
 
-/// The functions of operations that move an equal block between the root and each rank.
+/// The arguments of operations that move a block of equal size between the root and each rank.
 template <OperationName kOperation>
 struct RootedBlocks {
   template <class Send, class Recv>
@@ -34,7 +34,7 @@ struct RootedBlocks {
   }
 };
 
-/// The functions of operations that send the whole buffer, and receive blocks of any size.
+/// The arguments of operations that send the whole buffer and receive blocks of any size.
 template <OperationName kOperation>
 struct GatheredBlocks {
   template <class Send, class Recv>
@@ -49,16 +49,17 @@ struct GatheredBlocks {
 
 }  // namespace detail
 
-/// fab::gather(communicator, send, recv, root): the blocks of all ranks come together at the root, in the order of
-/// ranks. On other ranks `recv` may be empty. In place: the root's buffer has a block for every rank, its own in its
-/// place; those of other ranks are sent. Ranks may mix the two.
+/// fab::gather(communicator, send, recv, root): collects the blocks of all ranks at the root, in the order of ranks. On
+/// other ranks `recv` may be empty. In place, the root's buffer has one block per rank, with its own block already in
+/// its place; other ranks send theirs. Some ranks may call in place and others not.
 struct Gather : Forms<Gather>, detail::RootedBlocks<detail::OperationName::gather> {};
 inline namespace operations {
 inline constexpr Gather gather;
 }
 
-/// fab::gatherv(communicator, send, recv, blocks, root): every rank sends its buffer; `blocks` says where the root has
-/// them, and may be empty on other ranks, as `recv`. In place on the root only, whose own block is in its place.
+/// fab::gatherv(communicator, send, recv, blocks, root): each rank sends its buffer. `blocks` gives the places at the
+/// root; on other ranks `blocks` and `recv` may be empty. Only the root may call in place; its own block is in its
+/// place.
 struct Gatherv : Forms<Gatherv> {
   template <class Send, class Recv>
   requires BufferPair<Send, Recv>
@@ -84,23 +85,23 @@ inline namespace operations {
 inline constexpr Gatherv gatherv;
 }
 
-/// fab::scatter(communicator, send, recv, root): the root's blocks go to the ranks, in their order. On other ranks
-/// `send` may be empty. In place: the root's own block stays where it is in its buffer, which has a block for every
-/// rank; other ranks receive. Ranks may mix the two.
+/// fab::scatter(communicator, send, recv, root): sends the root's blocks to the ranks, in their order. On other ranks
+/// `send` may be empty. In place, the root's own block stays where it is in its buffer, which has one block per rank;
+/// other ranks receive. Some ranks may call in place and others not.
 struct Scatter : Forms<Scatter>, detail::RootedBlocks<detail::OperationName::scatter> {};
 inline namespace operations {
 inline constexpr Scatter scatter;
 }
 
-/// fab::scatterv(communicator, send, blocks, recv, root): every rank receives its buffer; `blocks` says where the root
-/// has them, and may be empty on other ranks, as `send`. In place on the root only, whose own block stays where it is.
+/// fab::scatterv(communicator, send, blocks, recv, root): each rank receives its buffer. `blocks` gives the places at
+/// the root; on other ranks `blocks` and `send` may be empty. Only the root may call in place; its own block stays.
 struct Scatterv : Forms<Scatterv> {
   template <class Send, class Recv>
   requires BufferPair<Send, Recv>
   static detail::BlocksCall with(Send&& send, const Blocks& blocks, Recv&& recv, Root root = {}) {
     return {detail::between<kName>(std::forward<Send>(send), std::forward<Recv>(recv)), &blocks, nullptr, root};
   }
-  /// Only read, so its elements may be const.
+  /// The buffer is only read: its elements may be const.
   template <SendBuffer Buffer>
   static detail::BlocksCall with(Buffer&& buffer, const Blocks& blocks, Root root = {}) {
     const auto from = detail::elements_of(std::forward<Buffer>(buffer));
@@ -128,15 +129,15 @@ inline namespace operations {
 inline constexpr Scatterv scatterv;
 }
 
-/// fab::allgather(communicator, send, recv): the blocks of all ranks come together on every rank, in the order of
-/// ranks. In place every rank's own block is in its place.
+/// fab::allgather(communicator, send, recv): collects the blocks of all ranks on every rank, in the order of ranks. In
+/// place, every rank's own block is already in its place.
 struct Allgather : Forms<Allgather>, detail::EqualBlocks<detail::OperationName::allgather> {};
 inline namespace operations {
 inline constexpr Allgather allgather;
 }
 
-/// fab::allgatherv(communicator, send, recv, blocks): every rank sends its buffer; `blocks`, whose sizes are the same
-/// on all ranks, says where they come together. In place every rank's own block is in its place.
+/// fab::allgatherv(communicator, send, recv, blocks): each rank sends its buffer. `blocks` gives the places on every
+/// rank; sizes are the same on all ranks. In place, every rank's own block is already in its place.
 struct Allgatherv : Forms<Allgatherv>, private detail::GatheredBlocks<detail::OperationName::allgatherv> {
   using GatheredBlocks::with;
   template <RecvBuffer Buffer>

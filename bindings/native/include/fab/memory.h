@@ -1,5 +1,5 @@
-// Memory for buffers of exchanges. Between ranks of a node what lies in it is copied once, by the receiver, without
-// help of the kernel; for everything else it is memory like any other.
+// Memory for buffers of exchanges. Between ranks of one node the receiver copies data in such memory once, without help
+// of the kernel. Otherwise it is ordinary memory.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,15 @@
 
 namespace fab {
 
-/// Memory of at least `bytes` bytes, aligned to 64 bytes, from 4096 bytes on to 4096; its contents are not defined.
+/// Allocates at least `bytes` bytes, aligned to 64 bytes, or to 4096 if `bytes` >= 4096. The contents are undefined.
 /// Needs no context and is thread-safe. Throws Error(no_resources).
 [[nodiscard]] void* alloc(std::size_t bytes);
 
-/// Of memory from alloc(), or null. No exchange may still use it. Throws Error(invalid_argument) for any other address.
+/// Frees memory from alloc(); null is allowed. No exchange may still use it. Throws Error(invalid_argument) for other
+/// addresses.
 void free(void* memory);
 
-/// An array in such memory, which it frees: a contiguous range, hence a buffer. Move-only.
+/// An array in memory from alloc(). It frees the memory. It is a contiguous range, and so a buffer. Move-only.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 class Array {
@@ -28,9 +29,9 @@ class Array {
   using const_iterator = const T*;
   // NOLINTEND(readability-identifier-naming)
 
-  /// Without elements.
+  /// An array without elements.
   Array() noexcept = default;
-  /// Takes over memory from alloc() with so many elements.
+  /// Takes over memory from alloc() that holds `elements` elements.
   Array(T* first, std::size_t elements) noexcept : first_(first), size_(elements) {}
   Array(Array&& other) noexcept : first_(std::exchange(other.first_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   Array& operator=(Array&& other) noexcept {
@@ -59,7 +60,7 @@ class Array {
   std::size_t size_ = 0;
 };
 
-/// `elements` zeros. Throws std::bad_array_new_length, Error(no_resources).
+/// An array of `elements` zeros. Throws std::bad_array_new_length and Error(no_resources).
 template <class T>
 requires std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T>
 [[nodiscard]] Array<T> make_array(std::size_t elements) {
@@ -69,7 +70,7 @@ requires std::is_trivially_copyable_v<T> && std::is_trivially_default_constructi
   return Array<T>(first, elements);
 }
 
-/// For containers: std::vector<double, fab::Allocator<double>>.
+/// An allocator for containers: std::vector<double, fab::Allocator<double>>.
 template <class T>
 struct Allocator {
   using value_type = T;  // NOLINT(readability-identifier-naming): the standard's name

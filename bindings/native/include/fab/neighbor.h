@@ -1,40 +1,41 @@
-// Exchanges between neighbours (Hoefler, Lorenzen, Gregor, Lumsdaine, Topological Collectives for MPI-2, 2008). What
-// forms they have, and what buffers they take: fab/operation.h.
+// Exchanges between neighbours (Hoefler, Lorenzen, Gregor, Lumsdaine, Topological Collectives for MPI-2, 2008).
+// fab/operation.h describes their forms and their buffers.
 //
 // Common to all
 //   - Block i goes to destination i and comes from source i of the communicator's neighborhood(). On a Cartesian
-//     communicator that is per dimension +1, then -1; what leaves in direction +d arrives in the receiver's -d block.
-//   - The two ends of an edge must agree about its size. More than the receiver declared is Errc::truncated there, less
-//     is Errc::mismatch, and nothing is written beyond the block.
-//   - Collective over the communicator, but synchronises nobody beyond the messages themselves.
-//   - The second call with the same shape (counts, layouts; any addresses) builds nothing.
-//   - Of a persistent exchange each source can be waited for by itself (fab/persistent.h), but not of a shift.
-//   - Throws Error(invalid_topology) without a topology, Error(invalid_argument) when the number of blocks is not that
-//     of the neighbours, Error(invalid_count) for buffers of another size and for blocks outside of their buffer;
-//     otherwise what Request::wait throws.
+//     communicator that is per dimension +1, then -1. A block that leaves in direction +d arrives in the receiver's
+//     -d block.
+//   - Both ends of an edge must agree about its size. More bytes than the receiver has room for are Errc::truncated
+//     there, fewer are Errc::mismatch. Nothing is written beyond the block.
+//   - Collective over the communicator. A rank waits only for the messages of its own neighbours.
+//   - The second call with the same shape (counts and layouts, at any addresses) builds nothing.
+//   - The sources of a persistent exchange can be waited for one by one (fab/persistent.h), except those of a shift.
+//   - Throws Error(invalid_topology) without a topology, Error(invalid_argument) for another number of blocks than
+//     neighbours, Error(invalid_count) for buffers of another size and for blocks outside their buffer, and the errors
+//     of Request::wait.
 #pragma once
 
 #include "fab/alltoall.h"
 
 namespace fab {
 
-/// fab::neighbor_xchg(communicator, send, recv), fab::neighbor_xchg(communicator, buffer): equal blocks, as many in
-/// each buffer as there are neighbours.
+/// fab::neighbor_xchg(communicator, send, recv), fab::neighbor_xchg(communicator, buffer): exchanges blocks of equal
+/// size. Each buffer has one block per neighbour.
 struct NeighborXchg : Forms<NeighborXchg>, detail::EqualBlocks<detail::OperationName::neighbor_xchg> {};
 inline namespace operations {
 inline constexpr NeighborXchg neighbor_xchg;
 }
 
 /// fab::neighbor_xchgv(communicator, send, send_blocks, recv, recv_blocks), fab::neighbor_xchgv(communicator, buffer,
-/// blocks): blocks of any size or shape, for instance the faces of a local array (fab/blocks.h).
+/// blocks): exchanges blocks of any size or shape, for instance the faces of a local array (fab/blocks.h).
 struct NeighborXchgv : Forms<NeighborXchgv>, detail::AnyBlocks<detail::OperationName::neighbor_xchgv> {};
 inline namespace operations {
 inline constexpr NeighborXchgv neighbor_xchgv;
 }
 
 /// fab::cart_shift_xchg(communicator, send, recv, fab::Shift{.dimension = 0, .displacement = 1}):
-/// shifts one block along a
-/// dimension of a Cartesian communicator. Without a source the receive buffer stays as it is.
+/// shifts one block along a dimension of a Cartesian communicator. If a rank has no source, its receive buffer stays
+/// as it is.
 struct CartShiftXchg : Forms<CartShiftXchg> {
   template <class Send, class Recv>
   requires BufferPair<Send, Recv>

@@ -4,21 +4,21 @@
 //     fab::Request request = fab::allreduce.start(world, sums, ...);   // returns at once; request.wait() completes it
 //     auto exchange = fab::allreduce.persistent(world, sums, ...);     // made once; exchange.start() and .wait() often
 //
-// and without exceptions .try_perform, .try_start and .try_persistent. All forms take the same arguments: a
-// communicator, then what one of the object's `with` functions takes, of which there are up to four:
+// The forms without exceptions are .try_perform, .try_start and .try_persistent. All forms take the same arguments: a
+// communicator, then the arguments of one of the object's `with` functions, of which there are up to four:
 //
 //     (send, recv, ...)            buffers (fab/buffer.h), from which type and number of elements are deduced
-//     (buffer, ...)                in place: what is in the buffer is sent, and replaced
+//     (buffer, ...)                in place: the contents of the buffer are sent, and replaced
 //     (send, recv, layout, ...)    addresses, and the layout of a block (fab/layout.h)
 //     (buffer, layout, ...)        the same in place
 //
-// How a call gets to the core: `with` makes of its arguments a BlockCall, ReduceCall, BlocksCall or ShiftCall, inline
-// and without memory of its own. One function of libfab for each of these and each form looks at the sizes, and starts
-// the operation (bindings/native/performing.h). Nothing else is inline, so whatever the element type, the library is
-// the same. Arguments are refused inside: a call that is refused uses up its place in the order of calls.
+// How a call reaches the core: `with` turns its arguments into a BlockCall, ReduceCall, BlocksCall or ShiftCall, inline
+// and without allocating. libfab has one function for each of these and each form. It checks the sizes and starts
+// the operation (bindings/native/performing.h). Nothing else is inline, so the library is the same for all element
+// types. The core checks arguments: a call that is refused still takes its place in the order of calls.
 //
-// The objects are in an inline namespace, so that parameters and enumerators of the same names, in namespace fab too,
-// hide nothing that compilers warn of.
+// The objects are in an inline namespace. So parameters and enumerators of the same names, also in namespace fab, do
+// not shadow them, and compilers do not warn.
 #pragma once
 
 #include <cstddef>
@@ -36,15 +36,15 @@
 
 namespace fab {
 
-/// The rank that a rooted operation sends from, or brings its result to. Rank 0 unless it is given.
+/// The root of an operation: the rank that sends, or that gets the result. Rank 0 by default.
 struct Root {
   Rank rank = 0;
 };
 
-/// How far, and along which dimension of a Cartesian communicator, blocks are shifted.
+/// The dimension of a Cartesian communicator along which blocks are shifted, and by how many places.
 struct Shift {
   int dimension = 0;
-  int displacement = 0;  ///< any integer; what leaves a periodic dimension comes in again
+  int displacement = 0;  ///< any integer; periodic dimensions wrap
 };
 
 namespace detail {
@@ -80,8 +80,8 @@ enum class OperationName : std::uint8_t {
   neighbor_alltoallv
 };
 
-/// The buffers of a call, in one of two ways: element_bytes > 0, and the number of elements of each; or element_bytes
-/// == 0, and the layout of a block. In place: `recv` alone.
+/// The buffers of a call, given in one of two ways: element_bytes > 0 with the number of elements of each buffer, or
+/// element_bytes == 0 with the layout of a block. In place: `recv` alone.
 struct CallBuffers {
   OperationName operation = OperationName::barrier;
   bool in_place = false;
@@ -93,20 +93,20 @@ struct CallBuffers {
   const Layout* layout = nullptr;
 };
 
-/// Operations on equal blocks.
+/// A call of an operation on blocks of equal size.
 struct BlockCall : CallBuffers {
   Root root{};
 };
 
-/// Operations that combine elements.
+/// A call of an operation that combines elements.
 struct ReduceCall : CallBuffers {
   Operator combine{};
   Root root{};
   Integers counts{};  ///< reduce_scatter
 };
 
-/// Operations on blocks of different sizes. Of gatherv, scatterv, allgatherv and neighbor_allgatherv one side is a
-/// single block.
+/// A call of an operation on blocks of different sizes. In gatherv, scatterv, allgatherv and neighbor_allgatherv one
+/// side is a single block.
 struct BlocksCall : CallBuffers {
   const Blocks* send_blocks = nullptr;
   const Blocks* recv_blocks = nullptr;
@@ -147,7 +147,7 @@ template <OperationName kOperation>
   return {.operation = kOperation, .in_place = true, .recv = buffer, .layout = layout};
 }
 
-// What libfab has for each kind of call.
+// The functions of libfab for each kind of call.
 template <class Call>
 void perform(const Communicator& communicator, const Call& call);
 template <class Call>
@@ -168,30 +168,30 @@ concept Takes = requires(Arguments&&... arguments) {
 
 }  // namespace detail
 
-/// The forms of an operation, which says with its `with` functions what they take.
+/// The forms of an operation. Its `with` functions define their arguments.
 template <class Operation>
 struct Forms {
-  /// Returns when the operation is complete. Throws what the operation's header says.
+  /// Returns when the operation is complete. Throws the errors that the operation's header lists.
   template <class... Arguments>
   requires detail::Takes<Operation, Arguments...>
   void operator()(const Communicator& communicator, Arguments&&... arguments) const {
     detail::perform(communicator, Operation::with(std::forward<Arguments>(arguments)...));
   }
-  /// Returns at once; a progress thread completes the operation while the caller computes. The buffers belong to the
-  /// operation until then. Throws for arguments that are refused; all else the request's wait throws.
+  /// Returns at once. A progress thread completes the operation while the caller computes. The buffers belong to the
+  /// operation until it is complete. Throws for arguments that are refused; the request's wait throws all other errors.
   template <class... Arguments>
   requires detail::Takes<Operation, Arguments...>
   [[nodiscard]] Request start(const Communicator& communicator, Arguments&&... arguments) const {
     return detail::start(communicator, Operation::with(std::forward<Arguments>(arguments)...));
   }
-  /// Makes what can be started again and again with these buffers. All ranks make theirs in the same order.
+  /// Makes an exchange that can be started many times with these buffers. All ranks make theirs in the same order.
   template <class... Arguments>
   requires detail::Takes<Operation, Arguments...>
   [[nodiscard]] PersistentExchange persistent(const Communicator& communicator, Arguments&&... arguments) const {
     return detail::persistent(communicator, Operation::with(std::forward<Arguments>(arguments)...));
   }
 
-  // The same without exceptions.
+  // The forms above without exceptions.
   template <class... Arguments>
   requires detail::Takes<Operation, Arguments...>
   [[nodiscard]] Status try_perform(const Communicator& communicator, Arguments&&... arguments) const {

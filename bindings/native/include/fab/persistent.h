@@ -1,4 +1,4 @@
-// Exchanges that are made once and started many times (persistent collectives: MPI-4.1, 6.13; here in the native form).
+// Persistent exchanges: made once and started many times (MPI-4.1, 6.13, persistent collectives; here in native form).
 #pragma once
 
 #include <chrono>
@@ -19,12 +19,13 @@ class Persistent;
 struct Arrival;
 }  // namespace core
 
-/// One exchange with its buffers and shape. All ranks of the communicator make theirs in the same order; afterwards
-/// each may be started in any order, also at once with others and with ordinary calls. From the first start on nothing
-/// is looked up or allocated. The buffers belong to the exchange while it is active; layouts may go at once.
+/// One exchange with its buffers and shape. All ranks of the communicator make theirs in the same order. Afterwards
+/// they start in any order, also while others and ordinary calls are active. From the first start on, no call looks
+/// anything up or allocates. The buffers belong to the exchange while it is active. Layouts need not outlive the
+/// construction.
 ///
-/// Move-only; a default-constructed or moved-from one only has active(). The destructor waits for what is active, its
-/// failure is lost. One is used by one thread at a time.
+/// Move-only. A default-constructed or moved-from object only has active(). The destructor waits for an active exchange
+/// and discards its failure. One thread at a time uses an object.
 class PersistentExchange : public detail::TimedWaits<PersistentExchange> {
  public:
   PersistentExchange() noexcept;
@@ -32,43 +33,44 @@ class PersistentExchange : public detail::TimedWaits<PersistentExchange> {
   PersistentExchange& operator=(PersistentExchange&& other) noexcept;
   ~PersistentExchange();
 
-  /// Returns at once. Throws Error(invalid_argument) when it is active already or holds no exchange, Error(cancelled)
-  /// when the context is closed.
+  /// Starts the exchange. Returns at once. Throws Error(invalid_argument) if it is active or the object holds no
+  /// exchange, Error(cancelled) if the context is closed.
   void start();
-  /// The same without exceptions.
+  /// start without exceptions.
   [[nodiscard]] Status try_start();
-  /// Started and not yet waited for, or tested with the result true.
+  /// Whether the exchange was started, and no wait and no test has found it complete since.
   [[nodiscard]] bool active() const noexcept;
-  /// Returns when it is complete; at once if it is not active. Throws what Request::wait throws; after a failure it may
-  /// be started again once the cause is removed.
+  /// Returns when the exchange is complete; at once if it is not active. Throws the errors of Request::wait. After a
+  /// failure it may be started again once the cause is removed.
   void wait();
-  /// The same without exceptions.
+  /// wait without exceptions.
   [[nodiscard]] Status wait_status();
-  /// Waits until the clock shows that time at most: whether it is complete. If it is not, it stays active. Throws like
-  /// wait, but for timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT. wait_for and try_wait_for take a
-  /// duration.
+  /// Waits until the clock shows `time` at most. Returns whether the exchange is complete; if not, it stays active.
+  /// Throws like wait, except for timed_out: the caller's limit replaces FAB_WAIT_TIMEOUT. wait_for and try_wait_for
+  /// take a duration.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point time);
-  /// The same without exceptions.
+  /// wait_until without exceptions.
   [[nodiscard]] Result<bool> try_wait_until(std::chrono::steady_clock::time_point time);
-  /// Makes some progress; true when it is complete or not active. Throws like wait.
+  /// Makes some progress. True if the exchange is complete or not active. Throws like wait.
   [[nodiscard]] bool test();
-  /// The same without exceptions.
+  /// test without exceptions.
   [[nodiscard]] Result<bool> try_test();
 
-  /// Returns when the block from source i of the neighborhood is in its place, whatever else is still on its way; at
-  /// once if the exchange is not active. Afterwards that block may be read, but neither it nor what is sent may be
-  /// written before the exchange is complete, which wait is still to be called for. Throws Error(invalid_argument) when
-  /// there is no such source (a shift has none), and like wait when the exchange has failed.
+  /// Returns when the block from source i of the neighborhood has arrived, even if others have not; at once if the
+  /// exchange is not active. The block may then be read. Neither it nor the sent blocks may be written until the
+  /// exchange is complete; a call of wait is still needed. Throws Error(invalid_argument) if there is no such source (a
+  /// shift has none), and like wait if the exchange has failed.
   void wait_source(std::size_t source);
-  /// The same for any of the listed sources, at least one: returns the position in the list of one whose block came.
+  /// Waits for any of the listed sources, at least one. Returns the position in the list of a source whose block has
+  /// arrived.
   [[nodiscard]] std::size_t wait_any_source(std::span<const std::size_t> sources);
-  /// Makes some progress; whether the block is in its place. Throws like wait_source.
+  /// Makes some progress. Returns whether the block has arrived. Throws like wait_source.
   [[nodiscard]] bool test_source(std::size_t source);
 
-  /// Starts all, or none: throws like start, and names the first that cannot be started. Only where they are of several
-  /// contexts, and one of these is closed, those before it have been started.
+  /// Starts all exchanges or none: throws like start, and names the first that cannot be started. Only if exchanges
+  /// belong to several contexts, and one of these is closed, those before it in the list have been started.
   static void start_all(std::span<PersistentExchange> exchanges);
-  /// Throws the first failure, after all are complete.
+  /// Waits until all are complete, and then throws the first failure.
   static void wait_all(std::span<PersistentExchange> exchanges);
 
  private:
@@ -80,7 +82,7 @@ class PersistentExchange : public detail::TimedWaits<PersistentExchange> {
   void check_sources(std::span<const std::size_t> sources, const char* call) const;
 
   std::unique_ptr<core::Persistent> exchange_;
-  std::vector<core::Arrival> arrivals_;  ///< of the sources
+  std::vector<core::Arrival> arrivals_;  ///< one per source
 };
 
 }  // namespace fab

@@ -1,20 +1,20 @@
-// Messages from one rank to another, for codes whose pattern is not known beforehand (MPI-4.1, chapter 3; the calls and
-// modes that Lang, Distributed-Memory Programming Models II, 2015, describes). Where the pattern is known exchanges
-// (fab/neighbor.h) are faster.
+// Point-to-point messages, for codes whose pattern is not known in advance (MPI-4.1, chapter 3; the calls and modes of
+// Lang, Distributed-Memory Programming Models II, 2015). If the pattern is known, exchanges (fab/neighbor.h) are
+// faster.
 //
 // Common to all calls
-//   - A message matches a receive on the same communicator by its source and tag. Of the receives that match, the one
-//     that was started first takes it; messages between two ranks on one communicator do not overtake each other
-//     (MPI-4.1, 3.5). Messages and exchanges never meet.
-//   - A receive may have room for more than comes. If more comes than there is room for nothing is written, and the
-//     receive fails with Errc::truncated; the send succeeds.
-//   - The `i` forms return at once; a progress thread finishes them while the caller computes. Request::message() tells
-//     what a receive took.
-//   - A rank may send to itself. A standard send of a long message to oneself waits for its receive, as any other.
+//   - A message matches a receive on the same communicator by its source and tag. The matching receive that was
+//     started first takes it. Messages between two ranks on one communicator do not overtake each other (MPI-4.1,
+//     3.5). A message never matches an exchange.
+//   - A receive may have room for more than arrives. If a message is larger than the room, nothing is written, and the
+//     receive fails with Errc::truncated. The send succeeds.
+//   - The `i` forms return at once. A progress thread completes them while the caller computes. Request::message()
+//     gives source, tag and size of a received message.
+//   - A rank may send to itself. A standard send of a long message to itself waits for its receive, like any other.
 //   - Throws Error(invalid_rank) for a rank outside the communicator, Error(invalid_argument) for a tag that is
-//     negative, Error(no_resources) when buffered messages would take more than 64 MiB; otherwise what Request::wait
-//     throws. When a rank is lost, what depends on it fails with Errc::unreachable or Errc::transport: also receives
-//     from kAnySource on a communicator that it belongs to.
+//     negative, Error(no_resources) if buffered messages would take more than 64 MiB, and the errors of Request::wait.
+//     If a rank is lost, every operation that depends on it fails with Errc::unreachable or Errc::transport. So do
+//     receives from kAnySource on each communicator that the rank belongs to.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,10 @@
 
 namespace fab {
 
-/// Returns when the memory may be used again, which SendMode defines.
+/// Sends a message. Returns when the memory may be written again; SendMode defines when that is.
 void send(const Communicator& communicator, std::span<const std::byte> data, Destination to,
           SendMode mode = SendMode::standard);
-/// The bytes of a layout.
+/// Sends the bytes of a layout.
 void send(const Communicator& communicator, const void* data, const Layout& layout, Destination to,
           SendMode mode = SendMode::standard);
 [[nodiscard]] Request isend(const Communicator& communicator, std::span<const std::byte> data, Destination to,
@@ -41,24 +41,25 @@ void send(const Communicator& communicator, const void* data, const Layout& layo
 [[nodiscard]] Request isend(const Communicator& communicator, const void* data, const Layout& layout, Destination to,
                             SendMode mode = SendMode::standard);
 
-/// Returns when a message is in the memory. Tells which.
+/// Receives a message. Returns its source, tag and size when it has arrived.
 MessageInfo recv(const Communicator& communicator, std::span<std::byte> data, Source from = {});
-/// Into the first bytes of a layout, in the order in which they travel.
+/// Receives into the first bytes of a layout, in the order in which they travel.
 MessageInfo recv(const Communicator& communicator, void* data, const Layout& layout, Source from = {});
 [[nodiscard]] Request irecv(const Communicator& communicator, std::span<std::byte> data, Source from = {});
 [[nodiscard]] Request irecv(const Communicator& communicator, void* data, const Layout& layout, Source from = {});
 
-/// Returns when there is a message that a receive with the same arguments would take, without taking it.
+/// Returns when there is a message that a receive with the same arguments would take. Does not take it.
 [[nodiscard]] MessageInfo probe(const Communicator& communicator, Source from = {});
-/// Makes some progress and tells whether there is one.
+/// Makes some progress, and returns such a message if there is one.
 [[nodiscard]] std::optional<MessageInfo> iprobe(const Communicator& communicator, Source from = {});
 
-/// Both at once, so that rings and chains of them do not wait in a circle. The memories do not overlap.
+/// Sends and receives at the same time, so rings and chains of such calls do not deadlock. The memories must not
+/// overlap.
 MessageInfo sendrecv(const Communicator& communicator, std::span<const std::byte> out, Destination to,
                      std::span<std::byte> in, Source from);
 MessageInfo sendrecv(const Communicator& communicator, const void* out, const Layout& out_layout, Destination to,
                      void* in, const Layout& in_layout, Source from);
-/// The same with one memory: what comes replaces what was sent, as far as it goes.
+/// Sends and receives in one memory: the received message replaces the sent one, as far as it reaches.
 MessageInfo sendrecv_replace(const Communicator& communicator, std::span<std::byte> data, Destination to, Source from);
 MessageInfo sendrecv_replace(const Communicator& communicator, void* data, const Layout& layout, Destination to,
                              Source from);

@@ -1,21 +1,21 @@
 // Reduce-scatter: the vectors of all ranks are combined, and each rank gets its part of the result (MPI-4.1, section
-// 6.10). What holds for all collectives: fab/collectives.h.
+// 6.10). The rules of fab/collectives.h hold.
 #pragma once
 
 #include "fab/collectives.h"
 
 namespace fab {
 
-/// fab::reduce_scatter_block(communicator, send, recv, operation): a vector is one block for each rank in a row, and
-/// rank i gets block i. In place the result comes to the begin of the buffer; the rest stays as it is.
+/// fab::reduce_scatter_block(communicator, send, recv, operation): a vector has one block per rank, and rank i gets
+/// block i of the result. In place, the result goes to the beginning of the buffer; the rest stays as it is.
 struct ReduceScatterBlock : Forms<ReduceScatterBlock>,
                             detail::Combining<detail::OperationName::reduce_scatter_block> {};
 inline namespace operations {
 inline constexpr ReduceScatterBlock reduce_scatter_block;
 }
 
-/// fab::reduce_scatter(communicator, send, recv, counts, operation): rank i gets counts[i] elements. Counts are the
-/// same on all ranks. In place as above. Throws Error(invalid_argument) for another number of counts than ranks,
+/// fab::reduce_scatter(communicator, send, recv, counts, operation): rank i gets counts[i] elements. All ranks give the
+/// same counts. In place, as above. Throws Error(invalid_argument) for another number of counts than ranks,
 /// Error(invalid_count) for counts below 0 and for buffers of another size.
 struct ReduceScatter : Forms<ReduceScatter> {
   template <class Send, class Recv, class Combine>
@@ -34,7 +34,7 @@ struct ReduceScatter : Forms<ReduceScatter> {
             {},
             counts};
   }
-  /// A vector has elements of this layout in a row.
+  /// A vector is a row of elements of this layout.
   static detail::ReduceCall with(const void* send, void* recv, const Layout& element, Integers counts,
                                  const Operator& operation) noexcept {
     return {detail::between<kName>(send, recv, &element), operation, {}, counts};

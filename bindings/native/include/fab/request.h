@@ -1,4 +1,4 @@
-// What was started and is not known to be complete.
+// Requests: operations that were started and may not be complete yet.
 #pragma once
 
 #include <chrono>
@@ -24,9 +24,9 @@ class Pending;
 struct Access;
 class Completions;
 
-/// Stands for one exchange or message that was started. Its buffers belong to it until it is complete.
-/// Safe from any thread, one thread at a time. Destroying a request that is not complete waits for it (errors are then
-/// lost): nothing may write to buffers that are gone.
+/// One exchange or message that was started. Its buffers belong to it until it is complete. Any thread may use a
+/// request, one thread at a time. The destructor waits for a request that is not complete and discards its failure:
+/// otherwise fab might write to buffers that no longer exist.
 class Request : public detail::TimedWaits<Request> {
  public:
   Request() noexcept = default;
@@ -37,45 +37,46 @@ class Request : public detail::TimedWaits<Request> {
   /// False for a default-constructed, moved-from, waited-for or detached request.
   [[nodiscard]] bool active() const noexcept { return pending_ != nullptr; }
 
-  /// Returns when the exchange is complete; at once if the request is not active. Throws fab::Error when it failed:
+  /// Returns when the operation is complete; at once if the request is not active. Throws fab::Error if it failed:
   /// truncated, mismatch, unreachable, transport, or timed_out after FAB_WAIT_TIMEOUT seconds without progress.
   void wait();
-  /// The same without exceptions.
+  /// wait without exceptions.
   [[nodiscard]] Status wait_status();
-  /// Waits until the clock shows that time at most: whether it is complete. If it is not, it stays active. Throws like
-  /// wait, but for timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT. wait_for and try_wait_for take a
-  /// duration.
+  /// Waits until the clock shows `time` at most. Returns whether the operation is complete; if not, the request stays
+  /// active. Throws like wait, except for timed_out: the caller's limit replaces FAB_WAIT_TIMEOUT. wait_for and
+  /// try_wait_for take a duration.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point time);
-  /// The same without exceptions.
+  /// wait_until without exceptions.
   [[nodiscard]] Result<bool> try_wait_until(std::chrono::steady_clock::time_point time);
-  /// Makes some progress; true when the exchange is complete or the request is not active. Throws like wait.
+  /// Makes some progress. True if the operation is complete or the request is not active. Throws like wait.
   bool test();
-  /// The same without exceptions.
+  /// test without exceptions.
   [[nodiscard]] Result<bool> try_test();
-  /// Whether test would be true, as far as is known without making progress.
+  /// Whether test would return true, as far as is known without making progress.
   [[nodiscard]] bool done() const noexcept;
-  /// Lets it finish on its own. Its buffers must live until then, which the caller must know by other means.
+  /// Lets the operation complete on its own. Its buffers must live until then; the caller must know of that by other
+  /// means.
   void detach() noexcept;
-  /// Takes back a receive or probe that no message has matched yet (MPI-4.1, 3.8.4); waiting for it then throws
-  /// Error(cancelled). Others, and what has matched, go on. The request still has to be waited for.
+  /// Cancels a receive or probe that no message has matched yet (MPI-4.1, 3.8.4). Waiting for it then throws
+  /// Error(cancelled). Other operations, and matched ones, go on. The request must still be waited for.
   void cancel();
-  /// What a receive took or a probe found, once it is complete; otherwise nothing: {kNoRank, kAnyTag, 0}.
+  /// The message of a complete receive or probe; otherwise {kNoRank, kAnyTag, 0}.
   [[nodiscard]] const MessageInfo& message() const noexcept { return message_; }
 
-  /// Waits for all; throws the first failure, after all are complete.
+  /// Waits until all are complete, and then throws the first failure.
   static void wait_all(std::span<Request> requests);
-  /// Waits until one is complete and returns its index, that request being inactive afterwards. Throws its failure.
-  /// Throws Error(invalid_argument) when none is active.
+  /// Waits until one is complete and returns its index. That request is inactive afterwards. Throws its failure. Throws
+  /// Error(invalid_argument) if no request is active.
   static std::size_t wait_any(std::span<Request> requests);
-  /// Waits until one is complete and returns the indices of all that are, which are inactive afterwards. Throws the
-  /// first failure among them. Throws Error(invalid_argument) when none is active.
+  /// Waits until one is complete and returns the indices of all complete requests, which are inactive afterwards.
+  /// Throws the first failure among them. Throws Error(invalid_argument) if no request is active.
   static std::vector<std::size_t> wait_some(std::span<Request> requests);
-  /// Makes some progress; true when all are complete (or not active), which are inactive then. Throws the first failure
-  /// then.
+  /// Makes some progress. True if all are complete or not active; they are inactive afterwards, and the first failure
+  /// is thrown.
   [[nodiscard]] static bool test_all(std::span<Request> requests);
-  /// Makes some progress; the index of one that is complete, which is inactive afterwards. Throws as wait_any.
+  /// Makes some progress. Returns the index of a complete request, which is inactive afterwards. Throws like wait_any.
   [[nodiscard]] static std::optional<std::size_t> test_any(std::span<Request> requests);
-  /// Makes some progress; as wait_some, but perhaps none.
+  /// Makes some progress. Returns and throws like wait_some, but the list may be empty.
   [[nodiscard]] static std::vector<std::size_t> test_some(std::span<Request> requests);
 
  private:

@@ -1,4 +1,4 @@
-// Values or failures, for programs that want no exceptions.
+// Results: a value or a failure, for programs that do not use exceptions.
 #pragma once
 
 #include <new>
@@ -10,20 +10,20 @@
 
 namespace fab {
 
-/// A value, or the reason why there is none: std::expected<T, Status> before C++23.
+/// A value, or the status of the failure: std::expected<T, Status> before C++23.
 template <class T>
 class [[nodiscard]] Result {
  public:
   Result(T value) noexcept : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  /// Precondition: the status is that of a failure.
+  /// Precondition: `failure` is not success.
   Result(Status failure) noexcept : status_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool ok() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return ok(); }
-  /// Success where there is a value.
+  /// Success if there is a value.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
-  /// Throws the failure as an Error.
+  /// The value. Throws the failure as an Error if there is none.
   [[nodiscard]] T& value() & {
     check();
     return *value_;
@@ -55,9 +55,9 @@ class [[nodiscard]] Result {
 
 namespace detail {
 
-/// The status of the exception that is being handled. Throws it again unless it is an Error or std::bad_alloc.
+/// The status of the exception that is being handled. Rethrows it unless it is an Error or std::bad_alloc.
 [[nodiscard]] inline Status status_of_exception() try { throw; } catch (const Error& error) {
-  // what() is the message and, behind it, the words of the code, which an Error made from the status adds again.
+  // what() is the message followed by the text of the code. An Error made from the status adds that text again.
   std::string text = error.what();
   const std::string words = ": " + error.code().message();
   if (text.ends_with(words)) text.erase(text.size() - words.size());
@@ -68,7 +68,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// What `call` returns, or what it throws: Result<Request> sent = fab::attempt([&] { return fab::isend(...); }).
+/// Calls `call` and returns its value or its failure: Result<Request> sent = fab::attempt([&] { return fab::isend(...);
+/// }).
 template <class Call>
 [[nodiscard]] auto attempt(Call&& call) {
   using Value = decltype(std::forward<Call>(call)());
