@@ -209,10 +209,12 @@ int main(int argc, char** argv) {
   options.plan = {.batches = 15, .batch_ms = 3};
   options.collectives = bench::all_collectives();
   options.forms = {kForms.begin(), kForms.end()};
-  CLI::App app("Time of collectives by fab and by the MPI library. Ratios above 1: fab is faster.", "fab_collectives");
+  CLI::App app("Measures the time of collectives by fab and by the MPI library. Ratios above 1: fab is faster.",
+               "fab_collectives");
   bench::add_run_options(app, options);
   bench::add_choices(app, "--collective", options.collectives, bench::all_collectives(),
-                     "Only these, with commas between; all (the default)");
-  bench::add_choices(app, "--form", options.forms, {kForms.begin(), kForms.end()}, "Only calls of these forms; all");
+                     "Measure only these, separated by commas; all is the default");
+  bench::add_choices(app, "--form", options.forms, {kForms.begin(), kForms.end()},
+                     "Measure only calls of these forms; all is the default");
   return bench::run_mpi_program(app, argc, argv, [&](int rank, int ranks) { Benchmark(options, rank, ranks).run(); });
 }

@@ -211,18 +211,18 @@ int main(int argc, char** argv) {
   fab::tools::check_output_at_exit();
   Options options;
   CLI::App app(
-      "What an open context of fab costs: processor time while nothing happens, or memory for each rank.\n"
-      "An even number of ranks measures with a receive pending too.",
+      "Measures the cost of an open context of fab: processor time while nothing happens, or memory of each rank.\n"
+      "With an even number of ranks it also measures with a receive pending.",
       "fab_footprint");
   app.add_flag("--memory", options.memory, "Measure memory in a ring of all ranks, instead of processor time");
   app.add_option("--seconds", options.seconds, "Length of each measurement of processor time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--bytes", options.bytes, "With --memory: bytes per neighbour")->capture_default_str();
-  app.add_option("--exchanges", options.exchanges, "With --memory: how many before the measurement")
+  app.add_option("--exchanges", options.exchanges, "With --memory: number of exchanges before the measurement")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--json", options.json, "Writes the rows to this file too")->type_name("FILE");
+  app.add_option("--json", options.json, "Also write the rows to this file")->type_name("FILE");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

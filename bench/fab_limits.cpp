@@ -288,24 +288,24 @@ int main(int argc, char** argv) {
   fab::tools::check_output_at_exit();
   Options options;
   CLI::App app(
-      "What the machine can do within a node: two processes, on processors 0 and 1, send each other two messages at "
-      "once.\ncells: through rings of cache lines; mapped: one copy out of memory that both map; kernel: "
+      "Measures the limit of the machine within a node: two processes, on processors 0 and 1, send each other two "
+      "messages at once.\ncells: through rings of cache lines; mapped: one copy from memory that both map; kernel: "
       "process_vm_readv; ring: copied into a shared ring and out again.");
   app.add_option("--min", options.min_bytes, "Smallest size in bytes per message")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  app.add_option("--max", options.max_bytes, "Largest size")
+  app.add_option("--max", options.max_bytes, "Largest size in bytes per message")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  app.add_option("--factor", options.factor, "From one size to the next")
+  app.add_option("--factor", options.factor, "Factor from one size to the next")
       ->check(CLI::Range(2, 1024))
       ->capture_default_str();
-  app.add_option("--batches", options.batches, "Batches of each way, in turns")->check(CLI::PositiveNumber);
+  app.add_option("--batches", options.batches, "Batches of each method, in turns")->check(CLI::PositiveNumber);
   app.add_option("--batch-ms", options.batch_ms, "Length of a batch in ms")->check(CLI::PositiveNumber);
-  app.add_flag("--rewrite", options.rewrite, "Each process writes its send buffer anew before each exchange");
-  app.add_option("--json", options.json, "Writes the rows to this file too");
+  app.add_flag("--rewrite", options.rewrite, "Each process rewrites its send buffer before each exchange");
+  app.add_option("--json", options.json, "Also write the rows to this file");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

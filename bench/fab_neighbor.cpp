@@ -179,8 +179,8 @@ int main(int argc, char** argv) {
   fab::tools::check_output_at_exit();
   Options options;
   CLI::App app(
-      "Time of a neighbour exchange by fab, by the MPI library's neighbour collectives, by hand-written messages and,\n"
-      "through the network to one peer, by libfabric and a socket alone. Ratios above 1: fab is faster.",
+      "Measures the time of a neighbour exchange by fab, by the MPI library's neighbour collectives, by hand-written\n"
+      "messages and, for one peer over the network, by libfabric or a socket alone. Ratios above 1: fab is faster.",
       "fab_neighbor");
   bench::add_exchange_options(app, options);
   const std::map<std::string, std::optional<Form>> forms{{"blocking", Form::blocking},
@@ -188,7 +188,7 @@ int main(int argc, char** argv) {
                                                          {"persistent", Form::persistent},
                                                          {"all", std::nullopt}};
   std::string form = "all";
-  app.add_option("--form", form, "Only calls of this form; all (the default)")
+  app.add_option("--form", form, "Measure only calls of this form; all is the default")
       ->check(CLI::IsMember({"blocking", "nonblocking", "persistent", "all"}));
   app.parse_complete_callback([&] { options.form = forms.at(form); });
   return bench::run_mpi_program(app, argc, argv, [&](int rank, int ranks) { Benchmark(options, rank, ranks).run(); });

@@ -249,18 +249,19 @@ int main(int argc, char** argv) {
   options.min_bytes = std::size_t{4} << 10;
   options.plan = {.batches = 15, .batch_ms = 10};
   CLI::App app(
-      "How much of a non-blocking neighbour exchange, or collective, hides behind a computation, by fab and by the "
-      "MPI\n"
-      "library.",
+      "Measures how much of the time of a non-blocking neighbour exchange, or collective, a computation hides, with\n"
+      "fab and with the MPI library.",
       "fab_overlap");
   bench::add_exchange_options(app, options);
   bench::add_choices(app, "--collective", options.collectives, bench::all_collectives(),
-                     "These, with commas between, instead of exchanges between neighbours");
-  app.add_flag("--same-computation", options.same_computation,
-               "Both libraries hide behind the same computation, as long as the slower exchange, so that their overall "
-               "times can be compared; otherwise each behind one as long as its own exchange, as OSU does");
-  app.add_flag("--fixed-work", options.fixed_work,
-               "Compute a fixed amount of work, timed alone, instead of for a fixed time as OSU does: processor time "
-               "that the exchange takes from the computation counts against the overlap");
+                     "Measure these collectives, separated by commas, instead of neighbour exchanges");
+  app.add_flag(
+      "--same-computation", options.same_computation,
+      "Give both libraries the same computation, as long as the slower exchange, so that their overall times can "
+      "be compared; by default each gets one as long as its own exchange, as OSU does");
+  app.add_flag(
+      "--fixed-work", options.fixed_work,
+      "Compute a fixed amount of work instead of for a fixed time as OSU does; processor time that the exchange "
+      "takes from the computation then counts against the overlap");
   return bench::run_mpi_program(app, argc, argv, [&](int rank, int ranks) { Benchmark(options, rank, ranks).run(); });
 }

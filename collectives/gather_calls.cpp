@@ -24,7 +24,7 @@ void check(const CollectiveCall& call, const BlockList& all, const BlockList& ow
   const std::size_t place = all[static_cast<std::size_t>(call.rank)].bytes();
   if (own[0].bytes() != place)
     throw Error(Errc::invalid_count,
-                fmt::format("{}: rank {}'s own block has {} bytes, and {} bytes among the blocks of all ranks",
+                fmt::format("{}: the own block of rank {} has {} bytes, but {} bytes among the blocks of all ranks",
                             to_string(call.collective), call.rank, own[0].bytes(), place));
 }
 
@@ -55,8 +55,9 @@ CollectiveCall gather_call(CollectiveCall call) {
     if (call.in_place) own = {};
   } else {
     if (call.in_place)
-      throw Error(Errc::invalid_argument, fmt::format("{}: in place on rank {}; only the root, {}, has all blocks",
-                                                      to_string(call.collective), call.rank, call.root));
+      throw Error(Errc::invalid_argument,
+                  fmt::format("{}: in place on rank {}; only the root, rank {}, can call in place",
+                              to_string(call.collective), call.rank, call.root));
     all = {};
   }
   call.bytes = bytes_of(call, all, own, listed);

@@ -163,7 +163,7 @@ int main(int argc, char** argv) {
   fab::tools::check_output_at_exit();
   int size = 720;
   CLI::App app("Cannon's matrix product on a square number of processes, checked against a serial product.");
-  app.add_option("--size", size, "Rows of the matrices; a multiple of the process square's side")
+  app.add_option("--size", size, "Rows of the matrices: a multiple of the square root of the number of processes")
       ->capture_default_str();
   int exit_code = EXIT_FAILURE;
   int rank = 0;

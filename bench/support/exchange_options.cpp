@@ -18,26 +18,27 @@ void add_exchange_options(CLI::App& app, ExchangeOptions& options) {
 
 void add_run_options(CLI::App& app, RunOptions& options) {
   add_choice(app, "--memory", options.memory, {MemoryKind::user, MemoryKind::fab},
-             "Where the buffers lie: user: in memory of the program's own (the default); fab: from fab::alloc");
+             "Memory of the buffers: user: the program's own (the default); fab: from fab::alloc");
   const auto add_size = [&app](const char* name, std::size_t& bytes, const char* help) {
     app.add_option(name, bytes, help)
         ->transform(CLI::AsSizeValue(false))
         ->check(CLI::Range(std::size_t{1}, kMostBytes).description("1..1GiB"))
         ->capture_default_str();
   };
-  add_size("--min", options.min_bytes, "Smallest size in bytes; 64KiB and the like are understood");
-  add_size("--max", options.max_bytes, "Largest size");
-  app.add_option("--factor", options.factor, "From one size to the next")
+  add_size("--min", options.min_bytes, "Smallest size in bytes, or with a unit, e.g. 64KiB");
+  add_size("--max", options.max_bytes, "Largest size in bytes, or with a unit");
+  app.add_option("--factor", options.factor, "Factor from one size to the next")
       ->check(CLI::Range(std::size_t{2}, std::size_t{1024}))
       ->capture_default_str();
-  app.add_option("--batches", options.plan.batches, "Batches of each contestant, in turns; the medians are shown")
+  app.add_option("--batches", options.plan.batches, "Batches of each contestant, in turns; the table shows medians")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--batch-ms", options.plan.batch_ms, "Length of a batch in ms: makes the number of calls in it")
+  app.add_option("--batch-ms", options.plan.batch_ms,
+                 "Length of a batch in ms, from which the number of its calls follows")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--calls", options.plan.calls, "Calls in a batch, instead of --batch-ms")->check(CLI::PositiveNumber);
-  app.add_option("--json", options.json, "Writes the rows to this file too")->type_name("FILE");
+  app.add_option("--json", options.json, "Also write the rows to this file")->type_name("FILE");
 }
 
 std::vector<std::size_t> sizes(const RunOptions& options) {

@@ -28,7 +28,7 @@ std::size_t ranks_of(const Communicator& communicator) { return static_cast<std:
 /// Refuses a buffer for the blocks of all ranks that has another size.
 void check_all(const CallBuffers& call, std::size_t elements, std::size_t block, std::size_t blocks) {
   if (elements != block * blocks)
-    refuse(call, "a buffer of {} elements; the call needs {} blocks of {}", elements, blocks, block);
+    refuse(call, "the buffer has {} elements; the call needs {} blocks of {} elements", elements, blocks, block);
 }
 
 /// A gather, scatter or allgather. One side is this rank's own block, the other has the blocks of all ranks.
@@ -119,14 +119,15 @@ decltype(auto) alltoall(const Communicator& communicator, const BlockCall& call,
 std::size_t elements_along_edges(const CallBuffers& call, std::size_t destinations, std::size_t sources) {
   const auto per_block = [&call](std::size_t elements, std::size_t blocks, const char* side) {
     if (blocks == 0 ? elements != 0 : elements % blocks != 0)
-      refuse(call, "{} elements in the {} buffer for {} neighbours", elements, side, blocks);
+      refuse(call, "the {} buffer has {} elements; valid is a multiple of {}, the number of neighbours", side, elements,
+             blocks);
     return blocks == 0 ? 0 : elements / blocks;
   };
   if (call.in_place) return per_block(call.recv_elements, sources, "receive");
   const std::size_t outgoing = per_block(call.send_elements, destinations, "send");
   const std::size_t incoming = per_block(call.recv_elements, sources, "receive");
   if (destinations > 0 && sources > 0 && outgoing != incoming)
-    refuse(call, "{} elements per neighbour sent, {} received; use {}v for unequal blocks", outgoing, incoming,
+    refuse(call, "{} elements are sent per neighbour and {} received; use {}v for unequal blocks", outgoing, incoming,
            name_of(call.operation));
   return destinations == 0 ? incoming : outgoing;
 }
@@ -163,7 +164,8 @@ decltype(auto) neighbor_allgather(const Communicator& communicator, const BlockC
   const std::size_t sources = neighbor_slots(communicator).sources;
   const BlockLayout block(call, [&] {
     if (call.recv_elements != sources * call.send_elements)
-      refuse(call, "a buffer of {} elements for {} slots of {}", call.recv_elements, sources, call.send_elements);
+      refuse(call, "the receive buffer has {} elements; it needs {} slots of {}", call.recv_elements, sources,
+             call.send_elements);
     return call.send_elements;
   });
   return use(PreparedNeighborCollective{{call.send, call.recv},

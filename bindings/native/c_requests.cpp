@@ -17,7 +17,7 @@ Request* request_in(fab_request& memory) noexcept {
 
 void check_idle(const fab_request* memory) {
   if (given(memory, "request").active != nullptr)
-    throw Error(Errc::invalid_argument, "the request is active, or was not {0} at first; wait for it first");
+    throw Error(Errc::invalid_argument, "the request is active, or was not initialised with {0}; wait for it first");
 }
 
 void put(fab_request* memory, Request&& request) {
@@ -29,7 +29,7 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 Seconds seconds_of(double seconds) {
-  if (std::isnan(seconds)) throw Error(Errc::invalid_argument, "seconds is not a number");
+  if (std::isnan(seconds)) throw Error(Errc::invalid_argument, "seconds is NaN; valid is any number");
   return Seconds(seconds);
 }
 

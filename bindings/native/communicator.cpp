@@ -49,8 +49,8 @@ void check_places(const Shape& topology, int ranks, const char* call) {
 Communicator placed(std::optional<Communicator> made, const Communicator& parent, const char* call) {
   if (made) return *std::move(made);
   throw Error(Errc::invalid_topology,
-              fmt::format("{}: rank {} of {} is left over, as the topology has fewer places; use {}_if where that is "
-                          "meant",
+              fmt::format("{}: rank {} of {} gets no place, as the topology has fewer; use {}_if if that is "
+                          "intended",
                           call, parent.rank(), parent.size(), call));
 }
 

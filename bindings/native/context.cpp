@@ -37,10 +37,12 @@ const std::string& Context::transport() const noexcept { return core_->transport
 int Context::event_fd() const {
   core::Engine& engine = core_->engine();
   if (engine.halted())
-    throw Error(Errc::cancelled, "event_fd: the parent of this process opened the context, and only it can use that");
+    throw Error(Errc::cancelled,
+                "event_fd: the parent process opened the context before fork(), and only the parent can use it");
   if (!engine.has_thread())
-    throw Error(Errc::configuration,
-                "event_fd: there is no progress thread that would notice what ends; FAB_PROGRESS=caller leaves it out");
+    throw Error(
+        Errc::configuration,
+        "event_fd: FAB_PROGRESS=caller leaves out the progress thread, which would notice the end of operations");
   const core::Lock lock(engine);
   return engine.completion_fd();
 }

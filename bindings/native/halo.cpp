@@ -28,7 +28,7 @@ void check(const HaloOptions& options, const HaloGeometry& geometry) {
   if (buffers != 1 && buffers != 2) refuse("buffers is {}; valid are 1 and 2", buffers);
   if (memory.empty()) return;
   if (memory.size() != static_cast<std::size_t>(buffers))
-    refuse("memory for {} buffers is given; there are {}", memory.size(), buffers);
+    refuse("memory has {} entries and buffers is {}; they must be equal", memory.size(), buffers);
   for (std::size_t i = 0; i < memory.size(); ++i)
     if (memory[i].size() != geometry.bytes())
       refuse("memory[{}] has {} bytes; the block and its halo have {}", i, memory[i].size(), geometry.bytes());
@@ -36,8 +36,8 @@ void check(const HaloOptions& options, const HaloGeometry& geometry) {
 
 [[noreturn]] void refuse_left_over(const Communicator& communicator, const std::vector<int>& grid) {
   throw Error(Errc::invalid_topology,
-              fmt::format("halo: rank {} is left over by a grid of {} places; use HaloExchange::make_if where that is "
-                          "meant",
+              fmt::format("halo: rank {} gets no place in a grid of {} places; use HaloExchange::make_if if that is "
+                          "intended",
                           communicator.rank(), std::accumulate(grid.begin(), grid.end(), 1, std::multiplies<>())));
 }
 
@@ -86,7 +86,7 @@ struct HaloExchange::State {
 
   [[nodiscard]] Buffer& now() noexcept { return buffers[current]; }
   [[nodiscard]] std::size_t other(const char* call) const {
-    if (buffers.size() < 2) refuse("{}: this object has one buffer; it was not made with two", call);
+    if (buffers.size() < 2) refuse("{}: this object has one buffer; make it with buffers = 2", call);
     return 1 - current;
   }
 
@@ -148,9 +148,9 @@ void HaloExchange::check_values(std::size_t value_bytes, std::size_t alignment,
                                 std::span<const std::byte> memory) const {
   const std::size_t element_bytes = state_->geometry.shape().element_bytes;
   if (element_bytes % value_bytes != 0)
-    refuse("field: an element of {} bytes does not consist of values of {} bytes", element_bytes, value_bytes);
+    refuse("field: an element has {} bytes, no whole number of values of {} bytes", element_bytes, value_bytes);
   if (reinterpret_cast<std::uintptr_t>(memory.data()) % alignment != 0)
-    refuse("field: the memory is not aligned to {} bytes, as such values are", alignment);
+    refuse("field: the memory is not aligned to {} bytes, as the type of the values requires", alignment);
 }
 
 void HaloExchange::flip() { state_->current = state_->other("flip"); }

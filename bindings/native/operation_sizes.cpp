@@ -32,9 +32,10 @@ static_assert(std::size(kNames) == static_cast<std::size_t>(OperationName::neigh
 void check_counts(const CallBuffers& call, const Blocks& blocks) {
   const Integers counts = blocks.counts();
   if (counts.size() != blocks.displacements().size())
-    refuse(call, "{} counts, {} displacements; there must be as many", counts.size(), blocks.displacements().size());
+    refuse(call, "there are {} counts and {} displacements; the numbers must be equal", counts.size(),
+           blocks.displacements().size());
   for (std::size_t i = 0; i < counts.size(); ++i)
-    if (counts[i] < 0) refuse(call, "count {} is {}; valid is 0 or more", i, counts[i]);
+    if (counts[i] < 0) refuse(call, "counts[{}] is {}; valid is 0 or more", i, counts[i]);
 }
 
 /// Of a typed call.
@@ -43,7 +44,7 @@ void check_inside(const CallBuffers& call, const Blocks& blocks, std::size_t ele
     const std::int64_t first = blocks.displacements()[i];
     const auto count = static_cast<std::uint64_t>(blocks.counts()[i]);
     if (first < 0 || count > elements || static_cast<std::uint64_t>(first) > elements - count)
-      refuse(call, "block {} has {} elements from {} on; the buffer has {}", i, count, first, elements);
+      refuse(call, "block {} has {} elements from {} on; the buffer has {} elements", i, count, first, elements);
   }
 }
 
@@ -55,7 +56,7 @@ void check_shapes_inside(const CallBuffers& call, std::span<const BlockShape> sh
     const std::ptrdiff_t begin = offset + layout.true_lower_bound();
     const std::ptrdiff_t end = offset + layout.true_upper_bound();
     if (begin < 0 || end > bytes)
-      refuse(call, "block {} lies in bytes {} to {}; the buffer has {}", i, begin, end, bytes);
+      refuse(call, "block {} lies in bytes {} to {}; the buffer has {} bytes", i, begin, end, bytes);
   }
 }
 
@@ -73,7 +74,7 @@ ListedBlocks::ListedBlocks(const CallBuffers& call, const Blocks& blocks, std::s
   if (blocks.element() == nullptr) {
     if (!is_typed(call) && !blocks.counts().empty())
       throw Error(Errc::invalid_argument,
-                  fmt::format("{}: blocks without the layout of an element; a buffer that is given by its address "
+                  fmt::format("{}: the blocks are without the layout of an element; a buffer that is given by address "
                               "needs one",
                               name_of(call.operation)));
     check_inside(call, blocks, elements);
@@ -85,13 +86,14 @@ ListedBlocks::ListedBlocks(const CallBuffers& call, const Blocks& blocks, std::s
 
 std::size_t elements_per_block(const CallBuffers& call, std::size_t elements, std::size_t blocks) {
   if (blocks == 0 ? elements != 0 : elements % blocks != 0)
-    refuse(call, "a buffer of {} elements; the call needs a multiple of {}", elements, blocks);
+    refuse(call, "the buffer has {} elements; valid is a multiple of {}", elements, blocks);
   return blocks == 0 ? 0 : elements / blocks;
 }
 
 void check_equal(const CallBuffers& call) {
   if (!call.in_place && call.send_elements != call.recv_elements)
-    refuse(call, "{} elements to send, {} to receive", call.send_elements, call.recv_elements);
+    refuse(call, "{} elements to send, {} to receive; the numbers must be equal", call.send_elements,
+           call.recv_elements);
 }
 
 }  // namespace fab::native

@@ -50,7 +50,8 @@ PersistentExchange::~PersistentExchange() { static_cast<void>(wait_status()); }
 
 void PersistentExchange::start() {
   if (exchange_ == nullptr)
-    throw Error(Errc::invalid_argument, "PersistentExchange::start: it holds no exchange; an init call makes one");
+    throw Error(Errc::invalid_argument,
+                "PersistentExchange::start: the object holds no exchange; persistent() of an operation makes one");
   start_these({this, 1});
 }
 
@@ -101,11 +102,13 @@ bool PersistentExchange::test() {
 }
 
 void PersistentExchange::check_sources(std::span<const std::size_t> sources, const char* call) const {
-  if (sources.empty()) throw Error(Errc::invalid_argument, fmt::format("PersistentExchange::{}: no source", call));
+  if (sources.empty())
+    throw Error(Errc::invalid_argument, fmt::format("PersistentExchange::{}: the list of sources is empty", call));
   for (const std::size_t source : sources)
     if (source >= arrivals_.size())
-      throw Error(Errc::invalid_argument, fmt::format("PersistentExchange::{}: source {}; this exchange has {} sources",
-                                                      call, source, arrivals_.size()));
+      throw Error(Errc::invalid_argument,
+                  fmt::format("PersistentExchange::{}: source is {}; the exchange has {} sources", call, source,
+                              arrivals_.size()));
 }
 
 void PersistentExchange::wait_source(std::size_t source) {
@@ -146,7 +149,7 @@ void PersistentExchange::start_all(std::span<PersistentExchange> exchanges) {
       throw Error(Errc::invalid_argument,
                   fmt::format("PersistentExchange::start_all: exchanges[{}] {}", i,
                               exchanges[i].active() ? "was started already, and is not complete"
-                                                    : "holds no exchange; an init call makes one"));
+                                                    : "holds no exchange; persistent() of an operation makes one"));
   start_these(exchanges);
 }
 

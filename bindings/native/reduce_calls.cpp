@@ -29,7 +29,8 @@ std::size_t part_elements(const Communicator& communicator, const ReduceCall& ca
   const auto ranks = static_cast<std::size_t>(communicator.size());
   const std::size_t vector = call.in_place ? call.recv_elements : call.send_elements;
   const std::size_t block = call.in_place ? vector / ranks : call.recv_elements;
-  if (vector != block * ranks) refuse(call, "a vector of {} elements; {} blocks have {}", vector, ranks, block * ranks);
+  if (vector != block * ranks)
+    refuse(call, "a vector of {} elements; the blocks of {} ranks have {}", vector, ranks, block * ranks);
   return block;
 }
 
@@ -44,9 +45,10 @@ void check_counted(const Communicator& communicator, const ReduceCall& call) {
   }
   const std::size_t vector = call.in_place ? call.recv_elements : call.send_elements;
   const std::int64_t own = call.counts[static_cast<std::size_t>(communicator.rank())];
-  if (vector != static_cast<std::size_t>(total)) refuse(call, "{} elements to send; the counts say {}", vector, total);
+  if (vector != static_cast<std::size_t>(total))
+    refuse(call, "{} elements to send; the counts add up to {}", vector, total);
   if (!call.in_place && call.recv_elements != static_cast<std::size_t>(own))
-    refuse(call, "{} elements to receive; the counts say {}", call.recv_elements, own);
+    refuse(call, "{} elements to receive; the count of this rank is {}", call.recv_elements, own);
 }
 
 CollectiveCall collective(const Communicator& communicator, const ReduceCall& call, const Layout& layout) {

@@ -44,7 +44,7 @@ std::vector<Rank> choose_ranks(const Parent& parent, int places,
     std::copy(mapping.ranks().begin(), mapping.ranks().end(), ranks.begin());
     Rank place = 0;
     const auto moved = std::count_if(ranks.begin(), ranks.end(), [&](Rank rank) { return rank != place++; });
-    log.write(LogLevel::info, "{} of {} ranks take other places", moved, places);
+    log.write(LogLevel::info, "reordering moves {} of {} ranks", moved, places);
   } catch (const std::exception& error) {
     // The other ranks wait for an answer.
     log.write(LogLevel::warn, "ranks are not reordered: {}", error.what());

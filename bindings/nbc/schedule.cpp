@@ -80,7 +80,7 @@ class ScheduleWriter {
   }
   [[nodiscard]] Schedule commit() const {
     if (!own_sends_.empty())
-      refuse(fmt::format("messages to this rank itself are not received: {}", own_sends_.size()));
+      refuse(fmt::format("this rank sends itself {} messages that it never receives", own_sends_.size()));
     return builder_.commit();
   }
 

@@ -266,23 +266,26 @@ int run_map(const fab::tools::MapQuestion& question, bool json, const std::strin
 
 int main(int argc, char** argv) {
   fab::tools::check_output_at_exit();
-  CLI::App app("What this fab is, what it would use here and why, and every variable with its value.", "fab_info");
+  CLI::App app(
+      "Shows the version of fab, the provider that it would use here and why, and every FAB_ variable with its value.",
+      "fab_info");
   bool json = false;
   bool algorithms = false;
   bool statistics = false;
   bool variables = false;
   app.add_flag("--json", json, "Print JSON");
-  app.add_flag("--algorithms", algorithms, "Print the algorithms of the collectives instead");
-  app.add_flag("--statistics", statistics, "Exchange something and print what a context counts instead");
-  app.add_flag("--variables", variables, "Print every variable with its default instead, whatever is set");
+  app.add_flag("--algorithms", algorithms, "Instead, print the algorithms of the collectives");
+  app.add_flag("--statistics", statistics, "Instead, exchange some data and print the statistics of a context");
+  app.add_flag("--variables", variables, "Instead, print every FAB_ variable with its default");
   fab::tools::MapQuestion question;
   std::string svg_file;
-  CLI::Option* map = app.add_option("--map", question.dims,
-                                    "Show how this grid of ranks (8x4x4; extents 0 are chosen) is cut between nodes");
-  app.add_option("--nodes", question.nodes, "Ranks of each node (4,4,2 or 3x4,2), in place of this job's")->needs(map);
-  app.add_flag("--dealt", question.dealt, "Those ranks are dealt to the nodes in turn")->needs("--nodes");
+  CLI::Option* map = app.add_option(
+      "--map", question.dims, "Show how nodes divide this grid of ranks, e.g. 8x4x4; fab chooses extents that are 0");
+  app.add_option("--nodes", question.nodes, "Ranks on each node, e.g. 4,4,2 or 3x4,2; default: those of this job")
+      ->needs(map);
+  app.add_flag("--dealt", question.dealt, "Ranks are dealt to these nodes in turn")->needs("--nodes");
   app.add_flag("--periodic", question.periodic, "The grid is periodic in all dimensions")->needs(map);
-  app.add_option("--svg", svg_file, "Draw the grid before and after into this file")->needs(map);
+  app.add_option("--svg", svg_file, "Draw the grid before and after reordering into this file")->needs(map);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -65,7 +65,7 @@ void read_texts(Request& request) {
     for (const std::uint64_t bytes : request.bytes)
       if (bytes > kMostBytes / ranks)
         throw Error(Errc::invalid_argument,
-                    fmt::format("--bytes {}: with {} ranks at most {}", bytes, ranks, kMostBytes / ranks));
+                    fmt::format("--bytes {}: with {} ranks at most {} is valid", bytes, ranks, kMostBytes / ranks));
 }
 
 /// What is to be predicted. Throws Error(invalid_argument, invalid_rank).
@@ -73,14 +73,16 @@ std::vector<Pattern> choose(const Request& request) {
   for (const std::uint64_t number : request.ranks) {
     const int ranks = static_cast<int>(number);
     if (request.call.root >= ranks)
-      throw Error(Errc::invalid_rank, fmt::format("--root {}; there are {} ranks", request.call.root, ranks));
+      throw Error(Errc::invalid_rank, fmt::format("--root {}: valid are 0 to {}", request.call.root, ranks - 1));
     const auto& grid = request.call.grid;
     if (!grid.empty() && fab::Cartesian(grid, std::vector<bool>(grid.size(), true)).size() != ranks)
-      throw Error(Errc::invalid_argument, fmt::format("--grid {}: not of {} ranks", fmt::join(grid, ","), ranks));
+      throw Error(Errc::invalid_argument,
+                  fmt::format("--grid {}: the grid is not of {} ranks", fmt::join(grid, ","), ranks));
   }
   std::vector<Pattern> chosen = fab::tools::find_patterns(request.collective, request.algorithm);
   if (!request.goal.empty() && chosen.size() * request.ranks.size() * request.bytes.size() > 1)
-    throw Error(Errc::invalid_argument, "--goal: one algorithm, one number of ranks and one size make a file");
+    throw Error(Errc::invalid_argument,
+                "--goal: a file holds one schedule; give one algorithm, one number of ranks and one size");
   return chosen;
 }
 
@@ -170,22 +172,24 @@ void run(Request& request) {
 }
 
 void add_options(CLI::App& app, Request& request) {
-  app.add_option("collective", request.collective, "What to predict; see --list");
-  app.add_option("-a,--algorithm", request.algorithm, "One of its algorithms; without, all of them");
-  app.add_option("-n,--ranks", request.texts.ranks, "Numbers of ranks: 16,1k,1M")->delimiter(',');
-  app.add_option("-b,--bytes", request.texts.bytes, "Sizes of the vector, or of each block: 8,64k,1M")->delimiter(',');
-  app.add_option("--limit", request.texts.limit, "Simulate what has up to so many sends, receives and copies [64M]");
-  app.add_option("--root", request.call.root, "Its root")->check(CLI::NonNegativeNumber);
-  app.add_option("--grid", request.call.grid, "Extents of the periodic grid of neighbours; without, a ring")
+  app.add_option("collective", request.collective, "The collective to predict; --list prints the names");
+  app.add_option("-a,--algorithm", request.algorithm, "One of its algorithms; default: all of them");
+  app.add_option("-n,--ranks", request.texts.ranks, "Numbers of ranks, e.g. 16,1k,1M")->delimiter(',');
+  app.add_option("-b,--bytes", request.texts.bytes, "Bytes of the vector, or of each block, e.g. 8,64k,1M")
       ->delimiter(',');
-  app.add_option("--network", request.network, "A network file (JSON); see --print-network")->check(CLI::ExistingFile);
+  app.add_option("--limit", request.texts.limit, "Largest number of sends, receives and copies to simulate [64M]");
+  app.add_option("--root", request.call.root, "Root of the collective")->check(CLI::NonNegativeNumber);
+  app.add_option("--grid", request.call.grid, "Extents of the periodic grid of neighbours; default: a ring")
+      ->delimiter(',');
+  app.add_option("--network", request.network, "Network file (JSON); --print-network prints one")
+      ->check(CLI::ExistingFile);
   app.add_option("--receiver-pays", request.receiver_pays,
-                 "Who pays G where messages arrive, whatever the network file says: card or processor")
+                 "What pays G at the receiver, instead of what the network file says: card or processor")
       ->check(CLI::IsMember({"card", "processor"}));
   app.add_flag("--json", request.json, "Print JSON");
-  app.add_flag("--per-rank", request.per_rank, "Print each rank, too");
-  app.add_option("--goal", request.goal, "Write the schedules to this file in GOAL, LogGOPSim's language");
-  app.add_flag("--list", request.list, "Print what can be predicted");
+  app.add_flag("--per-rank", request.per_rank, "Also print each rank");
+  app.add_option("--goal", request.goal, "Write the schedules to this file in GOAL, the language of LogGOPSim");
+  app.add_flag("--list", request.list, "Print the collectives and algorithms that can be predicted");
   app.add_flag("--print-network", request.print_network, "Print the network as a network file");
 }
 
@@ -193,8 +197,9 @@ void add_options(CLI::App& app, Request& request) {
 
 int main(int argc, char** argv) {
   fab::tools::check_output_at_exit();
-  CLI::App app("What collectives cost by the LogGP model: time, messages and bytes, up to millions of ranks.",
-               "fab_sim");
+  CLI::App app(
+      "Predicts the cost of collectives by the LogGP model: time, messages and bytes, up to millions of ranks.",
+      "fab_sim");
   Request request;
   add_options(app, request);
   try {

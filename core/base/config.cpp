@@ -105,8 +105,8 @@ struct AlgorithmVariable {
   static constexpr ConfigRow kRow{
       kName.data(),
       "auto",
-      "Algorithm of this collective for the calls that it can do, as fab_info --algorithms lists them; auto: by bytes "
-      "and ranks; the same on all ranks.",
+      "Algorithm of this collective, used for the calls that it supports: a name that fab_info --algorithms lists; "
+      "auto: chosen by bytes and ranks; the same on all ranks.",
       [](std::string_view text, Config& config) {
         value(config) = text == "auto" ? "" : text;
         return !text.empty();
@@ -128,56 +128,59 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
 
 constexpr std::array<ConfigRow, 17> kOtherRows = {{
     {"FAB_PROVIDER", "",
-     "What carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another of libfabric's "
-     "names, as fab_info lists them; empty or auto: the best one is chosen.",
+     "Provider that carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another name of "
+     "libfabric's, as fab_info lists them; empty or auto: fab chooses the best one.",
      [](std::string_view text, Config& config) { return parse_text(text, config.provider); },
      [](const Config& config) { return config.provider; }},
-    {"FAB_IFACE", "", "Network interface or libfabric domain by name; empty: one that reaches the other nodes.",
+    {"FAB_IFACE", "",
+     "Network interface or libfabric domain, by name; empty: fab chooses one that reaches the other nodes.",
      [](std::string_view text, Config& config) { return parse_text(text, config.interface); },
      [](const Config& config) { return config.interface; }},
-    {"FAB_LOCAL", "on", "Ranks of one node exchange through shared memory: on or 1; off or 0: through the network.",
+    {"FAB_LOCAL", "on",
+     "Shared memory between ranks of one node: on or 1: they use it; off or 0: they use the network.",
      [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.local); },
      [](const Config& config) { return std::string(config.local ? "on" : "off"); }},
     {"FAB_LOCAL_LONG", "auto",
-     "Long messages within a node: auto (from 16 KiB on the receiver copies out of the sender's memory where it can), "
-     "map (out of memory of fab's from 512 bytes on), read (out of any memory, by the kernel, above 104 bytes) or "
-     "ring (both copy).",
+     "Path of long messages within a node: auto (from 16 KiB on, the receiver copies from the sender's memory if it "
+     "can), map (as auto for memory of fab's, from 512 bytes on), read (from any memory, by the kernel, above 104 "
+     "bytes) or ring (sender and receiver both copy).",
      [](std::string_view text, Config& config) {
        return parse_name<LongMessages>(text, kLongMessages, config.local_long);
      },
      [](const Config& config) { return std::string(find_name<LongMessages>(kLongMessages, config.local_long)); }},
     {"FAB_ONE_SIDED", "auto",
-     "Persistent exchanges between nodes write into the peer's memory: auto (where a network card does it), on "
-     "(wherever the provider can) or off (they send messages); the same on all ranks.",
+     "Persistent exchanges between nodes write into the peer's memory: auto (if a network card does it), on (if the "
+     "provider can) or off (they send messages); the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_name<OneSided>(text, kOneSided, config.one_sided); },
      [](const Config& config) { return std::string(find_name<OneSided>(kOneSided, config.one_sided)); }},
     {"FAB_REQUESTS", "auto",
-     "Who completes the MPI binding's requests: auto (fab, where all completion calls of the process reach it), fab "
-     "(as "
-     "if they did) or mpi (MPI, slower; persistent exchanges are refused).",
+     "Library that completes requests of the MPI binding: auto (fab, if all completion calls of the process reach "
+     "it), fab (fab, without that check) or mpi (MPI, which is slower; persistent exchanges are refused).",
      [](std::string_view text, Config& config) { return parse_name<Requests>(text, kRequests, config.requests); },
      [](const Config& config) { return std::string(find_name<Requests>(kRequests, config.requests)); }},
     {"FAB_PROGRESS", "auto",
-     "Who drives transfers that nobody waits for: auto, thread (a progress thread) or caller (only calls into fab).",
+     "Progress of transfers that no caller waits for: auto (a progress thread that sleeps between events), thread (one "
+     "that polls if the provider has no descriptor to sleep on) or caller (only calls into fab).",
      [](std::string_view text, Config& config) {
        return parse_name<ProgressMode>(text, kProgressModes, config.progress);
      },
      [](const Config& config) { return std::string(name_of(config.progress)); }},
-    {"FAB_PROGRESS_CPU", "-1", "Processor that the progress thread is pinned to: 0 or more; -1: not pinned.",
+    {"FAB_PROGRESS_CPU", "-1", "Processor to which the progress thread is pinned: 0 or more; -1: not pinned.",
      [](std::string_view text, Config& config) { return parse_number(text, -1, kMostProcessors, config.progress_cpu); },
      [](const Config& config) { return std::to_string(config.progress_cpu); }},
-    {"FAB_LOG", "warn", "Least severe messages that are written to stderr: off, error, warn, info or debug.",
+    {"FAB_LOG", "warn",
+     "Level of the log on stderr: off, error, warn, info or debug; each level includes those before it.",
      [](std::string_view text, Config& config) { return parse_name<LogLevel>(text, kLogLevels, config.log); },
      [](const Config& config) { return std::string(name_of(config.log)); }},
     {"FAB_WAIT_TIMEOUT", "0",
-     "Seconds without any event after which a wait fails: a number, 0 or more, 1000000000 at most; 0: never.",
+     "Seconds without progress after which a wait fails: a number from 0 to 1000000000; 0: never.",
      [](std::string_view text, Config& config) {
        return parse_number(text, 0.0, kLongestTimeoutS, config.wait_timeout_s);
      },
      [](const Config& config) { return fmt::format("{}", config.wait_timeout_s); }},
     {"FAB_PEER_TIMEOUT", "30",
-     "Seconds without an answer after which a machine with which something is pending counts as gone: a whole number, "
-     "2 to 30000; 0: never.",
+     "Seconds without an answer after which a machine counts as failed, while operations with it are pending: a whole "
+     "number, 2 to 30000; 0: never.",
      [](std::string_view text, Config& config) {
        int seconds = 0;
        if (!parse_number(text, 0, 30'000, seconds) || seconds == 1) return false;
@@ -186,9 +189,8 @@ constexpr std::array<ConfigRow, 17> kOtherRows = {{
      },
      [](const Config& config) { return fmt::format("{}", config.peer_timeout_s); }},
     {"FAB_EXIT_TIMEOUT", "1",
-     "Seconds within which ranks that wait for a process learn that it has ended: 0.5 to 1000; what it sent before may "
-     "be "
-     "late by a third of that.",
+     "Seconds within which ranks that wait for a process learn that it has ended: 0.5 to 1000; messages that it sent "
+     "before may be late by a third of that.",
      [](std::string_view text, Config& config) {
        double seconds = 0;
        if (!parse_number(text, 0.5, 1000.0, seconds)) return false;
@@ -197,13 +199,13 @@ constexpr std::array<ConfigRow, 17> kOtherRows = {{
      },
      [](const Config& config) { return fmt::format("{}", config.exit_timeout_s); }},
     {"FAB_COMBINE_BYTES", "32768",
-     "Blocks to one rank of another node travel as one message up to this many bytes in total: 0 or more, suffixes k "
+     "Total bytes up to which blocks to one rank of another node are combined into one message: 0 or more, suffixes k "
      "and m; 0: never; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_bytes(text, config.combine_bytes); },
      [](const Config& config) { return std::to_string(config.combine_bytes); }, true},
     {"FAB_SEGMENT_BYTES", "65536",
-     "Collectives that pipeline cut their vectors into segments of so many bytes, within a node of 16k at most: 0 or "
-     "more, suffixes k and m; 0: never; the same on all ranks.",
+     "Bytes of the segments into which pipelined collectives cut their vectors, within a node at most 16k: 0 or more, "
+     "suffixes k and m; 0: never; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_bytes(text, config.segment_bytes); },
      [](const Config& config) { return std::to_string(config.segment_bytes); }, true},
     {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 to 1000000000.",
@@ -212,11 +214,11 @@ constexpr std::array<ConfigRow, 17> kOtherRows = {{
      },
      [](const Config& config) { return std::to_string(config.plan_cache); }},
     {"FAB_CHECK", "0",
-     "All ranks compare what they call before they do it, and report differences: 0 or off, 1 or on; the same on all "
-     "ranks.",
+     "Ranks compare their calls before they carry them out, and report differences: 0 or off, 1 or on; the same on "
+     "all ranks.",
      [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.check); },
      [](const Config& config) { return std::string(find_name<bool>(kSwitches, config.check)); }, true},
-    {"FAB_SEQUENCE_START", "0", "First sequence number of every communicator, for tests of its wrap: 0 or more.",
+    {"FAB_SEQUENCE_START", "0", "First sequence number of every communicator, for tests of its overflow: 0 or more.",
      [](std::string_view text, Config& config) {
        return parse_number<std::uint64_t>(text, 0, std::numeric_limits<std::uint64_t>::max(), config.sequence_start);
      },

@@ -42,7 +42,7 @@ void tell_once(const std::string& refusal) {
   static std::atomic<bool> told{false};
   if (!told.exchange(true))
     process_log().write(LogLevel::warn,
-                        "memory of fab's is not shared with other ranks, which makes messages slower: {}", refusal);
+                        "fab::alloc: cannot share memory with other ranks; messages from it are slower: {}", refusal);
 }
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
@@ -160,7 +160,7 @@ SharedHeap& SharedHeap::of_process() {
 
 void* SharedHeap::allocate(std::size_t bytes) {
   if (bytes > PTRDIFF_MAX - 2 * kPage)
-    throw Error(Errc::no_resources, fmt::format("alloc of {} bytes: no process has so much memory", bytes));
+    throw Error(Errc::no_resources, fmt::format("alloc of {} bytes: more than a process can address", bytes));
   const std::size_t alignment = bytes >= kPage ? kPage : kCacheLine;
   const std::size_t size = round_up(std::max<std::size_t>(bytes, 1), alignment);
   const MutexLock lock(mutex_);

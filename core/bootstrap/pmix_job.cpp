@@ -79,7 +79,7 @@ JobInfo read_pmix_job(const pmix_proc_t& self) {
                              .node_list = get_node_list(self),
                              .host_name = get_host_name(self)};
   if (reported.size <= 0) {
-    throw Error(Errc::bootstrap, fmt::format("the PMIx server of namespace {} does not tell the number of ranks ({})",
+    throw Error(Errc::bootstrap, fmt::format("the PMIx server of namespace {} does not report the number of ranks ({})",
                                              self.nspace, PMIX_JOB_SIZE));
   }
   JobInfo job = complete_job(reported);

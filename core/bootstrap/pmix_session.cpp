@@ -12,8 +12,8 @@ std::shared_ptr<PmixSession> PmixSession::of_process() {
   static const std::shared_ptr<PmixSession> session(new PmixSession);
   if (session->process_ != getpid())
     throw Error(Errc::bootstrap,
-                fmt::format("this process is a child that process {} forked after it had asked its PMIx server; only "
-                            "that one is a rank of the job",
+                fmt::format("process {0} forked this process after it had connected to its PMIx server; only process "
+                            "{0} is a rank of the job",
                             session->process_));
   return session;
 }

@@ -116,7 +116,7 @@ void Communicator::call_refused(Order order) noexcept try {
   }
   engine().leave();
 } catch (const std::exception& error) {
-  context_->log().write(LogLevel::warn, "a call was refused, and its peers cannot be told: {}", error.what());
+  context_->log().write(LogLevel::warn, "a call was refused, and this rank cannot tell its peers: {}", error.what());
 }
 
 void Communicator::refuse_call(std::uint64_t place, const std::string& reason) {
@@ -139,11 +139,10 @@ Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> b
   const std::uint64_t limit = context_->tags().max_in_flight() / tags_of_lasting(compares_calls_);
   call_again_ = lasting_ >= limit;
   if (call_again_)
-    throw Error(
-        Errc::no_resources,
-        fmt::format("{}: this communicator has {} persistent exchanges; at most {} can be told apart: free some "
-                    "first, or duplicate it",
-                    schedule.name(), lasting_, limit));
+    throw Error(Errc::no_resources,
+                fmt::format("{}: this communicator has {} persistent exchanges; the maximum is {}: free some first, or "
+                            "duplicate the communicator",
+                            schedule.name(), lasting_, limit));
   const TagFormat& tags = context_->tags();
   const std::uint64_t number = std::exchange(next_lasting_, next_lasting_ + tags_of_lasting(compares_calls_));
   std::string name(words.empty() ? schedule.name() : words);
@@ -225,10 +224,9 @@ Run& Communicator::start(RunPool& pool, std::span<std::byte* const> bases, const
   const std::uint64_t limit = tags.max_in_flight();
   call_again_ = in_flight() >= limit;
   if (call_again_)
-    throw Error(Errc::no_resources,
-                fmt::format("{}: {} calls are in flight on this communicator; at most {} can be told "
-                            "apart: complete some first",
-                            pool.plan().schedule().name(), in_flight(), limit));
+    throw Error(Errc::no_resources, fmt::format("{}: {} calls are in flight on this communicator; the maximum is {}: "
+                                                "complete some first",
+                                                pool.plan().schedule().name(), in_flight(), limit));
   Run& run = pool.acquire();
   if (compares_calls_)
     compare({.words = std::string(words.empty() ? pool.plan().schedule().name() : words),

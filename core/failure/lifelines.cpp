@@ -119,7 +119,8 @@ void Lifelines::open_port(const HostAddress& host) {
     address_ = (host.carries_messages ? "t" : "u") + to_hex({reinterpret_cast<const char*>(&address), length});
     return;
   }
-  log_.write(LogLevel::info, "no port for those who wait for this rank, which will notice its end late: {}",
+  log_.write(LogLevel::info,
+             "cannot open a port that tells other ranks of the end of this rank; they will notice it late: {}",
              std::strerror(errno));
   if (port_ >= 0) ::close(std::exchange(port_, -1));
 }
@@ -174,8 +175,8 @@ void Lifelines::give_up(Lifeline& line, const char* why) {
   drop(line);
   line.state = Lifeline::State::useless;
   log_.write(LogLevel::info,
-             "a connection to rank {} that only shows whether its machine lives was {}; an end of that machine may go "
-             "unnoticed without FAB_WAIT_TIMEOUT",
+             "the connection that shows whether the machine of rank {} is alive was {}; without FAB_WAIT_TIMEOUT a "
+             "failure of that machine may go unnoticed",
              line.rank, why);
 }
 

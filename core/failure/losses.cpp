@@ -279,7 +279,7 @@ std::string Losses::explain(Rank culprit, const Peer& peer, const Status& status
 }
 
 void Losses::heard_of(const FailureNotice& notice) {
-  if (notice.code == Errc::unreachable) declare(notice.culprit, "as others tell");
+  if (notice.code == Errc::unreachable) declare(notice.culprit, "as another rank reports");
 }
 
 void Losses::answer() {

@@ -101,8 +101,8 @@ Arrivals& Runtime::arrivals() {
 ContextId Runtime::new_context_id() {
   const Lock lock(engine_);
   if (next_number_ >= tags_.numbers())
-    throw Error(Errc::no_resources,
-                "this rank has named " + std::to_string(next_number_) + " communicators; the tags hold no more");
+    throw Error(Errc::no_resources, "this rank has made " + std::to_string(next_number_) +
+                                        " communicators; message tags have no room for more");
   return {job().rank, next_number_++};
 }
 
@@ -145,7 +145,7 @@ bool Runtime::close(double timeout_s) {
     refusals_.stop_listening();
   }
   if (!drain(timeout_s) && timeout_s > 0)
-    log_.write(LogLevel::warn, "closing with {} unfinished requests after {} s", engine_.active(), timeout_s);
+    log_.write(LogLevel::warn, "close: {} requests are still unfinished after {} s", engine_.active(), timeout_s);
   meet_others(timeout_s);
   const Lock lock(engine_);
   losses_.close();
@@ -165,10 +165,10 @@ void Runtime::meet_others(double timeout_s) {
       all_came_ = store_->fence(std::min(timeout_s, kMeetingStepS), [this] { engine_.poll_once(); });
     } while (!all_came_ && !is_over());
     if (!all_came_ && timeout_s > 0)
-      log_.write(lost_any() ? LogLevel::info : LogLevel::warn, "closing: not all ranks came within {} s",
+      log_.write(lost_any() ? LogLevel::info : LogLevel::warn, "close: not all ranks have closed within {} s",
                  lost_any() ? std::min(kMeetingAfterLossS, timeout_s) : timeout_s);
   } catch (const Error& error) {
-    log_.write(LogLevel::warn, "closing without meeting the other ranks: {}", error.what());
+    log_.write(LogLevel::warn, "close: does not wait for the other ranks: {}", error.what());
   }
 }
 

@@ -14,7 +14,7 @@ Arrivals::~Arrivals() { provider_.set_listener(nullptr); }
 void Arrivals::add(WriteTarget& target) {
   if (places_.all_in_use() && places_.size() == kPlaces)
     throw Error(Errc::no_resources,
-                fmt::format("this rank has {} messages of persistent exchanges, the most there can be", kPlaces));
+                fmt::format("persistent exchanges of this rank have {} messages, the maximum; free some", kPlaces));
   Place& place = places_.take();
   place.target = &target;
   target.number = place.uses << kPlaceBits | place.number;

@@ -90,7 +90,7 @@ void PeerTable::arrived(Peer& peer, const std::optional<std::string>& published,
   if (peer.state != Peer::State::looking_up) return;
   try {
     if (!published)
-      throw Error(Errc::unreachable, fmt::format("the address of rank {} cannot be had: {}", peer.world_rank, reason));
+      throw Error(Errc::unreachable, fmt::format("cannot get the address of rank {}: {}", peer.world_rank, reason));
     auto [settings, address] = split_published(*published);
     if (const std::string difference = find_difference(settings_, settings); !difference.empty())
       throw Error(Errc::mismatch, fmt::format("{}; all ranks need the same", difference));

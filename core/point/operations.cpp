@@ -137,7 +137,7 @@ void SendOperation::was_taken() {
 
 void SendOperation::was_refused() {
   if (state_ == State::answered)
-    end({make_error_code(Errc::mismatch), describe() + ": a ready send, and no receive was waiting for it"});
+    end({make_error_code(Errc::mismatch), describe() + ": the send is ready, but no receive was waiting for it"});
 }
 
 void SendOperation::was_asked_for(std::uint32_t receive) {
@@ -306,7 +306,7 @@ void ReceiveOperation::copy_from_self(const Envelope& envelope) {
   const bool given_up = send.given_up();
   if (!given_up) copy(send.memory(), memory_);
   send.was_taken();
-  end(given_up ? failure({make_error_code(Errc::cancelled), "the send was given up"}) : Status());
+  end(given_up ? failure({make_error_code(Errc::cancelled), "the send was cancelled"}) : Status());
 }
 
 void ReceiveOperation::fetch(const Envelope& envelope) {
@@ -385,12 +385,12 @@ void ReceiveOperation::abandon(const Status& reason) {
 }
 
 void ReceiveOperation::cancel() {
-  if (state_ == State::waiting) abandon({make_error_code(Errc::cancelled), describe() + ": taken back"});
+  if (state_ == State::waiting) abandon({make_error_code(Errc::cancelled), describe() + ": cancelled"});
 }
 
 void ReceiveOperation::sender_gave_up() {
   if (state_ != State::receiving && state_ != State::discarding) return;
-  if (end_.ok()) end_ = failure({make_error_code(Errc::cancelled), "the sender has given up the message"});
+  if (end_.ok()) end_ = failure({make_error_code(Errc::cancelled), "the sender has cancelled the message"});
   discards_ = false;
   correspondent_->peer->provider->cancel(payload_);
 }

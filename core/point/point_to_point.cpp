@@ -34,8 +34,7 @@ template <class Operation>
 Operation& PointToPoint::acquire(Slots<Operation>& operations) {
   const std::uint64_t limit = runtime_.tags().point_to_point_payloads();
   if (operations.all_in_use() && operations.size() >= limit)
-    throw Error(Errc::no_resources,
-                fmt::format("{} messages are in flight; more cannot be told apart: complete some first", limit));
+    throw Error(Errc::no_resources, fmt::format("{} messages are in flight, the maximum: complete some first", limit));
   return operations.take(static_cast<PointHost&>(*this));
 }
 
@@ -60,7 +59,7 @@ Pending& PointToPoint::send(Membership& communicator, MessageMemory memory, Dest
   }
   if (mode == SendMode::buffered && buffered_bytes_ + memory.bytes() > kMostBufferedBytes)
     throw Error(Errc::no_resources,
-                fmt::format("send: a buffered message of {} bytes; {} of {} bytes are taken by others on their way",
+                fmt::format("send: no room for a buffered message of {} bytes; others in flight take {} of {} bytes",
                             memory.bytes(), buffered_bytes_, kMostBufferedBytes));
   SendOperation& send = acquire(sends_);
   send.start(communicator, std::move(memory), to, mode, correspondent);

@@ -37,8 +37,8 @@ void Engine::start_thread() {
   if (options_.progress == ProgressMode::automatic && !all_have_wait_fd_)
     log_.write(
         LogLevel::info,
-        "a provider has no descriptor to sleep on: the progress thread looks again and again, the longer nothing "
-        "happens the more seldom; with FAB_PROGRESS=thread it does nothing else");
+        "a provider has no descriptor to sleep on: the progress thread polls, less often the longer nothing happens; "
+        "with FAB_PROGRESS=thread it polls without a pause");
   open_events();
   // Signals belong to the application's threads.
   sigset_t all;

@@ -117,7 +117,7 @@ void Run::refuse_start() {
   engine_.activated(*this);
   if (one_sided_) one_sided_->next_start();
   status_ = {make_error_code(Errc::unreachable),
-             fmt::format("{}: messages of an earlier start, which failed, have not left yet; make a new exchange",
+             fmt::format("{}: messages of an earlier start that failed are still being sent; make a new exchange",
                          plan_.schedule().name())};
   finish();
 }

@@ -58,7 +58,7 @@ void Run::compare_frame(const PlannedOperation& operation) {
     case FrameFault::none:
       return;
     case FrameFault::other_call:
-      fail(operation, Errc::mismatch, fmt::format("the sender is in {}", name_of_call(check.sender_call)));
+      fail(operation, Errc::mismatch, fmt::format("the sender called {}", name_of_call(check.sender_call)));
       // Which messages that call sends is not known, but for the later parts of this one: see clear_up.
       return take_back_other_messages(operation);
     case FrameFault::other_blocks:

@@ -53,7 +53,8 @@ bool finish(Pending& pending, IdleHook idle, End&& end) {
 }  // namespace
 
 Status ended_by_fork() {
-  return {make_error_code(Errc::cancelled), "the parent of this process started it, and only the parent can end it"};
+  return {make_error_code(Errc::cancelled),
+          "the parent process started it before fork(), and only the parent can complete it"};
 }
 
 void finish(Pending& pending, IdleHook idle) {

@@ -43,9 +43,9 @@ std::uint64_t Watch::settled() const {
 
 void Watch::expire(Pending& pending) const {
   const Lock lock(runtime_.engine());
-  pending.abandon({make_error_code(Errc::timed_out),
-                   fmt::format("{}: nothing happened for {} s (FAB_WAIT_TIMEOUT); still pending: {}", pending.name(),
-                               timeout_s_, pending.describe_pending())});
+  pending.abandon(
+      {make_error_code(Errc::timed_out), fmt::format("{}: no progress for {} s (FAB_WAIT_TIMEOUT); still pending: {}",
+                                                     pending.name(), timeout_s_, pending.describe_pending())});
 }
 
 void Watch::ask() {
@@ -78,9 +78,9 @@ void Watch::say() {
   for (Pending* each : all_) {
     if (each == nullptr || each->done()) continue;
     const bool hint = each->is_collective() && !runtime_.config().check;
-    runtime_.log().write(LogLevel::warn, "{}: nothing has happened for {} s; pending: {}{}", each->name(),
+    runtime_.log().write(LogLevel::warn, "{}: no progress for {} s; still pending: {}{}", each->name(),
                          kSayAfter.count(), each->describe_pending(),
-                         hint ? "; FAB_CHECK=1 finds ranks that call different things" : "");
+                         hint ? "; FAB_CHECK=1 finds ranks that make different calls" : "");
     return;
   }
 }

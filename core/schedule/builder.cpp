@@ -102,7 +102,7 @@ void ScheduleBuilder::check(const Operation& operation, const Place& place) cons
   if (operation.kind == OperationKind::copy) return check_copy(operation, place);
   if (operation.kind == OperationKind::reduce) return check_reduce(operation, place);
   if (operation.peer < 0 || operation.peer >= ranks_)
-    refuse(place, fmt::format("peer {} is none of the {} ranks", operation.peer, ranks_));
+    refuse(place, fmt::format("peer {} is not one of the {} ranks", operation.peer, ranks_));
 }
 
 void ScheduleBuilder::check_copy(const Operation& operation, const Place& place) const {

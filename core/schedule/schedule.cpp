@@ -18,7 +18,7 @@ Schedule Schedule::from_bytes(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof(Header) || bytes.size() % sizeof(std::uint64_t) != 0)
     throw Error(Errc::invalid_schedule, "Schedule::from_bytes: " + std::to_string(bytes.size()) +
                                             " bytes; a schedule has at least " + std::to_string(sizeof(Header)) +
-                                            ", in words of 8");
+                                            ", and a multiple of 8");
   auto storage = std::make_shared<std::vector<std::uint64_t>>(bytes.size() / sizeof(std::uint64_t));
   std::memcpy(storage->data(), bytes.data(), bytes.size());
   Schedule schedule(std::move(storage));

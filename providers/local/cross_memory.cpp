@@ -59,8 +59,7 @@ CrossMemory::Result CrossMemory::write(long process, const Pieces& to, const Pie
   const Result result = copy(::process_vm_writev, process, from.first(bytes), to.first(bytes), error);
   if (is_final(error)) {
     writes_ = false;
-    log_.write(LogLevel::info, "long messages are copied by their receivers alone: process_vm_writev: {}",
-               std::strerror(error));
+    log_.write(LogLevel::info, "only receivers copy long messages: process_vm_writev: {}", std::strerror(error));
   }
   return result;
 }

@@ -167,7 +167,7 @@ bool Link::cancel(Completion& completion) {
   for (Receive* receive : waiting_) {
     if (receive->completion != &completion) continue;
     stop_waiting(*receive);
-    end(receives_, *receive).fail({make_error_code(Errc::cancelled), "the receive was taken back"});
+    end(receives_, *receive).fail({make_error_code(Errc::cancelled), "the receive was cancelled"});
     return true;
   }
   return false;

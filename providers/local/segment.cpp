@@ -33,10 +33,10 @@ bool has_ended(long process) noexcept {
 void fail_at_process(long process, const std::string& what) {
   const int error = errno;
   if (has_ended(process))
-    throw Error(Errc::unreachable, fmt::format("it has ended (its process was {} of this node)", process));
+    throw Error(Errc::unreachable, fmt::format("it has ended (it was process {} of this node)", process));
   if (error == ENOENT || error == EINVAL || error == EIDRM)
-    throw Error(Errc::unreachable, fmt::format("it does not use fab any more (its process, {} of this node, lives, "
-                                               "without {})",
+    throw Error(Errc::unreachable, fmt::format("it no longer uses fab (its process {} of this node is alive, but "
+                                               "{} is gone)",
                                                process, what));
   throw Error(Errc::unreachable, fmt::format("shared memory: {}: {}", what, std::strerror(error)));
 }
@@ -206,7 +206,8 @@ PeerSegment::PeerSegment(const SegmentName& name, std::size_t places) {
   else
     open_memory(name, bytes);
   if (head().magic != SegmentHead::kMagic || head().cookie != name.cookie)
-    throw Error(Errc::unreachable, fmt::format("shared memory of process {} is another's", name.process));
+    throw Error(Errc::unreachable,
+                fmt::format("the shared memory of process {} belongs to another rank", name.process));
 }
 
 void PeerSegment::open_file(const SegmentName& name, std::size_t bytes) {

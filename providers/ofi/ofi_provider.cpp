@@ -256,9 +256,10 @@ PeerHandle OfiProvider::connect(std::string_view address) {
   const std::string_view peer_limit = next_part();
   const std::string_view peer_room = next_part();
   if (const std::string room = key_room().text(); peer_room != room)
-    throw Error(Errc::mismatch, fmt::format("{} bits tell its messages from strangers', {} this rank's; all nodes need "
-                                            "the same libfabric and network cards",
-                                            peer_room, room));
+    throw Error(Errc::mismatch,
+                fmt::format("its messages carry {} bits that a stranger would have to guess, this rank's "
+                            "{}; all nodes need the same libfabric and network cards",
+                            peer_room, room));
   ReceiverKey peer_key(key_room(), next_part());
   fi_addr_t peer = FI_ADDR_UNSPEC;
   const int inserted = fi_av_insert(addresses_.get(), address.data(), 1, &peer, 0, nullptr);

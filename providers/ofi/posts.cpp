@@ -370,7 +370,7 @@ void OfiProvider::post_due_parts() {
 void OfiProvider::cancel(Completion& completion) {
   if (long_.is_due(completion)) {
     forget(completion);
-    return completion.fail({make_error_code(Errc::cancelled), "taken back between two parts of a long message"});
+    return completion.fail({make_error_code(Errc::cancelled), "cancelled between two parts of a long message"});
   }
   // -FI_ENOENT: it has completed, and the queue will say so.
   const ssize_t result = fi_cancel(&endpoint_->fid, completion.provider_space());

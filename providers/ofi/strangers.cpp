@@ -26,7 +26,7 @@ void OfiProvider::received(Completion& completion, const fi_cq_tagged_entry& ent
   if (is_of_the_job(entry, tag)) return ended(completion, entry.len, tag);
   meet_stranger("message");
   forget(completion);
-  completion.fail({make_error_code(Errc::mismatch), "a message came that no rank of this job has sent"});
+  completion.fail({make_error_code(Errc::mismatch), "a message arrived that no rank of this job sent"});
 }
 
 // What tells nothing is a part of a longer write. Memory that was not exposed a stranger cannot write to.

@@ -192,16 +192,17 @@ void Survey::judge(Candidate& candidate) const {
     candidate.reason = std::move(reason);
   };
   if (!means(config_.provider, candidate.provider))
-    return refuse(fmt::format("FAB_PROVIDER={} asks for another", shown(config_.provider)));
+    return refuse(fmt::format("FAB_PROVIDER={} selects another provider", shown(config_.provider)));
   if (candidate.provider == "shm" && job_.node_count > 1) return refuse("does not reach the job's other nodes");
   if (is_infiniband_over_ethernet(*candidate.info)) return refuse("an InfiniBand address on an Ethernet");
   if (interface_matters(candidate) && candidate.interface != wanted_interface_ &&
       candidate.domain != wanted_interface_ && candidate.address != wanted_interface_)
-    return refuse(fmt::format("interface {} is wanted ({})", shown(wanted_interface_), wanted_because_));
+    return refuse(fmt::format("interface {} is required ({})", shown(wanted_interface_), wanted_because_));
   if (candidate.interface == "lo" && job_.node_count > 1) return refuse("loopback does not reach other nodes");
   if (const unsigned bits = bits_to_guess(*candidate.info); bits < kFewestBitsToGuess)
-    return refuse(fmt::format("a stranger would have to guess {} bits to forge a message; {} at least are asked for",
-                              bits, kFewestBitsToGuess));
+    return refuse(
+        fmt::format("a stranger would have to guess only {} bits to forge a message; at least {} are required", bits,
+                    kFewestBitsToGuess));
   const Preference* row = preference(candidate.provider);
   candidate.reason = row == nullptr ? "not in the table of preferences" : row->reason;
   if (!candidate.interface.empty() && candidate.interface == wanted_interface_)
@@ -252,10 +253,11 @@ void check_interface(const Config& config, const JobInfo& job) {
     if (std::find(domains.begin(), domains.end(), candidate.domain) == domains.end())
       domains.push_back(candidate.domain);
   }
-  throw Error(Errc::configuration,
-              fmt::format("FAB_IFACE: {} is here neither an interface nor a domain of libfabric's. Interfaces: {}. "
-                          "Domains: {}",
-                          in_quotes(wanted), fmt::join(interfaces, ", "), fmt::join(domains, ", ")));
+  throw Error(
+      Errc::configuration,
+      fmt::format("FAB_IFACE: {} is neither an interface of this node nor a domain of libfabric. Interfaces: {}. "
+                  "Domains: {}",
+                  in_quotes(wanted), fmt::join(interfaces, ", "), fmt::join(domains, ", ")));
 }
 
 std::string library_version() {

@@ -340,7 +340,7 @@ TEST_F(HaloTest, MisuseIsTold) {
   });
   std::vector<std::byte> memory(40);
   expect_bad("memory[0] has 40 bytes; the block and its halo have 48", [&](auto& o) { o.memory = {memory}; });
-  expect_bad("memory for 1 buffers is given; there are 2", [&](auto& o) {
+  expect_bad("memory has 1 entries and buffers is 2", [&](auto& o) {
     o.memory = {memory};
     o.buffers = 2;
   });
@@ -351,7 +351,7 @@ TEST_F(HaloTest, MisuseIsTold) {
   struct Odd {
     char bytes[3];
   };
-  expect_refusal("does not consist of values of 3 bytes", [&] { static_cast<void>(halo.field<Odd>()); });
+  expect_refusal("no whole number of values of 3 bytes", [&] { static_cast<void>(halo.field<Odd>()); });
   expect_refusal("no halo on side {0}", [&] { halo.finish({0}); });
   expect_refusal("no halo on side {1,1}", [&] { halo.finish({1, 1}); });
   expect_refusal("offset 0 of a direction is 2", [&] { halo.finish({2}); });

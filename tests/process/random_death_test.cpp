@@ -94,7 +94,7 @@ TEST(RandomDeath, OthersEndAndNothingIsLeftBehind) {
       // One survivor may have ended by the death of the other, which leaves when its exchange fails.
       const testing::Matcher<std::string> tells_of_an_end = AnyOf(HasSubstr("has ended"), HasSubstr("unreachable"));
       EXPECT_THAT(job.result(rank, kPatienceS),
-                  have_met ? tells_of_an_end : AnyOf(tells_of_an_end, HasSubstr("nothing happened for 0.3 s")))
+                  have_met ? tells_of_an_end : AnyOf(tells_of_an_end, HasSubstr("no progress for 0.3 s")))
           << rank;
     }
   }

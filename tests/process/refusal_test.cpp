@@ -93,8 +93,8 @@ std::vector<std::string> results(const std::function<void()>& first, const std::
 const std::string kFine = "0 lines: ok";
 
 // One line for the rings, one for the user's memory.
-const auto kSystemV =
-    AllOf(StartsWith("2 lines: "), HasSubstr("share System V memory"), HasSubstr("memory of fab's"), EndsWith("\nok"));
+const auto kSystemV = AllOf(StartsWith("2 lines: "), HasSubstr("share System V memory"),
+                            HasSubstr("fab::alloc: cannot share memory"), EndsWith("\nok"));
 
 TEST(Refusal, LimitOfFilesOnAllRanks) {
   for (const std::string& result : results(limit_files, limit_files))
@@ -119,7 +119,7 @@ TEST(Refusal, NoAnonymousFilesOnOneRank) {
 }
 
 const auto kFolder = AllOf(StartsWith("2 lines: "), HasSubstr("share a file in /dev/shm"), HasSubstr("shmget"),
-                           HasSubstr("memory of fab's"), EndsWith("\nok"));
+                           HasSubstr("fab::alloc: cannot share memory"), EndsWith("\nok"));
 
 TEST(Refusal, NoSystemVMemoryOnAllRanks) {
   for (const std::string& result : results(refuse_memory, refuse_memory)) EXPECT_THAT(result, kFolder);

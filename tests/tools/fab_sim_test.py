@@ -186,9 +186,9 @@ class FabSim(unittest.TestCase):
             (("bcast", "-n", "1G"), '--ranks "1G"'),
             (("bcast", "--limit", "many"), '--limit "many"'),
             (("bcast", "--receiver-pays", "me"), "--receiver-pays"),
-            (("bcast", "-n", "4", "--root", "4"), "--root 4; there are 4 ranks"),
-            (("neighbor_xchg", "-n", "4", "--grid", "3"), "--grid 3: not of 4 ranks"),
-            (("bcast", "-a", "binary", "-n", "4,8", "--goal", self.path / "x"), "make a file"),
+            (("bcast", "-n", "4", "--root", "4"), "--root 4: valid are 0 to 3"),
+            (("neighbor_xchg", "-n", "4", "--grid", "3"), "--grid 3: the grid is not of 4 ranks"),
+            (("bcast", "-a", "binary", "-n", "4,8", "--goal", self.path / "x"), "a file holds one schedule"),
             (("bcast", "-a", "binary", "--goal", self.path / "no" / "x"), "No such file"),
         ):
             done = self.run_tool(*arguments)

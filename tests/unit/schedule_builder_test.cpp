@@ -29,14 +29,14 @@ TEST(Commit, NamesRoundOperationAndPeer) {
   builder.recv(2, 0, in(0, 8));
   builder.recv(4, 0, in(8, 8));
   expect_error(Errc::invalid_schedule,
-               {"commit of schedule 'test'", "round 1, operation 1 (recv)", "peer 4 is none of the 4 ranks"},
+               {"commit of schedule 'test'", "round 1, operation 1 (recv)", "peer 4 is not one of the 4 ranks"},
                [&] { (void)builder.commit(); });
 }
 
 TEST(Commit, RefusesNegativePeer) {
   ScheduleBuilder builder("test", 4);
   builder.send(-1, 0, out(0, 8));
-  expect_error(Errc::invalid_schedule, {"round 0, operation 0 (send)", "peer -1 is none of the 4 ranks"},
+  expect_error(Errc::invalid_schedule, {"round 0, operation 0 (send)", "peer -1 is not one of the 4 ranks"},
                [&] { (void)builder.commit(); });
 }
 

@@ -55,7 +55,7 @@ TEST_P(WaitTimeout, NamesWhatIsPendingAndTakesReceivesBack) {
   ASSERT_TRUE(run.done());
   EXPECT_EQ(run.status().errc(), Errc::timed_out);
   EXPECT_EQ(run.status().message,
-            "test: nothing happened for 0.05 s (FAB_WAIT_TIMEOUT); still pending: "
+            "test: no progress for 0.05 s (FAB_WAIT_TIMEOUT); still pending: "
             "receive from rank 2 (8 B, slot 0, through recording); "
             "receive from rank 3 (8 B, slot 0, through recording); "
             "send to rank 3 (8 B, slot 0, through recording)");

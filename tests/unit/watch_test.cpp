@@ -46,11 +46,11 @@ TEST_F(WatchTest, SaysOnceWhatIsPendingWhenNothingHasHappenedForAMinute) {
   watch.look();
   EXPECT_THAT(heard_after(watch, seconds(59)), IsEmpty());
   EXPECT_EQ(heard_after(watch, seconds(1)),
-            "fab[0] warn: test: nothing has happened for 60 s; pending: "
+            "fab[0] warn: test: no progress for 60 s; still pending: "
             "receive from rank 1 (8 B, slot 0, through recording); "
             "receive from rank 2 (8 B, slot 0, through recording); "
             "send to rank 1 (8 B, slot 0, through recording); send to rank 2 (8 B, slot 0, through recording); "
-            "FAB_CHECK=1 finds ranks that call different things\n");
+            "FAB_CHECK=1 finds ranks that make different calls\n");
   EXPECT_THAT(heard_after(watch, seconds(60)), IsEmpty());
   EXPECT_FALSE(run.done()) << "without FAB_WAIT_TIMEOUT a wait never ends by itself";
   end(run);

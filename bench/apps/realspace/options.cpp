@@ -64,20 +64,21 @@ void validate(const Options& options) {
 void add_options(CLI::App& app, Options& options) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("molecule", options.molecule_path, ".xyz file, coordinates in angstrom");
-  add_length(app, "--spacing", options.spacing_bohr, "Distance of grid points");
+  add_length(app, "--spacing", options.spacing_bohr, "Distance between grid points");
   add_length(app, "--radius", options.radius_bohr, "The grid holds all points closer than this to an atom");
   add_length(app, "--softening", options.softening_bohr, "s in the potential -Z / sqrt(r^2 + s^2) of an atom");
-  app.add_option("--max-iterations", options.limits.max_iterations, "Give up after this many")->capture_default_str();
-  app.add_option("--tolerance", options.limits.tolerance,
-                 "Of the residual, in hartree; 0: run --max-iterations, whatever the residual")
+  app.add_option("--max-iterations", options.limits.max_iterations, "Largest number of iterations")
       ->capture_default_str();
-  auto* serial = app.add_flag("--serial", options.serial, "The whole grid in this process, without MPI");
+  app.add_option("--tolerance", options.limits.tolerance,
+                 "Tolerance of the residual, in hartree; 0: always run --max-iterations")
+      ->capture_default_str();
+  auto* serial = app.add_flag("--serial", options.serial, "Compute the whole grid in this process, without MPI");
   const std::map<std::string, std::vector<Transport>> transports = {
       {"fab", {Transport::fab}}, {"mpi", {Transport::mpi}}, {"both", {Transport::fab, Transport::mpi}}};
   app.add_option_function<std::string>(
          "--transport", [&options, transports](const std::string& name) { options.transports = transports.at(name); },
-         "What carries the ghost values: fab's MPI_Ineighbor_xchgv, the MPI library's own MPI_Ineighbor_alltoallv, or "
-         "both, taking turns within the run")
+         "Transport of the ghost values: fab's MPI_Ineighbor_xchgv, the MPI library's own MPI_Ineighbor_alltoallv, or "
+         "both in turns")
       ->check(CLI::IsMember({"fab", "mpi", "both"}))
       ->default_str("fab")
       ->excludes(serial);
@@ -85,13 +86,13 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_flag("--quiet", options.quiet, "Print nothing but errors");
   app.add_option("--image", options.image_path, "Write a picture of the density in the molecular plane (PNG)");
-  app.add_option("--image-width", options.image_width_px, "Of the picture, in pixels")->capture_default_str();
-  app.add_option("--json", options.json_path, "Write a summary of the run");
+  app.add_option("--image-width", options.image_width_px, "Width of the picture in pixels")->capture_default_str();
+  app.add_option("--json", options.json_path, "Write a summary of the run to this file");
   app.add_option("--check-energy", options.expected_energy_hartree,
                  "Fail unless the energy, in hartree, equals this to 1e-10 relative");
   app.add_option("--report", options.report_paths,
-                 "Run nothing: tabulate summaries that --json wrote, the serial run's first, and fail when an energy "
-                 "differs from its by more than 1e-10 relative")
+                 "Instead of a run, print a table of summaries that --json wrote, the serial run's first; fail if an "
+                 "energy differs from the serial one by more than 1e-10 relative")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

@@ -248,14 +248,14 @@ TEST_F(Exchanges, ErrorsNameCallArgumentAndValue) {
               testing::HasSubstr("reduce_scatter: " + std::to_string(size() + 1) + " counts; the communicator has"));
   EXPECT_THAT(test::message_of([&] { reduce_scatter(world(), all, ones, ReduceOp::sum); }),
               testing::HasSubstr("reduce_scatter: " + std::to_string(size() + 1) +
-                                 " elements to send; the counts say " + ranks));
+                                 " elements to send; the counts add up to " + ranks));
   EXPECT_THAT(test::message_of([&] { reduce_scatter_block(world(), from, all.first(0), ReduceOp::sum); }),
               testing::HasSubstr("reduce_scatter_block: a vector of " + std::to_string(size() + 1)));
   EXPECT_THAT(test::message_of([&] { scan(world(), from.first(1), all, ReduceOp::sum); }),
               testing::HasSubstr("scan: 1 elements to send, " + std::to_string(size() + 1) + " to receive"));
   const Communicator line = world().cartesian({size()}, {false});
   EXPECT_THAT(test::message_of([&] { neighbor_allgather(line, from.first(1), all.first(1)); }),
-              testing::HasSubstr("neighbor_allgather: a buffer of 1 elements for 2 slots of 1"));
+              testing::HasSubstr("neighbor_allgather: the receive buffer has 1 elements; it needs 2 slots of 1"));
 }
 
 }  // namespace

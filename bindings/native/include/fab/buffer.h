@@ -79,7 +79,7 @@ template <class B>
 requires MultidimensionalView<B> &&(!HasBufferTraits<B>) [[nodiscard]] auto elements_of(B&& view) {
   if (!view.is_exhaustive())
     throw Error(Errc::invalid_argument,
-                "a view that is not exhaustive is no buffer; give a fab::Layout of its elements");
+                "the view is not exhaustive, so it is no buffer; pass its address and a fab::Layout");
   return std::span(view.data_handle(), static_cast<std::size_t>(view.mapping().required_span_size()));
 }
 template <class B>

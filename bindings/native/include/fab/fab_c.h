@@ -215,8 +215,7 @@ static inline fab_operation fab_scan(const void *send, void *recv, size_t count,
 static inline fab_operation fab_exscan(const void *send, void *recv, size_t count, fab_type type, fab_op op) {
   return fab_combining(FAB_OP_EXSCAN, send, recv, count, type, op);
 }
-/* In place, the root's own block is already in its place in `recv`. Other ranks send from `recv`, or receive into it.
- * */
+/* In place, the root's own block is already in its place in `recv`. Other ranks send from, or receive into, `recv`. */
 static inline fab_operation fab_gather(const void *send, void *recv, size_t count, fab_type type, int root) {
   return fab_rooted(fab_operation_of(FAB_OP_GATHER, send, recv, count, type), root);
 }

@@ -1,4 +1,4 @@
-// Waits that end after a time.
+// Waits with a limit of time.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace fab::detail {
 
-/// So long after now; for ever where the clock cannot tell.
+/// The time `time` from now; the latest possible time if the clock cannot represent it.
 template <class Number, class Period>
 [[nodiscard]] std::chrono::steady_clock::time_point time_after(std::chrono::duration<Number, Period> time) {
   using Clock = std::chrono::steady_clock;
@@ -16,17 +16,17 @@ template <class Number, class Period>
   return now + std::chrono::ceil<Clock::duration>(time);
 }
 
-/// The waits for so long, of what can be waited for until a time.
+/// The waits that take a duration, for a class Self with waits until a point in time.
 template <class Self>
 class TimedWaits {
  public:
-  /// Waits for so long at most: whether it is complete. If it is not, it stays active. Throws like wait, but for
-  /// timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT.
+  /// Waits at most `time`. Returns whether the operation is complete; if not, it stays active. Throws like wait, except
+  /// for timed_out: the caller's limit replaces FAB_WAIT_TIMEOUT.
   template <class Number, class Period>
   [[nodiscard]] bool wait_for(std::chrono::duration<Number, Period> time) {
     return static_cast<Self&>(*this).wait_until(time_after(time));
   }
-  /// The same without exceptions.
+  /// wait_for without exceptions.
   template <class Number, class Period>
   [[nodiscard]] Result<bool> try_wait_for(std::chrono::duration<Number, Period> time) {
     return static_cast<Self&>(*this).try_wait_until(time_after(time));
