@@ -1,5 +1,5 @@
-// What fab costs while nothing happens: processor time of a process with an open context, idle and with a receive
-// pending; and memory for each rank of a ring. A native program: no MPI library in the process.
+// Measures the cost of fab while nothing happens: processor time of a process with an open context, idle and with a
+// receive pending; and memory of each rank of a ring. A native program: no MPI library in the process.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

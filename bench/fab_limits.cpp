@@ -1,4 +1,4 @@
-// What the machine can do within a node, with no library between: two processes send each other two messages at once.
+// Measures what the machine can do within a node, without a library: two processes send each other two messages.
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// A caller's two buffers in the order of BufferId.
+// The two buffers of a caller, in the order of BufferId.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The shape of a collective call: all that its algorithms may know.
+// The shape of a collective call: everything that its algorithms may depend on.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The calls that have plans, as the first word of a plan's key.
+// The kinds of calls that have plans. The kind is the first word of a plan's key.
 #pragma once
 
 #include <cstdint>

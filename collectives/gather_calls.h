@@ -1,4 +1,4 @@
-// The calls that bring blocks of all ranks together, or hand them out.
+// The calls that collect blocks from all ranks, or distribute blocks to them.
 #pragma once
 
 #include "collectives/call.h"

@@ -1,4 +1,4 @@
-// The blocks of all ranks as they come together in the receive buffer.
+// The blocks of all ranks in the receive buffer of a gather.
 #pragma once
 
 #include "collectives/call.h"

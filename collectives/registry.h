@@ -1,4 +1,4 @@
-// The algorithms that exist.
+// The registry of algorithms: name, description, restriction and builder of each.
 #pragma once
 
 #include <span>

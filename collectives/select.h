@@ -1,4 +1,4 @@
-// Which algorithm does a call.
+// Selects the algorithm of a call.
 #pragma once
 
 #include "collectives/registry.h"

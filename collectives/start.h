@@ -1,4 +1,4 @@
-// Starting collective calls.
+// Starts collective calls.
 #pragma once
 
 #include <memory>

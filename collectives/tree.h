@@ -1,4 +1,4 @@
-// Trees of ranks, and what travels along them. Ranks are counted from the tree's root.
+// Trees of ranks, and the messages along them. Ranks are numbered relative to the tree's root.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Vectors in one piece, which algorithms may cut, whatever layout the caller's blocks have.
+// Vectors in contiguous memory, which algorithms may cut into parts, for blocks of any layout.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a call is called where calls are compared (FAB_CHECK).
+// Describes a call in words, for comparisons between ranks (FAB_CHECK).
 #pragma once
 
 #include <string>

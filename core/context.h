@@ -1,4 +1,4 @@
-// One rank's part in a job, as the floors above see it.
+// A context: one rank's part in a job, as the layers above the core see it.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What fab asks of a way to move bytes between two ranks. One implementation per folder of providers/.
+// The provider interface: what fab needs of a transport between two ranks. One implementation per folder of providers/.
 #pragma once
 
 #include <sys/uio.h>

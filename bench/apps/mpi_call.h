@@ -1,4 +1,4 @@
-// Return codes of MPI become exceptions.
+// Converts return codes of MPI to exceptions.
 #ifndef BENCH_APPS_MPI_CALL_H
 #define BENCH_APPS_MPI_CALL_H
 

@@ -1,4 +1,4 @@
-// One of the ways to make an exchange that are timed against each other.
+// A contestant: one of the implementations of an exchange that are timed against each other.
 #pragma once
 
 #include <functional>

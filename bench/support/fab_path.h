@@ -1,4 +1,4 @@
-// How fab reaches the others in this job.
+// The provider through which fab reaches the other ranks of this job.
 #pragma once
 
 #include <string>

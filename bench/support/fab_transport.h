@@ -1,4 +1,4 @@
-// What fab talks through in this job.
+// The transport that fab uses in this job.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The exchanges as a user of an MPI library makes them today. Nothing here is of one library.
+// The exchanges as users of an MPI library write them today. Nothing here depends on a particular library.
 #pragma once
 
 #include <mpi.h>

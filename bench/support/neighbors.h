@@ -1,4 +1,4 @@
-// Who exchanges with whom.
+// The neighbours of each rank in a benchmark.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// A non-blocking call in its two halves.
+// A non-blocking call as two functions: start and wait.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// A way out that costs nothing: sends are done when they are posted, receives end when they are told to.
+// A provider that costs nothing: sends are complete when they are posted, receives when the benchmark says so.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What fab_overlap hides behind a computation: exchanges between neighbours, or a collective.
+// The subjects of fab_overlap, which a computation hides: neighbour exchanges or a collective.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What is left of many measurements of one thing.
+// Statistics of repeated measurements.
 #pragma once
 
 #include <vector>

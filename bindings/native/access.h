@@ -1,4 +1,4 @@
-// What the classes of the native API keep to themselves: for libfab's own sources, its other bindings, tools and tests.
+// Access to the private parts of the native API's classes, for libfab's own sources, other bindings, tools and tests.
 #pragma once
 
 #include <memory>

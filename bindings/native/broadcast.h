@@ -1,4 +1,4 @@
-// Broadcasts between calls that make communicators.
+// Broadcasts that the calls which make communicators use.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the handles of the C API are, and how failures become codes.
+// The handles of the C API, and the conversion of exceptions to error codes.
 #pragma once
 
 #include <exception>

@@ -1,4 +1,4 @@
-// Operations of the C API: from a C program's description to that of the C++ API.
+// Operations of the C API: converts a C program's fab_operation to a call of the C++ API.
 #include <array>
 #include <optional>
 

@@ -1,4 +1,4 @@
-// The one place where a context gets its parts: launcher, configuration and the providers that exist.
+// Assembles a context from its parts: launcher, configuration and providers. No other place does.
 #pragma once
 
 #include <memory>

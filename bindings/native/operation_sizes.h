@@ -1,4 +1,4 @@
-// The sizes of a call's buffers, and what is wrong with them.
+// Checks the sizes of a call's buffers.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Which rank of a communicator gets which place of a topology. Rank 0 decides, as it alone needs to know the nodes of
-// all ranks, and tells the others.
+// Decides which rank of a communicator takes which place of a topology. Rank 0 decides, as only it needs to know the
+// nodes of all ranks, and tells the others.
 #pragma once
 
 #include <cstdint>

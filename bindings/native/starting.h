@@ -1,4 +1,4 @@
-// What the calls of the native API have in common.
+// Helpers that the calls of the native API share.
 #pragma once
 
 #include "bindings/native/access.h"

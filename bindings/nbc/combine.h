@@ -1,4 +1,4 @@
-// The local operations of schedules: what NBC_Sched_copy and NBC_Sched_op, NBC_Copy and NBC_Operation do.
+// The local operations of schedules, behind NBC_Sched_copy, NBC_Sched_op, NBC_Copy and NBC_Operation.
 #pragma once
 
 #include <mpi.h>

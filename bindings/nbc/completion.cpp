@@ -1,4 +1,4 @@
-// Waiting and testing.
+// Waiting for and testing operations (NBC_Wait, NBC_Test and the calls on arrays of handles).
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Schedules that users build: what NBC_Schedule points to.
+// Schedules that users build: the objects that NBC_Schedule points to.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// NBC_Sched_... and NBC_Start: schedules in the user's hands.
+// The calls that build and start users' schedules (NBC_Sched_..., NBC_Start).
 #include <cstdlib>
 #include <memory>
 #include <mutex>

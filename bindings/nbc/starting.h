@@ -1,4 +1,4 @@
-// Starting fab's collectives from MPI's arguments.
+// Starts fab's collectives from MPI's arguments.
 #pragma once
 
 #include "bindings/mpi/calls/arguments.h"

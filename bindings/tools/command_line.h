@@ -1,4 +1,4 @@
-// Reading a tool's command line.
+// Parses the command line of a tool.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// fab_info: what this fab is, what it would use here and why, every variable with its value, the algorithms of the
-// collectives, and what a context counts.
+// fab_info: shows this build of fab, the provider that it would use here and why, every variable with its value, the
+// algorithms of the collectives, and the statistics of a context.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// fab_sim: what collectives cost on a network that need not exist.
+// fab_sim: predicts the cost of collectives on networks that need not exist.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// fab_info --map: how the mappings of a grid cut it between nodes.
+// fab_info --map: shows how mappings divide a grid of ranks between nodes.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// What a command-line tool prints arrives, or its exit status says that it did not.
+// Checks the output of a command-line tool: if it could not be written, the exit status says so.
 #pragma once
 
 #include <unistd.h>

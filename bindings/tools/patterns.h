@@ -1,4 +1,4 @@
-// What fab_sim can predict.
+// The collectives and algorithms that fab_sim can predict.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How far a tool is, on stderr.
+// A line on stderr that shows the progress of a tool.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Sizes, counts and times, as people write and read them.
+// Parses and prints sizes, counts and times in the form that people use.
 #pragma once
 
 #include <cstdint>

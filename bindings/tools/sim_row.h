@@ -1,4 +1,4 @@
-// What fab_sim says of one call of a collective.
+// One row of fab_sim's output: the prediction for one call of a collective.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// Memory that other processes of the node can map: a file without a name.
+// Memory that other processes of the node can map: files without a name.
 #pragma once
 
 #include <cstdint>

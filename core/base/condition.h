@@ -1,4 +1,4 @@
-// What a caller waits for, as others look at it.
+// The condition that a caller waits for, in a form that other threads can check.
 #pragma once
 
 namespace fab::core {

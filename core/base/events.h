@@ -1,4 +1,4 @@
-// Descriptors of the process's own that a thread sleeps on until another one raises them.
+// Event descriptors within a process: a thread sleeps on one until another thread raises it.
 #pragma once
 
 #include <poll.h>

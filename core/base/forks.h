@@ -1,4 +1,4 @@
-// What fork() leaves in a child is its parent's: it must not be used there, and nothing of it be given back.
+// Detects fork(): a child must not use or release the parent's resources.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How many processors this process may use, against the ranks that share the node.
+// The number of processors that this process may use, compared with the number of ranks on the node.
 #pragma once
 
 namespace fab::core {

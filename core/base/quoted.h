@@ -1,4 +1,4 @@
-// Text that fab did not write, in messages of fab's.
+// Quotes text of foreign origin for fab's messages.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a context counts, off the fast paths: for tests, people and fab_info.
+// The statistics of a context, counted off the fast paths, for tests, people and fab_info.
 #pragma once
 
 #include <array>

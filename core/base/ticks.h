@@ -1,4 +1,4 @@
-// A clock that costs next to nothing, for guesses: it may run at any pace, and jump.
+// A clock that costs almost nothing, for estimates: it may run at any speed, and may jump.
 #pragma once
 
 #include <chrono>

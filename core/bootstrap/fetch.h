@@ -1,4 +1,4 @@
-// What the stores have in common.
+// Helpers that all stores share.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// How a process knows that a launcher started it.
+// Detects whether a launcher started this process.
 #pragma once
 
 #include <optional>

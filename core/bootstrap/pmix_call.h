@@ -1,4 +1,4 @@
-// PMIx's statuses as fab's errors.
+// Converts PMIx's statuses to fab's errors.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What the PMIx server knows about the job.
+// Reads the description of the job from the PMIx server.
 #pragma once
 
 #include <pmix.h>

@@ -1,4 +1,4 @@
-// The store through which the ranks of a job find each other: what fab needs of a launcher, and no more.
+// The store through which the ranks of a job find each other: everything that fab needs of a launcher.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// An exchange that is made once and started again and again.
+// A persistent exchange: made once and started many times.
 #pragma once
 
 #include <memory>

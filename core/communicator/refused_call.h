@@ -1,4 +1,4 @@
-// A call that is refused uses up its place in the order of its communicator.
+// A call that is refused still takes its place in the order of its communicator's calls.
 #pragma once
 
 #include <utility>

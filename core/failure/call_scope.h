@@ -1,4 +1,4 @@
-// A communicator as failures see it.
+// A communicator as seen by the handling of failures.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Calls that ranks did not do, because their arguments were refused: their peers would wait for them for ever.
+// Calls that a rank refused because of their arguments: it tells its peers, which would otherwise wait for ever.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which processes of the job form a communicator.
+// The group of a communicator: its ranks, and the processes of the job that they are.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The ranks of a communicator, and what separates its traffic from that of others.
+// The ranks of a communicator, and the id that separates its messages from those of others.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Arithmetic on bytes that says so when 64 bits do not hold the result.
+// Arithmetic on byte offsets that throws if the result does not fit in 64 bits.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Compound layouts: each builds its loops and finds its bounds.
+// Constructors of compound layouts: each builds its loops and computes its bounds.
 #include <fmt/format.h>
 
 #include "core/layout/bounds.h"

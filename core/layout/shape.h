@@ -1,4 +1,4 @@
-// What the copies of one Layout share.
+// The shape that all copies of one Layout share.
 #pragma once
 
 #include <utility>

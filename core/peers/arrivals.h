@@ -1,4 +1,4 @@
-// Writes of peers into this rank's memory: which message each of them was.
+// Maps writes of peers into this rank's memory to the messages that they carry.
 #pragma once
 
 #include <array>

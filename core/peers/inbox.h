@@ -1,4 +1,4 @@
-// Messages that came before their receives, taken in so that they do not hold up the messages behind them.
+// The unexpected queue: messages that arrived before their receives, taken in so that they do not block later messages.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The processes that this one talks to: found on first use, never more of them than are really talked to.
+// The processes that this one communicates with, each looked up on first use.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What all ranks must have set alike. It travels with the addresses that ranks fetch when they first meet.
+// Settings that all ranks must share. They travel with the addresses that ranks fetch when they first meet.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The ways out of a process.
+// The transports of a process: its provider for the node and its provider for the network.
 #pragma once
 
 #include <memory>

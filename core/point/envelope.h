@@ -1,4 +1,4 @@
-// What travels between two ranks for their point-to-point messages.
+// The control messages between two ranks for their point-to-point messages.
 #pragma once
 
 #include <cstdint>

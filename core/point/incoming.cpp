@@ -1,4 +1,4 @@
-// What comes: envelopes, in the order in which their senders numbered them.
+// Handles arriving envelopes, in the order in which their senders numbered them.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Which message meets which receive, on one communicator.
+// Matches messages and receives of one communicator.
 #pragma once
 
 #include <list>

@@ -1,4 +1,4 @@
-// The two ends of a point-to-point message, as their callers see them.
+// The send and the receive operation of a point-to-point message, as their callers see them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What goes: messages and answers.
+// Sends messages and answers of point-to-point communication.
 #include <array>
 #include <cstring>
 #include <utility>

@@ -1,4 +1,4 @@
-// Posts that providers refused for now, and will be given again.
+// The backlog: posts that providers refused for now, to be repeated.
 #pragma once
 
 #include <cstddef>

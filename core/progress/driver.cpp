@@ -1,4 +1,4 @@
-// Driving by a caller that waits.
+// Progress by a caller that waits.
 #include <sched.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Callers that wait while another one polls: they sleep until it tells them that something has ended. Event loops of
-// the application are told by a descriptor.
+// Followers: callers that wait while another caller polls. They sleep until it reports that an operation has ended.
+// Event loops of the application are told through a descriptor.
 #pragma once
 
 #include <atomic>

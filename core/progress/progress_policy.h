@@ -1,4 +1,4 @@
-// What the progress thread does next: decided here, without a lock, a system call or a clock of its own.
+// The policy of the progress thread: decides what it does next, without a lock, a system call or a clock of its own.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Driving by the progress thread while no caller waits.
+// Progress by the progress thread while no caller waits.
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-// What the engine carries on when its time has come, without knowing what it is: a run.
+// A task that the engine continues when its time has come, without knowing its type; runs are tasks.
 #pragma once
 
 #include "core/base/engine_lock.h"

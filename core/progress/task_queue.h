@@ -1,4 +1,4 @@
-// What other threads ask a driver to do, and the descriptor that wakes a driver which sleeps.
+// The queue of tasks that other threads give to a driver, and the descriptor that wakes a driver that sleeps.
 #pragma once
 
 #include <poll.h>

@@ -1,6 +1,6 @@
-// What each operation does to two numbers: `in` comes from the lower ranks. This is compiled for several kinds of
-// processor, so the linker must not share any of it: it is for kernel_set.h only, has no linkage, and calls no function
-// of the standard library.
+// The arithmetic of each operation on two numbers; `in` comes from the lower ranks. This is compiled for several kinds
+// of processor, so the linker must not share any of it: it is for kernel_set.h only, has no linkage, and calls no
+// function of the standard library.
 #pragma once
 
 #include <concepts>

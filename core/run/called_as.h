@@ -1,4 +1,4 @@
-// With FAB_CHECK: what a rank calls, and what a run needs of the comparisons before and after it.
+// With FAB_CHECK: the description of a rank's call, and the hooks of a run into the comparisons before and after it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a run does when something goes wrong: it says what, takes back what will not come, tells others, or gives up.
+// Failures of a run: it records the error, cancels receives that cannot complete, tells its peers, or gives up.
 #include <fmt/format.h>
 
 #include <algorithm>

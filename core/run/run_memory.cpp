@@ -1,4 +1,4 @@
-// What a run does in this rank's memory: messages are packed and unpacked, blocks copied and reduced.
+// The local work of a run: packs and unpacks messages, copies and reduces blocks.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,4 +1,4 @@
-// A plan with the runs that were made of it: a run that has ended serves the next start.
+// A plan with the runs that were made of it. A run that has ended serves the next start.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Watches what callers wait for: the time-out of FAB_WAIT_TIMEOUT, and what is said and asked when nothing happens.
+// Watches operations that callers wait for: implements FAB_WAIT_TIMEOUT, and reports operations that make no progress.
 #pragma once
 
 #include <chrono>

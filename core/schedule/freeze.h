@@ -1,4 +1,4 @@
-// Lays the tables of a schedule out in one piece of memory.
+// Stores the tables of a schedule in one piece of memory.
 #pragma once
 
 #include <memory>

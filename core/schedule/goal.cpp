@@ -1,4 +1,4 @@
-// Schedules in GOAL.
+// Writes schedules in GOAL, the language of LogGOPSim.
 #include <fmt/format.h>
 
 #include <algorithm>

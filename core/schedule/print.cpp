@@ -1,4 +1,4 @@
-// Schedules as text and as drawings.
+// Writes schedules as text and as drawings.
 #include <fmt/format.h>
 
 #include <iterator>

@@ -1,4 +1,4 @@
-// Reading a committed schedule.
+// Reads a committed schedule.
 #include <cstring>
 #include <string>
 

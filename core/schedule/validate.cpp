@@ -1,4 +1,4 @@
-// What the bytes of a schedule must fulfil, so that those who read and execute it need no checks of their own.
+// Validates the bytes of a schedule, so that code that reads and executes it needs no checks.
 #include <algorithm>
 #include <string>
 

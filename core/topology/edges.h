@@ -1,4 +1,4 @@
-// Pairing of edges by order of appearance.
+// Pairs edges by their order of appearance.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// How a rank that sleeps is woken by others of its node, and learns of their end.
+// Wakes a sleeping rank of the same node, and tells it of the end of the others.
 #pragma once
 
 #include <cstdint>

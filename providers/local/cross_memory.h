@@ -1,4 +1,4 @@
-// Reading and writing what lies in another process's memory, where the kernel lets one.
+// Reads and writes memory of another process, if the kernel permits it.
 #pragma once
 
 #include <cstdint>

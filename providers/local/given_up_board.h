@@ -1,4 +1,4 @@
-// Where a rank shows the others of its node which calls it has given up by the fault of ranks that are lost.
+// The place where a rank shows the others of its node the calls that it abandoned because of lost ranks.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What goes on between this rank and one other of its node: matching, and the transfer of long messages.
+// The link between this rank and one other rank of its node: matching, and the transfer of long messages.
 //
 // A short message is copied into the ring at once and copied out by its receive. A long one is announced. When a
 // receive waits for it the receiver copies it from the sender's memory, which it maps (fab's own) or has the kernel

@@ -1,4 +1,4 @@
-// Long messages: how they are read, by the receiver alone or with the sender's help, or sent in chunks.
+// Long messages within a node: the receiver copies them, alone or with the sender's help, or they travel in chunks.
 #include <algorithm>
 #include <utility>
 

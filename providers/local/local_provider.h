@@ -1,4 +1,4 @@
-// Between the ranks of one node: through memory that they share.
+// The provider for ranks of one node: it uses memory that they share.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Memory of fab's own (core/base/shared_heap.h): the receiver maps the sender's, and copies straight out of it.
+// Memory of fab's own (core/base/shared_heap.h): the receiver maps the sender's memory and copies directly from it.
 #pragma once
 
 #include <sys/uio.h>

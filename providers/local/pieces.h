@@ -1,4 +1,4 @@
-// A message's memory as a list of pieces that is walked once.
+// The memory of a message as a list of pieces that is walked once.
 #pragma once
 
 #include <sys/uio.h>

@@ -1,4 +1,4 @@
-// The memory that a rank shares with the others of its node: a head, and a ring for each rank that it sends to.
+// The memory that a rank shares with the others of its node: a head, and one ring for each rank that it sends to.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// How a rank that sleeps and those that publish something for it never miss each other.
+// The flag that keeps a sleeping rank and the ranks that publish data for it from missing each other.
 #pragma once
 
 #include <atomic>

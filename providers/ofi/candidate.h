@@ -1,4 +1,4 @@
-// A libfabric provider on one device or interface, and what speaks for it.
+// A candidate: a libfabric provider on one device or interface, and the reasons for and against it.
 #pragma once
 
 #include <string>

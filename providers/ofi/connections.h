@@ -1,4 +1,4 @@
-// The TCP connections that a libfabric provider keeps to itself.
+// Finds the TCP connections that a libfabric provider does not show.
 #pragma once
 
 #include <sys/socket.h>

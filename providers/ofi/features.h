@@ -1,4 +1,4 @@
-// What fab uses of a libfabric provider, and what it does without there.
+// The features of a libfabric provider that fab uses, and what fab does without each of them.
 #pragma once
 
 #include <cstddef>

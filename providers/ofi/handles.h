@@ -1,4 +1,4 @@
-// Owning handles for libfabric's objects, and its error codes as fab's errors.
+// Owning handles for libfabric's objects, and the conversion of its error codes to fab's errors.
 #pragma once
 
 #include <fmt/format.h>

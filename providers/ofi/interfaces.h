@@ -1,4 +1,4 @@
-// The machine's network interfaces: which one carries an address, and which one leads to other nodes.
+// The network interfaces of the machine: the one that carries an address, and the one that leads to other nodes.
 #pragma once
 
 #include <sys/socket.h>

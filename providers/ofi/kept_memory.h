@@ -1,4 +1,4 @@
-// Memory that stays registered for longer than one message, found by its address.
+// Memory that stays registered for longer than one message, found by address.
 #pragma once
 
 #include <sys/uio.h>

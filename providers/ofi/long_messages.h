@@ -1,4 +1,4 @@
-// Messages that are longer than the provider carries at once.
+// Messages that are longer than the provider can carry at once.
 #pragma once
 
 #include <sys/uio.h>

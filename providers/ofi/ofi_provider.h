@@ -1,4 +1,4 @@
-// Any libfabric provider with reliable datagram endpoints and tagged messages.
+// The libfabric provider: works with any that has reliable datagram endpoints and tagged messages.
 #pragma once
 
 #include <rdma/fi_rma.h>

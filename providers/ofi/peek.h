@@ -1,4 +1,4 @@
-// A receive of any message that looks before it takes.
+// A receive of any message that looks at it before it takes it.
 #pragma once
 
 #include <cstdint>

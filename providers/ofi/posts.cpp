@@ -1,4 +1,4 @@
-// What OfiProvider posts: messages, their parts where they are long, writes, and the registered memory of all of them.
+// The posts of OfiProvider: messages, the parts of long ones, writes, and the registered memory of all of them.
 #include <sys/random.h>
 #include <unistd.h>
 

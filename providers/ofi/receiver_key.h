@@ -1,4 +1,4 @@
-// How a rank tells what ranks of its job send to it from what a stranger sends.
+// Tells messages from ranks of the job apart from those of strangers.
 #pragma once
 
 #include <cstdint>

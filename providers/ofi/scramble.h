@@ -1,4 +1,4 @@
-// Keyed functions of numbers: one that can be undone, and one that nobody can compute without its key.
+// Keyed functions of numbers: one that can be inverted, and one that cannot be computed without its key.
 #pragma once
 
 #include <array>

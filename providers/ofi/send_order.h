@@ -1,4 +1,4 @@
-// The order of messages of one tag to one peer, where the provider keeps none.
+// Keeps the order of messages of one tag to one peer, if the provider does not.
 #pragma once
 
 #include <sys/uio.h>

@@ -1,4 +1,4 @@
-// How OfiProvider tells what comes from its job from what comes from strangers, and receives any message: see Peek.
+// Drops messages of strangers in OfiProvider, and receives any message of the job: see Peek.
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,4 +1,4 @@
-// Which libfabric providers could carry fab here, in order of preference, and why.
+// Lists the libfabric providers that could carry fab here, in order of preference, with reasons.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What ranks do where processors pay G, and what it has to wait for.
+// The actions of ranks if processors pay G, and the resources that each action waits for.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Operations that end early: ranks die, receives are taken back.
+// Operations that end early: ranks fail, receives are cancelled.
 #include <fmt/format.h>
 
 #include <iterator>

@@ -1,4 +1,4 @@
-// Where messages and receives meet.
+// Matches messages and receives.
 #pragma once
 
 #include <cstdint>

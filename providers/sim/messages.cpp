@@ -1,4 +1,4 @@
-// What becomes of messages and writes on their way.
+// Delivers messages and writes.
 #include <fmt/format.h>
 
 #include <algorithm>

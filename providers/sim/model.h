@@ -1,5 +1,5 @@
-// What messages cost: LogGP (Alexandrov, Ionescu, Schauser, Scheiman: LogGP, SPAA 1995), by how far two ranks are
-// apart.
+// The cost of messages by LogGP (Alexandrov, Ionescu, Schauser, Scheiman: LogGP, SPAA 1995), depending on the distance
+// between two ranks.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Time, and polls. What ranks post is in posts.cpp, what becomes of it in messages.cpp and endings.cpp.
+// Virtual time and polls of the simulated network. posts.cpp, messages.cpp and endings.cpp have the rest.
 #include "providers/sim/network.h"
 
 #include <fmt/format.h>

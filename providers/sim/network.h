@@ -1,4 +1,4 @@
-// A network between the ranks of one process, in virtual time.
+// A simulated network between the ranks of one process, in virtual time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How kind a simulated network is.
+// Options of a simulated network: how much of its freedom it uses against the program.
 #pragma once
 
 #include <cstdint>

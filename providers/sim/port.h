@@ -1,4 +1,4 @@
-// One rank's end of a simulated network: what it has posted, what has come, what it has not been told yet.
+// One rank's end of a simulated network: its posts, the messages that arrived, and completions not reported yet.
 #pragma once
 
 #include <sys/uio.h>

@@ -1,4 +1,4 @@
-// What ranks post.
+// The posts of ranks on a simulated network.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What schedules cost, without payload and without contexts: for a million ranks, where each does little.
+// Predicts the cost of schedules, without data and without contexts: for up to a million ranks, if each does little.
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// What a prediction is asked for and what it says: the values that predict() and the simulations share.
+// Input and output of a prediction: the values that predict() and the simulations share.
 #pragma once
 
 #include <cstdint>

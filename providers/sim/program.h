@@ -1,4 +1,4 @@
-// The schedules of all ranks, in few bytes.
+// The schedules of all ranks in compact form.
 #pragma once
 
 #include <cstdint>

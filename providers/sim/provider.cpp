@@ -1,4 +1,4 @@
-// What a rank sees of the network.
+// The simulated network as a rank's provider.
 #include <string>
 
 #include "providers/sim/network.h"

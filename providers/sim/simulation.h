@@ -1,4 +1,4 @@
-// Programs of all ranks, carried out in virtual time: what the ways to do so share.
+// Simulations of the programs of all ranks in virtual time: the part that all kinds share.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// One case of the fault matrix: four ranks in a ring do the same operation again and again, and something befalls the
-// last of them.
+// One case of the fault matrix: four ranks in a ring repeat one operation, and a fault hits the last of
+// them.
 #pragma once
 
 #include <cstddef>

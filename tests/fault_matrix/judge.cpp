@@ -1,4 +1,4 @@
-// Runs one case and judges what its ranks say.
+// Runs one case and judges the reports of its ranks.
 #include <signal.h>
 #include <unistd.h>
 

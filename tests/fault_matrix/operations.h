@@ -1,4 +1,4 @@
-// What the ranks of a fault case do, and whether the data was right.
+// The operations of the ranks in a fault case, and the check of their data.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What a network card's provider owes fab: two of its ends in this process, over what FAB_PROVIDER says.
+// Tests of a network card's provider against fab's needs: two of its ends in this process, selected by FAB_PROVIDER.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Visits every state that a protocol can come to.
+// Visits every state that a protocol can reach.
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// What the tests of the MPI binding share: communicators that free themselves, and the ranks of the job.
+// Helpers of the tests of the MPI binding: communicators that free themselves, and the ranks of the job.
 #pragma once
 
 #include <fab/mpi.h>

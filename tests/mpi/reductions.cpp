@@ -1,4 +1,4 @@
-// What MPI's operations and datatypes are to fab, against MPI_Reduce_local.
+// MPI's operations and datatypes as fab's reductions, against MPI_Reduce_local.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

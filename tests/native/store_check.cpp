@@ -1,4 +1,4 @@
-// The launcher's store under mpirun, without MPI in the process.
+// Tests of the launcher's store under mpirun, without MPI in the process.
 #include <gmock/gmock.h>
 
 #include <chrono>

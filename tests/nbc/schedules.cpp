@@ -1,4 +1,4 @@
-// Schedules of the user's own.
+// Schedules that the user builds.
 #include <algorithm>
 #include <cstdlib>
 #include <thread>

@@ -1,4 +1,4 @@
-// What the tests of the NBC binding share: datatypes to move, and calls against MPI's blocking ones.
+// Helpers of the tests of the NBC binding: datatypes to move, and comparisons with MPI's blocking calls.
 #pragma once
 
 #include <fab/nbc.h>

@@ -1,4 +1,4 @@
-// What a rank's kernel tells of its peers, with sockets of the test's own and a clock that the test turns.
+// The kernel's reports about peers (core/failure/lifelines.h), with the test's sockets and a clock that it turns.
 #include "core/failure/lifelines.h"
 
 #include <arpa/inet.h>

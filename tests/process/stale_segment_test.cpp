@@ -1,4 +1,4 @@
-// What a killed process leaves in /dev/shm is in nobody's way.
+// Segments that a killed process leaves in /dev/shm disturb no later job.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

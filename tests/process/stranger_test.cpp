@@ -1,4 +1,4 @@
-// A process of another user that sends to the ranks of a job reaches nobody, and disturbs nothing.
+// A process of another user that sends to the ranks of a job reaches none of them and disturbs nothing.
 #include "process/stranger.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// An address vector: what an fi_addr_t stands for.
+// An address vector: the addresses that fi_addr_t values stand for.
 #pragma once
 
 #include <rdma/fi_domain.h>

@@ -1,4 +1,4 @@
-// The same chances in every run of a process: what fails, fails again.
+// Pseudo-random decisions that are the same in every run: a failure can be repeated.
 #pragma once
 
 #include <cstdint>

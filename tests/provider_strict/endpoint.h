@@ -1,4 +1,4 @@
-// An endpoint that holds back what it is to send, and lets it go in any order that the profile allows.
+// An endpoint that holds messages back and releases them in any order that the profile allows.
 #pragma once
 
 #include <rdma/fi_endpoint.h>

@@ -1,4 +1,4 @@
-// What is below: libfabric's own TCP endpoint.
+// The layer below: libfabric's own TCP endpoint.
 #pragma once
 
 #include <rdma/fabric.h>

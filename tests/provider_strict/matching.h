@@ -1,4 +1,4 @@
-// Receives and the messages for them, by tag and source.
+// Matches receives and messages by tag and source.
 #pragma once
 
 #include <sys/uio.h>

@@ -1,4 +1,4 @@
-// What libfabric can ask of each of its objects.
+// The functions that libfabric calls on each of its objects.
 #pragma once
 
 #include <rdma/fabric.h>

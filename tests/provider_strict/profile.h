@@ -1,4 +1,4 @@
-// What a provider may demand and leave out, as one of the profiles in README.md.
+// The demands and the missing features of a provider, as one of the profiles in README.md.
 #pragma once
 
 #include <rdma/fabric.h>

@@ -1,4 +1,4 @@
-// The provider as libfabric sees it: what it offers, and its fabrics.
+// The provider as libfabric sees it: its capabilities and its fabrics.
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>

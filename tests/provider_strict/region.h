@@ -1,4 +1,4 @@
-// Registered memory, and who may still use it.
+// Registered memory, and the operations that may still use it.
 #pragma once
 
 #include <rdma/fi_domain.h>

@@ -1,4 +1,4 @@
-// That a persistent exchange registers its memory when it is made, and not when it is started.
+// A persistent exchange registers its memory when it is made, and not when it is started.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

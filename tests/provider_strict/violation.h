@@ -1,4 +1,4 @@
-// The end of a process that did what its provider's profile forbids.
+// Ends a process that did something that its provider's profile forbids.
 #pragma once
 
 #include <fmt/format.h>

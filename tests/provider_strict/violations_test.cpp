@@ -1,4 +1,4 @@
-// The strict provider itself: that it ends who breaks the rules of profile harsh, and says why.
+// Tests of the strict provider itself: it ends a program that breaks the rules of profile harsh, and reports the rule.
 #include <gtest/gtest.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>

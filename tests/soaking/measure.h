@@ -1,4 +1,4 @@
-// What a process holds.
+// Measures the memory and the descriptors that a process holds.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Waiting for what another thread does, or another rank.
+// Waits for conditions that another thread, or another rank, makes true.
 #pragma once
 
 #include <chrono>

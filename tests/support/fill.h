@@ -1,4 +1,4 @@
-// What tests fill buffers with.
+// Fills buffers with test data.
 #pragma once
 
 #include <algorithm>

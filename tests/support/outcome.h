@@ -1,4 +1,4 @@
-// What became of a post.
+// The outcome of a post.
 #pragma once
 
 #include "core/provider.h"

@@ -1,4 +1,4 @@
-// How long tests wait for what ought to come. Such limits are safety nets: they end what hangs, and no other verdict
+// Time limits of tests that wait for something. They are safety nets: they end a test that hangs, and no other verdict
 // depends on them.
 #pragma once
 

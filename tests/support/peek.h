@@ -1,4 +1,4 @@
-// Looking at a buffer while an exchange is in flight.
+// Reads a buffer while an exchange is in flight.
 #pragma once
 
 namespace fab::test {

@@ -1,4 +1,4 @@
-// Two ends of a provider in this process, and what moves from one to the other.
+// Two ends of a provider in this process, and the messages between them.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What reductions yield, element by element and without haste: written apart from the kernels.
+// The expected results of reductions, computed element by element, simply, and independently of the kernels.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Counts what operator new hands out in this program, thread by thread.
+// Counts the allocations by operator new in this program, per thread.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the typed calls take, and what must not compile.
+// The buffers that typed calls accept, and those that must not compile.
 #include "fab/buffer.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// FAB_CHECK: ranks that call different things all get an error that names two of the calls, whatever the calls are.
+// FAB_CHECK: ranks that make different calls all get an error that names two of the calls, for any kinds of calls.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// What every collective has to do, written down without any algorithm: the oracle of their tests.
+// The expected result of every collective, written down without any algorithm: the oracle of their tests.
 #pragma once
 
 #include <iosfwd>

@@ -1,4 +1,4 @@
-// What comes as an envelope and is none: lengths, ranks and numbers of a wire are not trusted.
+// Invalid envelopes: fab does not trust lengths, ranks and numbers from the wire.
 #include "core/point/envelope.h"
 
 #include <gtest/gtest.h>

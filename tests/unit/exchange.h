@@ -1,4 +1,4 @@
-// A neighbour exchange of all ranks of an InProcessJob, with its data and what must come of it.
+// A neighbour exchange of all ranks of an InProcessJob, with its data and the expected result.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What alltoall, alltoallv, reduce_scatter, scan and exscan have to do.
+// The expected results of alltoall, alltoallv, reduce_scatter, scan and exscan.
 #include <algorithm>
 #include <map>
 #include <tuple>

@@ -1,4 +1,4 @@
-// What the algorithms of alltoall, reduce_scatter and scan promise besides their result.
+// Promises of the algorithms of alltoall, reduce_scatter and scan besides their results.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A kernel that forbids what containers and hardened systems do.
+// Simulates a kernel that forbids the calls that containers and hardened systems forbid.
 #pragma once
 
 namespace fab::test {

@@ -1,4 +1,4 @@
-// What gather, scatter, allgather and their v-forms have to do.
+// The expected results of gather, scatter, allgather and their v-forms.
 #include <algorithm>
 #include <map>
 #include <numeric>

@@ -1,5 +1,5 @@
-// What gathers, scatters and allgathers promise besides their result: numbers of steps, one thing at a time, bounded
-// scratch; and calls that they refuse.
+// Promises of gathers, scatters and allgathers besides their results: numbers of steps, one operation at a time,
+// bounded scratch; and calls that they refuse.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -200,7 +200,7 @@ TEST(GatherCalls, RefuseWhatDoesNotFit) {
   expect_error(Errc::invalid_count, {"scatterv: rank 1", "7 bytes", "8 bytes"},
                [&] { make(Collective::scatterv, 1, false, blocks(8, 4), blocks(7, 1)); });
   for (const Collective collective : {Collective::gatherv, Collective::scatter})
-    expect_error(Errc::invalid_argument, {"in place on rank 2", "the root, 1"},
+    expect_error(Errc::invalid_argument, {"in place on rank 2", "the root, rank 1"},
                  [&] { make(collective, 2, true, blocks(8, 4), blocks(8, 4)); });
   EXPECT_NO_THROW(make(Collective::gather, 2, false, blocks(8, 1), {})) << "others than the root need no blocks of all";
 }

@@ -1,5 +1,5 @@
-// What a rank makes of the news that another one is lost: whose waits end, and what it tells its peers. The test turns
-// the clock.
+// How a rank reacts to the loss of another one: which waits end, and what it tells its peers. The test turns the
+// clock.
 #include "core/failure/losses.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Runs that start before everything they need is known.
+// Runs that start before their peers' addresses are known.
 #include <gmock/gmock.h>
 
 #include "core/run/wait.h"

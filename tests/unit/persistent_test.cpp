@@ -1,4 +1,4 @@
-// What a persistent exchange posts, keeps and gives back.
+// The posts of a persistent exchange, and the resources that it keeps and releases.
 #include "core/communicator/persistent.h"
 
 #include <gtest/gtest.h>

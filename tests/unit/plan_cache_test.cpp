@@ -1,4 +1,4 @@
-// When a call builds its schedule, and when it finds a plan.
+// When a call builds its schedule, and when it finds a cached plan.
 #include "core/communicator/plan_cache.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the progress thread does next, with a clock that the test turns.
+// The decisions of the progress thread's policy, with a clock that the test turns.
 #include "core/progress/progress_policy.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Where the progress thread runs, and what it leaves to the application's threads.
+// The processor of the progress thread, and that application threads keep theirs.
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <signal.h>

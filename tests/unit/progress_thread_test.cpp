@@ -1,5 +1,5 @@
-// Who drives: the progress thread while nobody waits, the waiting callers otherwise; and nobody while nothing is
-// active.
+// Drivers of progress: the progress thread while no caller waits, the waiting callers otherwise, and none while nothing
+// is active.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A provider that does nothing on its own: it writes down what is posted, and the test says what becomes of it.
+// A provider that does nothing on its own: it records the posts, and the test decides how each of them ends.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// A call that one rank refuses for its arguments: the others learn who has, and the next call meets no old messages.
+// A call that one rank refuses for its arguments: the others learn which, and the next call meets no old messages.
 #include "core/communicator/refused_call.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Communicators whose ranks may change places, on nodes that are pretended: a thread is a rank.
+// Communicators whose ranks may change places, on simulated nodes: a thread is a rank.
 #include <gmock/gmock.h>
 
 #include <algorithm>

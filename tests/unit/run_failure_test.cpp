@@ -1,4 +1,4 @@
-// What happens to a run when something of it fails.
+// Failures of a run.
 #include <gmock/gmock.h>
 
 #include "core/run/run.h"

@@ -1,4 +1,4 @@
-// Who keeps what alive while something is in flight; sequence numbers; memory.
+// Lifetimes while operations are in flight; sequence numbers; memory.
 #include <gmock/gmock.h>
 
 #include <set>

@@ -1,4 +1,4 @@
-// What a run posts, when, and in which order things may happen to it.
+// The posts of a run, their times, and the orders in which they may end.
 #include "core/run/run.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Blocks of random shape, with every byte's place written down, so that nothing of fab is needed to check a transfer.
+// Blocks of random shape with every byte's place listed, so that a transfer can be checked without fab.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Blocks of the tests of schedules: so many bytes in a row of a buffer.
+// Blocks for tests of schedules: contiguous bytes of a buffer.
 #pragma once
 
 #include <cstddef>

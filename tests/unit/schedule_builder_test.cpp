@@ -1,4 +1,4 @@
-// What commit refuses and what it makes of a schedule.
+// Schedules that commit refuses, and the changes that it makes to others.
 #include <gtest/gtest.h>
 
 #include <limits>

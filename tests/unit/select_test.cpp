@@ -1,4 +1,4 @@
-// The registry, and which algorithm does a call.
+// The registry, and the selection of algorithms.
 #include "collectives/select.h"
 
 #include <gmock/gmock.h>

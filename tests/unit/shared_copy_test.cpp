@@ -1,4 +1,4 @@
-// Long messages of a node that both their ends copy: who copies what, and that each byte comes.
+// Long messages within a node that both ends copy: the division of the work, and that every byte arrives.
 #include <gtest/gtest.h>
 
 #include <random>

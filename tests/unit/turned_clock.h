@@ -1,4 +1,4 @@
-// Clocks that do not go by themselves.
+// Clocks that only the test moves.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Reductions in runs, and who may call the user's.
+// Reductions with the user's functions: their place in runs, and the threads that may call them.
 #include <gmock/gmock.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// FAB_WAIT_TIMEOUT: waiting ends, with the names of those that were waited for. How much time passes is the test's to
-// say.
+// FAB_WAIT_TIMEOUT: waiting ends with an error that names the peers. The test turns the
+// clock.
 #include <gmock/gmock.h>
 
 #include <chrono>

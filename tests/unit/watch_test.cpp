@@ -1,4 +1,4 @@
-// What a wait says when nothing happens: by a clock that the test turns.
+// The log of a wait that makes no progress, by a clock that the test turns.
 #include "core/run/watch.h"
 
 #include <gmock/gmock.h>

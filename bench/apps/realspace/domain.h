@@ -1,4 +1,4 @@
-// One rank's share of the grid: the points it owns, the ghost points it reads, and what it trades with whom.
+// One rank's share of the grid: the points it owns, the ghost points it reads, and the values it exchanges.
 #ifndef BENCH_APPS_REALSPACE_DOMAIN_H
 #define BENCH_APPS_REALSPACE_DOMAIN_H
 

@@ -1,4 +1,4 @@
-// The one error that is the user's: every rank throws it alike, so one rank reports it and all end in order.
+// The one error that is the user's fault: every rank throws it alike, so one rank reports it and all end in order.
 #ifndef BENCH_APPS_REALSPACE_INPUT_ERROR_H
 #define BENCH_APPS_REALSPACE_INPUT_ERROR_H
 

@@ -1,4 +1,4 @@
-// Who owns which grid point.
+// The partition of the grid: the owner of each grid point.
 #ifndef BENCH_APPS_REALSPACE_PARTITION_H
 #define BENCH_APPS_REALSPACE_PARTITION_H
 

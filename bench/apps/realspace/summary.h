@@ -1,4 +1,4 @@
-// What a run found out: printed, written as JSON, compared with other runs.
+// The results of a run: printed, written as JSON, compared with other runs.
 #ifndef BENCH_APPS_REALSPACE_SUMMARY_H
 #define BENCH_APPS_REALSPACE_SUMMARY_H
 

@@ -1,4 +1,4 @@
-// What users give for one side of a call, checked and made what fab's calls take.
+// The arguments of one side of a call: checks what the user gave and converts it for fab's calls.
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// An exchange between neighbours, from the blocks that the user gives: equal ones, varied ones, or with a datatype
-// each.
+// Neighbour exchanges from the blocks that the user describes: equal blocks, blocks of different counts, or blocks with
+// a datatype each.
 #pragma once
 
 #include "bindings/mpi/calls/arguments.h"

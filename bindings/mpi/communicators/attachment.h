@@ -1,4 +1,4 @@
-// The fab communicator that hangs on an MPI communicator.
+// The fab communicator that belongs to an MPI communicator, kept as an attribute of the latter.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// The communicators that fab's calls take.
+// Checks that a communicator is one that fab's calls accept.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// Agreement of a communicator's ranks about its context id.
+// How the ranks of a communicator agree on its context id.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// MPI's process topologies as fab's.
+// Converts MPI's process topologies to fab's.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// MPI datatypes as layouts.
+// Converts MPI datatypes to fab's layouts.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// MPI_Type_create_darray: one process's part of an array that is dealt out over a grid of processes.
+// The layout of MPI_Type_create_darray: one process's part of an array that is distributed over a grid of processes.
 #pragma once
 
 #include <vector>

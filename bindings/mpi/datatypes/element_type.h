@@ -1,4 +1,4 @@
-// Predefined datatypes as elements that fab computes with.
+// Converts MPI's predefined datatypes to the element types that fab computes with.
 #pragma once
 
 #include <mpi.h>

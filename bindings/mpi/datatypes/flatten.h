@@ -1,4 +1,4 @@
-// From the constructor of a datatype to its layout.
+// Converts the constructor of an MPI datatype to a layout.
 #pragma once
 
 #include <mpi.h>

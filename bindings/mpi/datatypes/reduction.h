@@ -1,4 +1,4 @@
-// An MPI operation on an MPI datatype, as fab's reductions take it.
+// Converts an MPI operation on an MPI datatype to a reduction of fab's.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// From which objects of the process calls of MPI functions reach fab, and from which not.
+// Finds the objects of the process whose calls of MPI functions reach fab, and those whose calls do not.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What the dynamic linker has loaded into this process, and to what it bound the functions that each object calls.
+// The objects that the dynamic linker has loaded into this process, and the functions that their calls are bound to.
 #pragma once
 
 #include <cstdint>

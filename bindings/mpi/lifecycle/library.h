@@ -1,4 +1,4 @@
-// Which MPI library this binding was built for, and which one the process has.
+// Checks that the MPI library of the process is the one that this binding was built for.
 #pragma once
 
 namespace fab::mpi {

@@ -1,4 +1,4 @@
-// When fab opens in an MPI process, and when it closes.
+// Decides when fab opens in an MPI process, and when it closes.
 #pragma once
 
 #include "bindings/mpi/base/process_context.h"

@@ -1,4 +1,4 @@
-// The last messages before the transport closes.
+// The shutdown handshake: the last messages between ranks before the transport closes.
 #pragma once
 
 #include "core/context.h"

@@ -1,4 +1,4 @@
-// What the completion calls that take arrays do in one look, for the waiting and the testing form of each.
+// One pass of the completion calls that take arrays of requests, shared by the waiting and the testing form of each.
 #pragma once
 
 #include <mpi.h>

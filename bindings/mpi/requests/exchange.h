@@ -1,4 +1,4 @@
-// Exchanges that a user holds an MPI_Request for.
+// Exchanges for which a user holds an MPI_Request.
 //
 // The request is a persistent receive from nobody, which is never started: MPI takes it for inactive and keeps it, so
 // that it serves one exchange after the other. All that MPI does with requests fab does for these itself

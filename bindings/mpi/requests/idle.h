@@ -1,4 +1,4 @@
-// What a thread that waits for fab does for MPI.
+// Lets MPI make progress while a thread waits for fab.
 #pragma once
 
 #include "core/progress/engine.h"

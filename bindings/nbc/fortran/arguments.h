@@ -1,4 +1,4 @@
-// Arguments of Fortran programs as C's.
+// Converts arguments of Fortran programs to C's.
 #pragma once
 
 #include <mpi.h>

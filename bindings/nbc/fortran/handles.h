@@ -1,4 +1,4 @@
-// Handles of Fortran programs: numbers, for handles that fab keeps.
+// Handles of Fortran programs: integers that stand for handles which fab keeps.
 #pragma once
 
 #include <mpi.h>

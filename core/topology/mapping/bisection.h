@@ -1,4 +1,4 @@
-// Halving a grid between nodes.
+// Bisects a grid between nodes.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Orders of a grid's places in which nodes that take one place after another become bricks.
+// Orders of a grid's places in which nodes that take consecutive places become bricks.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Which node each place goes to: what mappings that know of nodes look for, and turn into a mapping at the end.
+// A placement: the node of each place. Mappings that know of nodes search for one and turn it into a mapping.
 #pragma once
 
 #include <span>

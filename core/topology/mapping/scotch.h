@@ -1,4 +1,4 @@
-// Graph partitioning by Scotch: the only way to it.
+// The interface to Scotch, the graph partitioner.
 #pragma once
 
 #include "core/topology/mapping/placement.h"

@@ -1,4 +1,4 @@
-// What the tests of the program (program.cpp) have in common.
+// Helpers that the tests of the program (program.cpp) share.
 #pragma once
 
 #include <cstdlib>

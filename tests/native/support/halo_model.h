@@ -1,4 +1,4 @@
-// What a halo exchange must leave in each cell: a function of the cell's place in the whole domain.
+// The expected value of each cell after a halo exchange: a function of the cell's place in the whole domain.
 #pragma once
 
 #include <cstdint>
