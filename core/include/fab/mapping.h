@@ -97,7 +97,7 @@ struct Cut {
   bool operator==(const Cut&) const = default;
 };
 
-/// What `mapping` cuts, with rank r on node nodes[r]. Throws Error(invalid_argument) unless all three have one
+/// The cut of `mapping`, with rank r on node nodes[r]. Throws Error(invalid_argument) unless all three have one
 /// size.
 [[nodiscard]] Cut cut(const Traffic& traffic, const Mapping& mapping, std::span<const int> nodes);
 

@@ -6,7 +6,7 @@
 //     same combining operation and blocks of the same size. Layouts may differ. Blocks may be empty.
 //   - The caller's own combining functions run on threads that wait or test, for any request, and not under a lock.
 //     The operation makes no progress until such a thread does. The functions must not call fab.
-//   - The same inputs on the same ranks give the same bits with the same algorithm, in whatever order messages arrive.
+//   - Equal inputs on the same ranks give equal bits with the same algorithm, in any order of the messages.
 //   - The algorithm of an operation depends on its bytes and on the number of ranks. FAB_ALGO_<COLLECTIVE> selects one
 //     (fab_info --algorithms lists them).
 //   - Throws Error(invalid_rank) for a root that is no rank, Error(invalid_count) for a block that is no whole number

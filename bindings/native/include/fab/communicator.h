@@ -48,13 +48,13 @@ class Communicator {
   /// gets no place.
   [[nodiscard]] Communicator cartesian(std::vector<int> dims, std::vector<bool> periodic, Reorder reorder = Reorder::no,
                                        std::span<const std::int64_t> weights = {}) const;
-  /// The same where ranks may be left over: these get none.
+  /// As above, but a rank that gets no place gets no communicator.
   [[nodiscard]] std::optional<Communicator> cartesian_if(std::vector<int> dims, std::vector<bool> periodic,
                                                          Reorder reorder = Reorder::no,
                                                          std::span<const std::int64_t> weights = {}) const;
   /// A graph, which all ranks give as a whole. Throws Error(invalid_topology), also on each rank that gets no place.
   [[nodiscard]] Communicator graph(std::vector<int> index, std::vector<int> edges, Reorder reorder = Reorder::no) const;
-  /// The same where ranks may be left over: these get none.
+  /// As above, but a rank that gets no place gets no communicator.
   [[nodiscard]] std::optional<Communicator> graph_if(std::vector<int> index, std::vector<int> edges,
                                                      Reorder reorder = Reorder::no) const;
   /// A distributed graph. Each rank gives the edges of the place with its number; these are its own edges unless ranks

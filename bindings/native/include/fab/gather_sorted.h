@@ -16,7 +16,7 @@ struct SortedPart {
   Rank source = 0;
   std::int64_t key = 0;
   std::size_t message_bytes = 0;  ///< size of the whole message
-  std::size_t offset = 0;         ///< of these bytes in the message
+  std::size_t offset = 0;         ///< position of these bytes in it
   std::span<const std::byte> bytes{};
 };
 
