@@ -17,7 +17,7 @@ namespace fab::core {
 
 class Engine;
 
-/// For a provider with Capabilities::early_messages_block. A receive of any message is posted and taken back at once:
+/// For a provider with Capabilities::early_messages_block. A receive of any message is posted and cancelled at once:
 /// it catches only what no posted receive was waiting for. Receives that come later look here first. Guarded by the
 /// engine's lock.
 class Inbox final : public Intake {
@@ -36,7 +36,7 @@ class Inbox final : public Intake {
 
   bool look_before_sleep(bool quiet) override FAB_REQUIRES(engine_lock);
   void polled(bool nothing_happened) override FAB_REQUIRES(engine_lock);
-  /// Point-to-point envelopes go there from now on, those that are here at once.
+  /// From now on point-to-point envelopes go to `envelope`; those that are here go there at once.
   using Forward = std::function<void(std::span<const std::byte>)>;
   void forward(Forward envelope) FAB_REQUIRES(engine_lock);
   /// As Provider::post_recv, which it calls unless the message is here. Tags match whether framed or not.
@@ -53,8 +53,8 @@ class Inbox final : public Intake {
     std::unique_ptr<std::byte[]> memory;
   };
   /// A message, or one of the parts of a long one.
-  struct Letter : Completion {
-    Letter(Inbox& its_inbox, std::uint64_t its_tag, std::uint64_t its_bytes);
+  struct UnexpectedMessage : Completion {
+    UnexpectedMessage(Inbox& its_inbox, std::uint64_t its_tag, std::uint64_t its_bytes);
 
     Inbox& inbox;
     std::uint64_t tag;
@@ -63,7 +63,7 @@ class Inbox final : public Intake {
     bool arrived = false;
   };
   /// By the tag without the mark of frames. Messages of one tag stay in their order.
-  using Letters = std::multimap<std::uint64_t, Letter>;
+  using Messages = std::multimap<std::uint64_t, UnexpectedMessage>;
 
   [[nodiscard]] std::uint64_t key(std::uint64_t tag) const noexcept { return tag & ~tags_.framed(); }
   /// Takes in one message if there is one that no receive waits for; returns whether something happened.
@@ -71,18 +71,18 @@ class Inbox final : public Intake {
   void caught(std::uint64_t bytes, std::uint64_t tag) FAB_REQUIRES(engine_lock);
   void caught_nothing(const Status& status) FAB_REQUIRES(engine_lock);
   void expect_later_parts(std::uint64_t tag, std::uint64_t message_bytes) FAB_REQUIRES(engine_lock);
-  void post_later_part(Letter& letter) FAB_REQUIRES(engine_lock);
-  void lost(const Letter& letter) FAB_REQUIRES(engine_lock);
+  void post_later_part(UnexpectedMessage& message) FAB_REQUIRES(engine_lock);
+  void lost(const UnexpectedMessage& message) FAB_REQUIRES(engine_lock);
 
   Engine& engine_;
   Provider& provider_;
   const TagFormat& tags_;
   Catch catch_ FAB_GUARDED_BY(engine_lock);
-  Letters letters_ FAB_GUARDED_BY(engine_lock);
+  Messages messages_ FAB_GUARDED_BY(engine_lock);
   Forward forward_ FAB_GUARDED_BY(engine_lock);
   std::uint64_t too_long_ FAB_GUARDED_BY(engine_lock) = 0;
-  int haste_ FAB_GUARDED_BY(engine_lock) = 0;  ///< looks that are still to be made at once
-  int polls_ FAB_GUARDED_BY(engine_lock) = 0;  ///< since the last look
+  int looks_at_once_ FAB_GUARDED_BY(engine_lock) = 0;  ///< looks that do not wait for kPollsPerLook polls
+  int polls_ FAB_GUARDED_BY(engine_lock) = 0;          ///< since the last look
 };
 
 }  // namespace fab::core

@@ -26,7 +26,7 @@ Link::Link(const Shared& shared, const SegmentName& peer, std::uint32_t number)
       peer_memory_(peer.process),
       out_memory_(shared.segment.make_ring(peer.place)),
       out_(*out_memory_.as<Ring>()),
-      rope_(peer, peer_.head(), shared.has_barriers) {}
+      peer_doorbell_(peer, peer_.head(), shared.has_barriers) {}
 
 PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion) {
   if (!end_.empty()) {
@@ -52,7 +52,7 @@ void Link::tell_whether_waiting() noexcept { out_.waits(refused_ || !answers_.em
 
 void Link::publish() noexcept {
   out_.publish();
-  rope_.pull();
+  peer_doorbell_.ring();
   if (!refused_) return;
   refused_ = false;
   tell_whether_waiting();
@@ -202,7 +202,7 @@ std::size_t Link::poll() {
   if (help_) events += help_on();
   if (!answers_.empty() || !outgoing_.empty()) events += write_answers() + write_chunks();
   // Only the peer's barriers keep the look at what it waits for behind the room that was made.
-  if (events > 0 && in_ != nullptr && (rope_.needs_fence() || in_->writer_waits())) rope_.pull();
+  if (events > 0 && in_ != nullptr && (peer_doorbell_.needs_fence() || in_->writer_waits())) peer_doorbell_.ring();
   if (!end_.empty() && busy() && !listen()) fail_all();
   return events;
 }

@@ -18,8 +18,8 @@
 
 #include "core/base/slots.h"
 #include "core/provider.h"
-#include "providers/local/bell.h"
 #include "providers/local/cross_memory.h"
+#include "providers/local/doorbell.h"
 #include "providers/local/mapped_memory.h"
 #include "providers/local/pieces.h"
 #include "providers/local/segment.h"
@@ -38,16 +38,16 @@ class Link {
     Segment& segment;
     std::size_t place;             ///< of this rank on the node
     std::size_t places;            ///< of the node
-    bool has_barriers;             ///< see BellRope
+    bool has_barriers;             ///< see RemoteDoorbell
     std::uint64_t longest_copied;  ///< up to here a message goes into the bulk memory unannounced
     std::uint64_t least_mapped;    ///< from here on one in mapped memory is announced all the same
-    const Bell& bell;
+    const Doorbell& doorbell;
     Traffic& traffic;
     CrossMemory& memory;
     OwnMemory& own_memory;
   };
 
-  /// Makes the ring to the peer, whose process the bell watches under that number. Throws Error(no_resources,
+  /// Makes the ring to the peer, whose process the doorbell watches under that number. Throws Error(no_resources,
   /// unreachable).
   Link(const Shared& shared, const SegmentName& peer, std::uint32_t number);
 
@@ -222,7 +222,7 @@ class Link {
   Mapping in_memory_;
   RingWriter out_;
   std::unique_ptr<RingReader> in_;  ///< once the peer has made its ring
-  BellRope rope_;
+  RemoteDoorbell peer_doorbell_;
 
   std::size_t pending_ = 0;  ///< receives and long sends
   core::Slots<Receive> receives_;

@@ -148,7 +148,7 @@ void Link::helped(const Clearance& clearance) {
 bool Link::may_help() const noexcept {
   const Traffic& traffic = shared_.traffic;
   return traffic.receives == 0 && traffic.fetched == sends_[help_->send].fetched && shared_.memory.writes() &&
-         shared_.bell.is_alive(number_);
+         shared_.doorbell.is_alive(number_);
 }
 
 // The sender's part. It tells in each poll what it did: the receiver waits for nobody who has stopped looking.

@@ -53,7 +53,7 @@ LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& lo
       places_(job.node_ranks.size()),
       place_(static_cast<std::size_t>(std::ranges::lower_bound(job.node_ranks, job.rank) - job.node_ranks.begin())),
       segment_(places_),
-      bell_(segment_.head()),
+      doorbell_(segment_.head()),
       memory_(way, log),
       shared_{.segment = segment_,
               .place = place_,
@@ -61,7 +61,7 @@ LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& lo
               .has_barriers = accept_barriers(),
               .longest_copied = longest_copied(way),
               .least_mapped = least_mapped(way),
-              .bell = bell_,
+              .doorbell = doorbell_,
               .traffic = traffic_,
               .memory = memory_,
               .own_memory = own_memory_},
@@ -69,7 +69,7 @@ LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& lo
                 .process = ::getpid(),
                 .descriptor = segment_.descriptor(),
                 .memory = segment_.memory(),
-                .bell = bell_.button(),
+                .doorbell = doorbell_.write_end(),
                 .cookie = segment_.head().cookie,
                 .place = place_},
       description_(fmt::format("shared memory (process {})", own_name_.process)),
@@ -98,11 +98,11 @@ PeerHandle LocalProvider::connect(std::string_view address) {
     throw Error(Errc::mismatch, fmt::format("its place on the node is {}; there are {}", peer.place, places_));
   const auto handle = static_cast<std::uint32_t>(links_.size());
   // The process is watched before its memory is opened, so it is this one whose end will be told.
-  bell_.watch(peer.process, handle);
+  doorbell_.watch(peer.process, handle);
   try {
     links_.push_back(std::make_unique<Link>(shared_, peer, handle));
   } catch (...) {
-    bell_.forget(handle);
+    doorbell_.forget(handle);
     throw;
   }
   processes_.push_back(peer.process);
@@ -144,20 +144,20 @@ bool LocalProvider::busy() const noexcept {
   return std::ranges::any_of(links_, [](const auto& link) { return link->busy(); });
 }
 
-// A bell that is armed and has been claimed by a sender sounds, or is about to: either way the sleeper wakes.
+// A sender that has claimed an armed doorbell has rung it, or is about to: either way the sleeper wakes.
 bool LocalProvider::may_sleep() {
-  if (!bell_.armed()) bell_.arm();
+  if (!doorbell_.armed()) doorbell_.arm();
   return std::ranges::none_of(links_, [](const auto& link) { return link->ready(); });
 }
 
 void LocalProvider::awake() {
-  if (!bell_.armed()) return;
-  bell_.disarm();
+  if (!doorbell_.armed()) return;
+  doorbell_.disarm();
   notice_ends();
 }
 
 void LocalProvider::notice_ends() {
-  for (const std::uint32_t handle : bell_.ended()) {
+  for (const std::uint32_t handle : doorbell_.ended()) {
     log_.write(LogLevel::debug, "process {} of this node has ended", processes_[handle]);
     links_[handle]->peer_ended(fmt::format("process {} of this node has ended", processes_[handle]));
   }

@@ -8,7 +8,7 @@
 #include "core/base/log.h"
 #include "core/bootstrap/store.h"
 #include "core/provider.h"
-#include "providers/local/bell.h"
+#include "providers/local/doorbell.h"
 #include "providers/local/link.h"
 #include "providers/local/segment.h"
 
@@ -42,10 +42,10 @@ class LocalProvider final : public Provider {
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] bool busy() const noexcept override;
-  [[nodiscard]] int wait_fd() const noexcept override { return bell_.descriptor(); }
+  [[nodiscard]] int wait_fd() const noexcept override { return doorbell_.descriptor(); }
   [[nodiscard]] bool may_sleep() override;
   void awake() override;
-  [[nodiscard]] bool is_deaf() const noexcept override { return !bell_.armed(); }
+  [[nodiscard]] bool is_deaf() const noexcept override { return !doorbell_.armed(); }
 
  private:
   void notice_ends();
@@ -54,7 +54,7 @@ class LocalProvider final : public Provider {
   std::size_t places_;
   std::size_t place_;
   Segment segment_;
-  Bell bell_;
+  Doorbell doorbell_;
   CrossMemory memory_;
   OwnMemory own_memory_;
   Link::Traffic traffic_;

@@ -131,7 +131,7 @@ std::size_t SegmentHead::bytes(std::size_t places) noexcept {
 }
 
 std::string SegmentName::text() const {
-  return fmt::format("{} {} {} {} {} {} {}", process, descriptor, memory, bell, cookie, place, node);
+  return fmt::format("{} {} {} {} {} {} {}", process, descriptor, memory, doorbell, cookie, place, node);
 }
 
 SegmentName SegmentName::parse(std::string_view text) {
@@ -139,7 +139,7 @@ SegmentName SegmentName::parse(std::string_view text) {
   read(text, name.process);
   read(text, name.descriptor);
   read(text, name.memory);
-  read(text, name.bell);
+  read(text, name.doorbell);
   read(text, name.cookie);
   read(text, name.place);
   name.node = text;

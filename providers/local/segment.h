@@ -80,7 +80,7 @@ struct SegmentName {
   long process = 0;
   int descriptor = -1;  ///< of its file; -1: it has none
   int memory = -1;      ///< then: the number of its System V segment
-  int bell = -1;        ///< the descriptor of the pipe's end that is written
+  int doorbell = -1;    ///< the descriptor of the pipe's end that is written
   std::uint64_t cookie = 0;
   std::size_t place = 0;  ///< on the node
 

@@ -15,7 +15,7 @@ constexpr const char* kLostWakeUp = "nobody can go on";
 /// What somebody does wrong.
 enum class Fault {
   none,
-  poller_disarms,       ///< it silences the bell, as the sleeper does when it wakes, and goes
+  poller_disarms,       ///< it silences the doorbell, as the sleeper does when it wakes, and goes
   finisher_goes,        ///< it has ended what the sleeper waits for, and does not call it
   poller_drains,        ///< the wake descriptor, as if the call were for it
   sleeper_misses_news,  ///< it does not look, under the lock, whether what it waits for has come since its last poll
@@ -131,7 +131,7 @@ class Rank {
     flag_.lower();
     drain(kSound);
   }
-  /// Calls are made under the lock; sounds may be added meanwhile.
+  /// Calls are made under the lock; rings may be added meanwhile.
   void drain(std::uint32_t what) {
     const std::uint32_t told = descriptors_.load();
     const std::uint32_t its = what == kCall ? told / kCall * kCall : told % kCall;
@@ -143,7 +143,7 @@ class Rank {
   ModelledMutex mutex_;
   local::BasicSleepFlag<Atomic> flag_{};
   Atomic<std::uint32_t> published_{};
-  Atomic<std::uint32_t> descriptors_{};  ///< of the bell and to be called, as poll(2) looks at both
+  Atomic<std::uint32_t> descriptors_{};  ///< of the doorbell and to be called, as poll(2) looks at both
   Atomic<std::uint32_t> done_{};
   // Under the lock.
   bool armed_ = false;

@@ -286,7 +286,7 @@ TEST_P(LocalProviderTest, WakesASleeper) {
   EXPECT_EQ(::poll(&descriptor, 1, 0), 1) << "the sleeper need not be the one who polls";
   right_.awake();
   ASSERT_TRUE(right_.may_sleep());
-  EXPECT_EQ(::poll(&descriptor, 1, 0), 0) << "the bell is silent again";
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 0) << "the doorbell is silent again";
 }
 
 // Whoever posts while another thread sleeps asks again.

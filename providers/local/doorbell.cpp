@@ -1,4 +1,4 @@
-#include "providers/local/bell.h"
+#include "providers/local/doorbell.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace fab::local {
 
 namespace {
 
-constexpr std::uint32_t kSound = ~0u;  ///< among the numbers of processes
+constexpr std::uint32_t kRung = ~0u;  ///< among the numbers of processes
 
 bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
 
@@ -37,67 +37,67 @@ bool add(int epoll, int descriptor, std::uint32_t number) noexcept {
 
 bool accept_barriers() noexcept { return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED); }
 
-Bell::Bell(SegmentHead& head) : head_(head), watched_(::epoll_create1(EPOLL_CLOEXEC)) {
+Doorbell::Doorbell(SegmentHead& head) : head_(head), watched_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!watched_.open()) fail("epoll_create1");
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_NONBLOCK | O_CLOEXEC) != 0) fail("pipe2");
-  sound_ = Descriptor(ends[0]);
-  button_ = Descriptor(ends[1]);
-  if (!add(watched_.get(), sound_.get(), kSound)) fail("epoll_ctl");
+  read_end_ = Descriptor(ends[0]);
+  write_end_ = Descriptor(ends[1]);
+  if (!add(watched_.get(), read_end_.get(), kRung)) fail("epoll_ctl");
   head_.issues_barriers = membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) ? 1 : 0;
 }
 
-void Bell::arm() noexcept {
+void Doorbell::arm() noexcept {
   armed_ = true;
   head_.sleeping.raise([this] {
     if (head_.issues_barriers != 0) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
   });
 }
 
-void Bell::disarm() noexcept {
+void Doorbell::disarm() noexcept {
   armed_ = false;
   head_.sleeping.lower();
-  std::array<char, 64> sounds{};
-  while (::read(sound_.get(), sounds.data(), sounds.size()) == static_cast<ssize_t>(sounds.size())) {
+  std::array<char, 64> rings{};
+  while (::read(read_end_.get(), rings.data(), rings.size()) == static_cast<ssize_t>(rings.size())) {
   }
 }
 
-void Bell::watch(long process, std::uint32_t number) {
+void Doorbell::watch(long process, std::uint32_t number) {
   if (processes_.size() <= number) processes_.resize(number + 1);
   processes_[number] = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   if (processes_[number].open()) static_cast<void>(add(watched_.get(), processes_[number].get(), number));
 }
 
-bool Bell::is_alive(std::uint32_t number) const noexcept {
+bool Doorbell::is_alive(std::uint32_t number) const noexcept {
   pollfd end{processes_[number].get(), POLLIN, 0};
   return end.fd >= 0 && ::poll(&end, 1, 0) == 0;
 }
 
-std::vector<std::uint32_t> Bell::ended() {
+std::vector<std::uint32_t> Doorbell::ended() {
   std::array<epoll_event, 8> events{};
   std::vector<std::uint32_t> numbers;
   const int count = ::epoll_wait(watched_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const std::uint32_t number = events[static_cast<std::size_t>(i)].data.u32;
-    if (number == kSound) continue;
+    if (number == kRung) continue;
     numbers.push_back(number);
     processes_[number] = Descriptor();
   }
   return numbers;
 }
 
-BellRope::BellRope(const SegmentName& name, SegmentHead& head, bool own_process_has_barriers)
+RemoteDoorbell::RemoteDoorbell(const SegmentName& name, SegmentHead& head, bool own_process_has_barriers)
     : head_(&head), needs_fence_(!own_process_has_barriers || head.issues_barriers == 0) {
-  const std::string path = fmt::format("/proc/{}/fd/{}", name.process, name.bell);
-  // For reading, too: a pipe that nobody reads any more would end this process by a signal.
-  button_ = Descriptor(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  if (!button_.open()) fail_at_process(name.process, path);
+  const std::string path = fmt::format("/proc/{}/fd/{}", name.process, name.doorbell);
+  // For reading, too: a write to a pipe without a reader would end this process by a signal.
+  write_end_ = Descriptor(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  if (!write_end_.open()) fail_at_process(name.process, path);
 }
 
-// A full pipe sounds already; a rank that has ended hears nothing.
-void BellRope::ring() noexcept {
-  const char sound = 0;
-  [[maybe_unused]] const ssize_t written = ::write(button_.get(), &sound, 1);
+// A full pipe wakes the rank anyway; after the end of the rank nothing reads the pipe.
+void RemoteDoorbell::wake() noexcept {
+  const char ring = 0;
+  [[maybe_unused]] const ssize_t written = ::write(write_end_.get(), &ring, 1);
 }
 
 }  // namespace fab::local

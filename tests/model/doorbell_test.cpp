@@ -14,17 +14,17 @@ namespace {
 
 constexpr const char* kLostWakeUp = "nobody can go on";
 
-/// What keeps a look behind the store before it; see BellRope::needs_fence().
+/// What keeps a look behind the store before it; see RemoteDoorbell::needs_fence().
 enum class Fence { none, of_sleeper, of_publisher };
 
-/// The flag and the pipe of providers/local/bell.h, with the order of its calls.
-class Bell {
+/// The flag and the pipe of providers/local/doorbell.h, with the order of its calls.
+class Doorbell {
  public:
-  Bell(Explorer& explorer, Fence fence) : explorer_(explorer), fence_(fence) {}
+  Doorbell(Explorer& explorer, Fence fence) : explorer_(explorer), fence_(fence) {}
 
   void reset() {
     flag_ = {};
-    sounds_ = {};
+    rings_ = {};
   }
   void arm() {
     flag_.raise([this] {
@@ -33,22 +33,22 @@ class Bell {
   }
   /// What the kernel does when it sleeps and wakes orders memory.
   void sleep() {
-    while (sounds_.load() == 0) explorer_.pause();
+    while (rings_.load() == 0) explorer_.pause();
   }
   void disarm() {
     flag_.lower();
-    sounds_.exchange(0);
+    rings_.exchange(0);
   }
   [[nodiscard]] bool fenced() const { return fence_ == Fence::of_publisher; }
-  void pull() {
-    if (flag_.claim(fenced())) sounds_.fetch_add(1);
+  void ring() {
+    if (flag_.claim(fenced())) rings_.fetch_add(1);
   }
 
  private:
   Explorer& explorer_;
   Fence fence_;
   local::BasicSleepFlag<Atomic> flag_{};
-  Atomic<std::uint32_t> sounds_{};
+  Atomic<std::uint32_t> rings_{};
 };
 
 struct Publishing {
@@ -59,41 +59,43 @@ struct Publishing {
 
 std::string publish_to_a_sleeper(Fence fence, const Publishing& how) {
   Explorer explorer;
-  Bell bell(explorer, fence);
+  Doorbell doorbell(explorer, fence);
   Atomic<std::uint32_t> published{};
   const auto publisher = [&] {
     for (std::uint32_t number = 1; number <= how.times; ++number) {
       published.store(number, std::memory_order_release);
-      bell.pull();
+      doorbell.ring();
     }
   };
   const auto sleeper = [&] {
     const auto all_came = [&] { return published.load(std::memory_order_acquire) == how.times; };
     while (!all_came()) {
-      bell.arm();
-      if (!how.looks_again || !all_came()) bell.sleep();
-      bell.disarm();
+      doorbell.arm();
+      if (!how.looks_again || !all_came()) doorbell.sleep();
+      doorbell.disarm();
     }
   };
   const auto other = [&] {
-    if (how.other_rings) bell.pull();
+    if (how.other_rings) doorbell.ring();
   };
-  return explorer.explore([&] { bell.reset(); }, {publisher, sleeper, other}).failure;
+  return explorer.explore([&] { doorbell.reset(); }, {publisher, sleeper, other}).failure;
 }
 
-class BellModel : public testing::TestWithParam<Publishing> {};
+class DoorbellModel : public testing::TestWithParam<Publishing> {};
 
-TEST_P(BellModel, NoWakeUpIsLostWithABarrierOfTheSleeper) {
+TEST_P(DoorbellModel, NoWakeUpIsLostWithABarrierOfTheSleeper) {
   EXPECT_EQ(publish_to_a_sleeper(Fence::of_sleeper, GetParam()), "");
 }
 
-TEST_P(BellModel, NoWakeUpIsLostWithFencesOfThePublisher) {
+TEST_P(DoorbellModel, NoWakeUpIsLostWithFencesOfThePublisher) {
   EXPECT_EQ(publish_to_a_sleeper(Fence::of_publisher, GetParam()), "");
 }
 
-TEST_P(BellModel, WithoutEitherAWakeUpIsLost) { EXPECT_EQ(publish_to_a_sleeper(Fence::none, GetParam()), kLostWakeUp); }
+TEST_P(DoorbellModel, WithoutEitherAWakeUpIsLost) {
+  EXPECT_EQ(publish_to_a_sleeper(Fence::none, GetParam()), kLostWakeUp);
+}
 
-TEST_P(BellModel, TheSleeperMustLookAfterArming) {
+TEST_P(DoorbellModel, TheSleeperMustLookAfterArming) {
   Publishing how = GetParam();
   how.looks_again = false;
   EXPECT_EQ(publish_to_a_sleeper(Fence::of_sleeper, how), kLostWakeUp);
@@ -101,17 +103,17 @@ TEST_P(BellModel, TheSleeperMustLookAfterArming) {
 }
 
 // Both make the sleeper arm twice.
-INSTANTIATE_TEST_SUITE_P(Publishers, BellModel,
+INSTANTIATE_TEST_SUITE_P(Publishers, DoorbellModel,
                          testing::Values(Publishing{.times = 2}, Publishing{.times = 1, .other_rings = true}),
                          [](const auto& of) { return std::string(of.param.other_rings ? "Two" : "One"); });
 
-// A writer that finds its ring full says so in the ring and sleeps. The reader looks at that before it pulls the rope
-// (Link::poll), where nothing keeps that look behind what it published but the writer's barrier.
-std::string sleep_until_there_is_room(Fence fence, bool pulls_only_if_asked) {
+// A writer that finds its ring full says so in the ring and sleeps. The reader looks at that before it rings the
+// doorbell (Link::poll), where nothing keeps that look behind what it published but the writer's barrier.
+std::string sleep_until_there_is_room(Fence fence, bool rings_only_if_asked) {
   using Ring = local::BasicRing<Atomic, 1, 64>;
   constexpr int kMessages = 2;
   Explorer explorer;
-  Bell bell(explorer, fence);
+  Doorbell doorbell(explorer, fence);
   alignas(Ring) std::array<std::byte, sizeof(Ring)> memory{};
   Ring& ring = *reinterpret_cast<Ring*>(memory.data());
   std::optional<local::BasicRingWriter<Ring>> out;
@@ -120,9 +122,9 @@ std::string sleep_until_there_is_room(Fence fence, bool pulls_only_if_asked) {
     for (int number = 0; number < kMessages; ++number) {
       while (!out->has_cell()) {
         out->waits(true);
-        bell.arm();
-        if (!out->has_cell()) bell.sleep();
-        bell.disarm();
+        doorbell.arm();
+        if (!out->has_cell()) doorbell.sleep();
+        doorbell.disarm();
       }
       out->waits(false);
       out->publish();
@@ -132,11 +134,11 @@ std::string sleep_until_there_is_room(Fence fence, bool pulls_only_if_asked) {
     for (int number = 0; number < kMessages; ++number) {
       while (in->peek() == nullptr) explorer.pause();
       in->pop();
-      if (!pulls_only_if_asked || in->writer_waits()) bell.pull();
+      if (!rings_only_if_asked || in->writer_waits()) doorbell.ring();
     }
   };
   const auto reset = [&] {
-    bell.reset();
+    doorbell.reset();
     memory.fill(std::byte{0});
     out.emplace(ring);
     in.emplace(ring);
@@ -144,12 +146,12 @@ std::string sleep_until_there_is_room(Fence fence, bool pulls_only_if_asked) {
   return explorer.explore(reset, {writer, reader}).failure;
 }
 
-TEST(BellOfAFullRing, TheWriterThatWaitsForRoomIsWoken) {
+TEST(DoorbellOfAFullRing, TheWriterThatWaitsForRoomIsWoken) {
   EXPECT_EQ(sleep_until_there_is_room(Fence::of_sleeper, true), "");
   EXPECT_EQ(sleep_until_there_is_room(Fence::of_publisher, false), "");
 }
 
-TEST(BellOfAFullRing, WhereThePublisherFencesItMustPullInAnyCase) {
+TEST(DoorbellOfAFullRing, WhereThePublisherFencesItMustRingInAnyCase) {
   EXPECT_EQ(sleep_until_there_is_room(Fence::of_publisher, true), kLostWakeUp);
 }
 
