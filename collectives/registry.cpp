@@ -70,8 +70,8 @@ struct Row {
 
 /// Those of a collective stand together, the first of them can do everything.
 constexpr Row kTable[] = {
-    {Collective::barrier, "dissemination", "each step doubles how many ranks a rank has heard of", kAny, kWhole,
-     barrier_dissemination},
+    {Collective::barrier, "dissemination", "each step doubles the number of ranks that a rank has heard of", kAny,
+     kWhole, barrier_dissemination},
     {Collective::barrier, "recursive_doubling", "pairs of ranks, then of pairs", kAny, kWhole,
      barrier_recursive_doubling},
 
@@ -107,7 +107,7 @@ constexpr Row kTable[] = {
     {kAllgathers, "linear", "every rank sends to every rank", kAny, kWhole, allgather_linear},
     {kAllgathers, "recursive_doubling", "pairs of ranks, then of pairs, exchange what they have", kPowerOfTwo, kWhole,
      allgather_recursive_doubling},
-    {kAllgathers, "bruck", "each step doubles how many blocks a rank has", kAny, kWhole, allgather_bruck},
+    {kAllgathers, "bruck", "each step doubles the number of blocks that a rank has", kAny, kWhole, allgather_bruck},
     {kAllgathers, "neighbor_exchange", "pairs of blocks, with both neighbours in turn", kEven, kWhole,
      allgather_neighbor_exchange},
     {kAllgathers, "array_1d", "to both sides along a line, coloured", kAny, kWhole, allgather_array_1d, kTeaches},

@@ -11,7 +11,7 @@ namespace fab::core {
 /// What stands under all calls, and the messages from rank to rank.
 class Context final : public Runtime {
  public:
-  /// Opens the providers and publishes this rank's addresses; talks to nobody.
+  /// Opens the providers and publishes this rank's addresses; talks to no other rank.
   static std::shared_ptr<Context> open(const Config& config, std::unique_ptr<Store> store,
                                        const TransportFactory& make);
   [[nodiscard]] std::shared_ptr<Context> shared_from_this() {

@@ -17,7 +17,7 @@
 
 namespace fab {
 
-/// Pieces of memory in one post at most, whatever the provider could take.
+/// Pieces of memory in one post at most, even if the provider could take more.
 inline constexpr std::size_t kMaxPieces = 16;
 
 [[nodiscard]] inline std::uint64_t total_bytes(std::span<const iovec> pieces) noexcept {
@@ -73,7 +73,7 @@ class Completion {
 /// A provider's own name for a peer.
 using PeerHandle = std::uint64_t;
 
-/// Receives: whoever sends. Only ways out to other nodes know it.
+/// Receives: from any rank. Only transports to other nodes know it.
 inline constexpr PeerHandle kAnyPeer = ~PeerHandle{0};
 
 /// Where a peer may write: what the provider of the memory's owner made of its address.
@@ -189,14 +189,14 @@ class Provider {
                                               const RemoteMemory&, std::uint32_t /*data*/, Completion&) {
     return PostResult::again;
   }
-  /// Who hears of peers' writes; nobody before.
+  /// The listener to peers' writes; before this call there is none.
   virtual void set_listener(WriteListener*) noexcept {}
 
   // What ranks that share memory tell each other without being asked.
 
   /// This rank closes in order, and posts nothing any more.
   virtual void tell_closed() noexcept {}
-  /// Somebody has waited for this peer for a while: if it has closed, what waits for more than it has sent fails in
+  /// A caller has waited for this peer for a while: if it has closed, what waits for more than it has sent fails in
   /// later polls.
   virtual void notice_close(PeerHandle) {}
   /// A rank of the job was lost.
@@ -231,8 +231,8 @@ class Provider {
   [[nodiscard]] virtual int wait_fd() const noexcept { return -1; }
   /// Costs little where it said yes before, and awake() was not called since.
   [[nodiscard]] virtual bool may_sleep() { return false; }
-  /// Nobody sleeps on the descriptor any more, which need not tell of anything until may_sleep() says yes again. A
-  /// poll() alone leaves it as it is, as somebody else may sleep there.
+  /// No thread sleeps on the descriptor any more, which need not tell of anything until may_sleep() says yes again. A
+  /// poll() alone leaves it as it is, as another thread may sleep there.
   virtual void awake() {}
   /// Its descriptor tells of nothing that comes.
   [[nodiscard]] virtual bool is_deaf() const noexcept { return false; }

@@ -11,9 +11,9 @@ class Computation {
   /// Measures its own speed, for some milliseconds.
   Computation();
 
-  /// How many rounds take that long when nobody disturbs; at least one.
+  /// How many rounds take that long when no other process disturbs; at least one.
   [[nodiscard]] long rounds_for(double microseconds) const;
-  /// A fixed amount of work: whoever takes the processor away meanwhile makes it last longer.
+  /// A fixed amount of work: a process that takes the processor meanwhile makes it last longer.
   void run(long rounds);
   /// Work until the clock says so, as much as that may be: the OSU benchmarks' computation.
   void run_for(double microseconds);

@@ -22,7 +22,7 @@ Context::Context(std::shared_ptr<core::Context> core)
 Context Context::open() { return Context(open_context()); }
 
 Context::~Context() {
-  // Who goes by an exception waits for nobody, but nobody shall wait for it either.
+  // A rank that leaves by an exception waits for no other rank, and no other rank shall wait for it.
   if (core_ == nullptr) return;
   core_->close(std::uncaught_exceptions() == 0 ? kCloseTimeoutS : 0);
   if (!core_->engine().halted()) core_->leave_launcher();

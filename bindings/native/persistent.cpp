@@ -18,7 +18,7 @@ void raise(const Status& failure) {
   if (!failure.ok()) throw Error(failure.errc(), failure.message);
 }
 
-/// Whoever starts something and goes its way, perhaps by an exception, does so after the lock.
+/// A caller that starts something and returns, perhaps by an exception, does so after the lock.
 class Leaving {
  public:
   explicit Leaving(core::Engine& engine) noexcept : engine_(engine) {}

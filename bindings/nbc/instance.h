@@ -51,7 +51,7 @@ class Instance {
 
 /// Null for a handle whose operation is complete.
 [[nodiscard]] Instance* instance_of(NBC_Handle& handle) noexcept;
-/// The handle holds nothing, whatever was in its memory before.
+/// The handle holds nothing. Its memory may have held anything before.
 void make_complete(NBC_Handle& handle) noexcept;
 /// Precondition: it holds nothing. tmpbuf stays as it is.
 void hold(NBC_Handle& handle, Instance&& instance) noexcept;

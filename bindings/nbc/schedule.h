@@ -30,7 +30,7 @@ class UserSchedule {
   [[nodiscard]] const std::vector<std::shared_ptr<mpi::UserOperation>>& user_operations() const noexcept {
     return user_operations_;
   }
-  /// Held by whoever uses one of them: each serves one reduction at a time.
+  /// Held by the thread that uses one of them: each serves one reduction at a time.
   [[nodiscard]] std::mutex& operations_mutex() noexcept { return operations_mutex_; }
 
  private:

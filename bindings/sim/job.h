@@ -56,7 +56,7 @@ class Job {
   explicit Job(int ranks, const Options& options = {}, const Config& config = default_config());
   /// Ranks whose configurations differ.
   explicit Job(std::span<const Config> configs, const Options& options = {});
-  /// Whatever is in flight ends.
+  /// All that is in flight ends.
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;

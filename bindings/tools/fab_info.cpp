@@ -56,7 +56,7 @@ ordered_json describe_transports(const fab::Config& config, const fab::JobInfo& 
   return {{"shared_memory", node},
           {"shared_memory_reason", why},
           {"network", network},
-          {"network_reason", network ? "for all other ranks" : "not opened: nobody to reach"}};
+          {"network_reason", network ? "for all other ranks" : "not opened: there is no other rank to reach"}};
 }
 
 ordered_json describe_features(const fab::ofi::Candidate& candidate) {

@@ -21,7 +21,7 @@ void reduce_rabenseifner(ScheduleBuilder& builder, const CollectiveCall& call) {
   reduce_scatter_halving(builder, fold, self, parts, accumulator, absolute);
   if (passes_on) return;
 
-  // Backwards: whoever kept the upper half of a step sends it, and all that came to it since, down.
+  // Backwards: the rank that kept the upper half of a step sends it, and all that came to it since, down.
   const auto steps = halving_steps(fold.number(self), fold.size());
   const auto slot = static_cast<std::uint32_t>(HalvingSlot::collect);
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {

@@ -1,6 +1,6 @@
 // Prefixes by recursive doubling (Hillis and Steele, Data Parallel Algorithms, 1986, in the form of MPICH's). In step k
 // the ranks that differ in bit k exchange the combination of all ranks of their blocks of 2^k; who is the higher one
-// also combines its prefix with what it receives. What nobody will need is not sent.
+// also combines its prefix with what it receives. A combination that no rank needs is not sent.
 #pragma once
 
 #include "collectives/call.h"

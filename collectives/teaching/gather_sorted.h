@@ -1,5 +1,5 @@
 // All-to-one with individual messages on the hypercube, sorted output (Lang, Distributed-Memory Programming Models II):
-// the root gets the messages in the order of keys, and nobody holds more than parts of them.
+// the root gets the messages in the order of keys, and no rank holds more than parts of them.
 #pragma once
 
 #include <cstddef>

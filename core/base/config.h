@@ -38,7 +38,7 @@ enum class OneSided {
 /// Who completes the requests of the MPI binding.
 enum class Requests {
   automatic,  ///< fab, where all completion calls of the process reach it; otherwise MPI
-  fab,        ///< fab, whatever the process looks like
+  fab,        ///< fab, without a look at the process
   mpi         ///< MPI: slower
 };
 

@@ -3,8 +3,8 @@
 
 namespace fab::core {
 
-/// A place in a list, or the head of one. The list is a circle, so whoever leaves it need not know whose it is. What
-/// enters a list lives until it has left.
+/// A place in a list, or the head of one. The list is a circle, so an element that leaves it need not know the list.
+/// What enters a list lives until it has left.
 class Linked {
  public:
   Linked() = default;

@@ -33,7 +33,7 @@ constexpr std::size_t kRegionBytes = std::size_t{64} << 20;
 Log process_log() noexcept {
   try {
     return {read_config(process_environment).log, -1};
-  } catch (const Error&) {  // whoever opens fab reports it
+  } catch (const Error&) {  // the call that opens fab reports it
     return {};
   }
 }
@@ -69,8 +69,8 @@ class SharedHeap::Region {
                                                     reinterpret_cast<std::uint64_t>(begin_)};
     free_.emplace(kPage, bytes - kPage);
   }
-  /// Whoever still maps the file keeps addresses, but no memory. A child, even of a clone() without fork()'s handlers,
-  /// takes it from nobody.
+  /// Processes that still map the file keep addresses, but no memory. A child, even of a clone() without fork()'s
+  /// handlers, takes it from no process.
   ~Region() {
     if (is_shared() && ::getpid() == process_)
       static_cast<void>(

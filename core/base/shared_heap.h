@@ -54,7 +54,7 @@ class SharedHeap final : ForkParticipant {
   [[nodiscard]] static SharedHeap& of_process();
 
   /// At least `bytes`, aligned to a cache line, from a page on to a page. Where the system refuses anonymous files it
-  /// is memory that nobody else can map. Throws Error(no_resources).
+  /// is memory that no other process can map. Throws Error(no_resources).
   [[nodiscard]] void* allocate(std::size_t bytes) FAB_EXCLUDES(mutex_);
   /// Null is no block and no mistake. Throws Error(invalid_argument) for any other address that allocate() did not
   /// return.

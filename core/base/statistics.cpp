@@ -7,13 +7,14 @@ namespace fab::core {
 namespace {
 
 constexpr CounterRow kRows[] = {
-    {Counter::caller_sleeps, "caller_sleeps", "Sleeps of callers that waited, on the descriptors of the providers"},
-    {Counter::thread_sleeps, "thread_sleeps", "Sleeps of the progress thread there, while something was in flight"},
+    {Counter::caller_sleeps, "caller_sleeps", "Sleeps of waiting callers on the descriptors of the providers"},
+    {Counter::thread_sleeps, "thread_sleeps",
+     "Sleeps of the progress thread on these descriptors while an operation was in flight"},
     {Counter::woken_callers, "woken_callers", "Sleeping callers that another thread woke"},
     {Counter::late_wake_ups, "late_wake_ups",
-     "Sleeps that their time limit ended although something had come (a fault of fab's or a provider's; must be 0)"},
+     "Sleeps that ended by their time limit although an event had come (a bug of fab or of a provider; must be 0)"},
     {Counter::strangers, "strangers",
-     "Messages and writes that were dropped as no rank of the job can have sent them, or they make no sense"},
+     "Messages and writes that were dropped: no rank of the job can have sent them, or they are invalid"},
 };
 
 constexpr bool in_order() {

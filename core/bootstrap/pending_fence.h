@@ -9,7 +9,8 @@
 
 namespace fab {
 
-/// Completed once, by whoever learns that all ranks have come; waited for by one thread, perhaps in several attempts.
+/// Completed once, by the thread that learns that all ranks have come; waited for by one thread, perhaps in several
+/// attempts.
 class PendingFence {
  public:
   /// `failure`: empty when all ranks have come.

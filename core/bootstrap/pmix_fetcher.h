@@ -25,8 +25,8 @@ namespace fab {
 ///   - Asking again always sees what was published in between, on both kinds of peer, also after other keys of the
 ///     peer have been fetched. PMIX_GET_REFRESH_CACHE is not needed, and it makes fetches on this node end at once.
 /// So a fetch is asked again as long as the answer is "not there (yet)": after 1 ms, then after twice the pause before,
-/// up to 500 ms. The pauses are timed because the server wakes nobody in the second and third case. PMIx's events and
-/// its publish/look-up might, but a launcher need not offer either, so that asking again would have to stay beside
+/// up to 500 ms. The pauses are timed because the server wakes no client in the second and third case. PMIx's events
+/// and its publish/look-up might, but a launcher need not offer either, so that asking again would have to stay beside
 /// them.
 ///
 /// PMIx cannot take a request back. Each one therefore owns a part of this object, which lives until the last answer.

@@ -33,7 +33,7 @@ PmixSession::PmixSession() {
 PmixSession::~PmixSession() {
   // A forked child has neither PMIx's thread nor the right to sign this rank off.
   if (getpid() != process_) return;
-  // The server notices a lost client by itself: there is nobody to report a failed farewell to.
+  // The server notices a lost client by itself: a failed PMIx_Finalize need not be reported.
   static_cast<void>(PMIx_Finalize(nullptr, 0));
   if (PMIx_Initialized() != 0) return;
   const core::MutexLock lock(mutex_);

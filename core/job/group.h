@@ -16,7 +16,7 @@ class Group {
   static Group range(Rank first, int size);
   /// The ranks listed, stored as runs of equal stride.
   static Group of(std::span<const Rank> world_ranks);
-  /// A map that somebody else keeps (an MPI group).
+  /// A map that another object keeps (an MPI group).
   static Group computed(int size, std::function<Rank(Rank)> world_rank);
 
   [[nodiscard]] int size() const noexcept { return size_; }

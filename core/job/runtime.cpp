@@ -152,7 +152,7 @@ bool Runtime::close(double timeout_s) {
   return all_came_;
 }
 
-// Where a rank is lost not all will come, and nobody needs them to: those that do are given a moment, so that what this
+// If a rank is lost not all will come, and no rank needs them to: those that do are given a moment, so that what this
 // rank has sent them arrives.
 void Runtime::meet_others(double timeout_s) {
   const auto start = std::chrono::steady_clock::now();

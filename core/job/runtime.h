@@ -68,7 +68,7 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   [[nodiscard]] Inbox* inbox() noexcept { return inbox_.get(); }
   /// Messages and writes that were dropped because no rank of the job can have sent them, or makes no sense of them.
   [[nodiscard]] virtual std::uint64_t strangers() const noexcept FAB_REQUIRES(engine_lock);
-  /// kHeadBytes of memory that receives may write to and nobody reads.
+  /// kHeadBytes of memory that receives may write to and no code reads.
   [[nodiscard]] std::byte* surplus() noexcept { return surplus_.get(); }
 
   /// An id that no other communicator of the job has. Throws Error(no_resources) when all numbers were given away.
@@ -78,7 +78,7 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   /// each, or one where a rank is lost. Afterwards nothing can be started, and further calls do nothing. Returns
   /// whether all came. In a child of fork(): does nothing.
   bool close(double timeout_s);
-  /// The first half of that: waits until nothing is in flight. What nobody has a handle of any more ends, too, where a
+  /// The first half of that: waits until nothing is in flight. Operations without a handle end, too, where a
   /// peer has refused it: peers are asked.
   bool drain(double timeout_s, IdleHook idle = nullptr);
   /// After the end of all calls: no other rank is met or looked up any more. A message that will never leave, as its

@@ -27,7 +27,7 @@ void PeerTable::publish(std::string_view lifeline_address) {
     store_.publish(kNetworkKey, with_settings(settings_, fmt::format("{}{}{}", lifeline_address, kEndOfLifeline,
                                                                      network_->address())));
   if (node_ != nullptr) store_.publish(kNodeKey, with_settings(settings_, node_->address()));
-  // Whoever looks for it there must learn that it never comes.
+  // Ranks that look for it there must learn that it never comes.
   if (node_ == nullptr && store_.job().node_ranks.size() > 1)
     store_.publish(kNodeKey, with_settings(settings_, kNoSharedMemory));
 }

@@ -16,7 +16,7 @@ struct TransportChoice {
   bool network = true;
 };
 
-/// The node's where its ranks are known and FAB_LOCAL allows; the network unless that reaches everybody.
+/// The node's where its ranks are known and FAB_LOCAL allows; the network unless that reaches all ranks.
 [[nodiscard]] inline TransportChoice choose_transports(const Config& config, const JobInfo& job) noexcept {
   const bool node = config.local && !job.node_ranks.empty();
   return {node, !node || static_cast<int>(job.node_ranks.size()) != job.size};
@@ -25,7 +25,7 @@ struct TransportChoice {
 /// At least one of the two.
 struct Transports {
   std::unique_ptr<Provider> node;     ///< shared memory: to the ranks of this node
-  std::unique_ptr<Provider> network;  ///< to everybody, but for what `node` reaches
+  std::unique_ptr<Provider> network;  ///< to all ranks that `node` does not reach
 
   /// "local (pid 17) and net on eth0 (10.0.0.1:4711)"
   [[nodiscard]] std::string description() const {

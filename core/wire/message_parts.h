@@ -10,7 +10,7 @@
 namespace fab::core {
 
 /// The longest message that travels in one part, but through providers that take longer ones. Receives of one-part
-/// messages are posted with room for this many bytes, the surplus in memory that nobody reads, and a later part of a
+/// messages are posted with room for this many bytes, the surplus in memory that no code reads, and a later part of a
 /// longer message only ever meets a receive of its length. So no provider sees a message that is longer than its
 /// receive: not all of them survive one (libfabric's TCP providers drop the connection). It is fab that compares sizes.
 constexpr std::uint64_t kHeadBytes = 64 * 1024;

@@ -18,7 +18,7 @@ class CrossMemory {
 
   CrossMemory(LongMessages way, const Log& log);
 
-  /// Nobody refused to let this process read so far.
+  /// No process has refused to let this one read so far.
   [[nodiscard]] bool usable() const noexcept { return usable_; }
   /// Or write.
   [[nodiscard]] bool writes() const noexcept { return writes_; }

@@ -33,7 +33,7 @@ class GivenUpBoard {
                  std::memory_order_release);
   }
 
-  /// kNoRank: nobody's.
+  /// kNoRank: no rank's.
   [[nodiscard]] Rank find(std::uint32_t communicator) const noexcept {
     for (const Place& each : places_) {
       const std::uint64_t place = each.load(std::memory_order_acquire);

@@ -151,7 +151,8 @@ bool Link::may_help() const noexcept {
          shared_.doorbell.is_alive(number_);
 }
 
-// The sender's part. It tells in each poll what it did: the receiver waits for nobody who has stopped looking.
+// The sender's part. It tells in each poll what it did: the receiver does not wait for a sender that has stopped
+// polling.
 std::size_t Link::help_on() {
   Clearance done{.lap = help_->lap};
   bool more = true;

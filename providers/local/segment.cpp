@@ -174,7 +174,7 @@ void Segment::make_next_best(std::uint64_t bytes) {
   if (!file_.open()) throw Error(Errc::no_resources, fmt::format("shared memory: {}; {}", refusal_, file.refusal));
 }
 
-// Linux lets others attach a segment that is to be removed for as long as somebody has it attached.
+// Linux lets others attach a segment that is to be removed for as long as a process has it attached.
 bool Segment::make_memory(std::uint64_t bytes) {
   memory_ = ::shmget(IPC_PRIVATE, bytes, IPC_CREAT | SHM_NORESERVE | S_IRUSR | S_IWUSR);
   if (memory_ < 0) {

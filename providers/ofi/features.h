@@ -29,7 +29,7 @@ struct Feature {
 [[nodiscard]] std::uint64_t tag_mask(const fi_info& info);
 /// What a write tells its target. A provider would cut wider data silently.
 inline constexpr std::size_t kWriteDataBytes = 4;
-/// What somebody must guess, who is not of the job, to send a message that a rank takes.
+/// What a process outside the job must guess to send a message that a rank takes.
 [[nodiscard]] unsigned bits_to_guess(const fi_info& info);
 /// A provider that has room for less is not used.
 inline constexpr unsigned kFewestBitsToGuess = 64;

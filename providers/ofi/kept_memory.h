@@ -14,7 +14,7 @@ struct fid_mr;
 
 namespace fab::ofi {
 
-/// Whoever uses a region has a share of it, so that none is closed while a message is in flight there. Regions may
+/// Each user of a region has a share of it, so that none is closed while a message is in flight there. Regions may
 /// overlap. At most kMost of them: what comes on top is registered message by message.
 class KeptMemory {
  public:

@@ -77,7 +77,7 @@ OfiProvider::~OfiProvider() {
   endpoint_.reset();
 }
 
-// Nobody waits for these completions any more. Sends that their peers do not take are given up. What cannot be
+// No caller waits for these completions any more. Sends that their peers do not take are dropped. What cannot be
 // cancelled (fi_cancel fails) ends by itself, or is given up too.
 void OfiProvider::end_registered_operations() {
   registered_.for_each_message(

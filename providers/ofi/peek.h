@@ -8,7 +8,7 @@
 namespace fab::ofi {
 
 /// Looks whether there is a message. One of a rank's is then received under its tag. One of a stranger's meets a
-/// receive without memory: libfabric drops it, and the connection with it if there is more of it. So nobody waits for
+/// receive without memory: libfabric drops it, and the connection with it if there is more of it. So no rank waits for
 /// the rest of what a stranger sends. The provider moves it on; its handlers are never called. Where the provider keeps
 /// early messages to itself, none is received: those of strangers are dropped (OfiProvider::sweep).
 struct Peek : Completion {

@@ -165,8 +165,8 @@ OfiProvider::Region OfiProvider::region_for(const iovec& piece, std::uint64_t ac
   return register_memory(piece.iov_base, piece.iov_len, access);
 }
 
-// The heap keeps its memory mapped while anybody has a share of it, so a block that was freed and given out again, or a
-// part of it, may be used by the same registration.
+// The heap keeps its memory mapped while any user has a share of it, so a block that was freed and given out again, or
+// a part of it, may be used by the same registration.
 OfiProvider::Region OfiProvider::keep_block_of(const iovec& piece) {
   if (kept_.full()) return nullptr;
   const auto block = core::SharedHeap::of_process().find_block(piece.iov_base, piece.iov_len);

@@ -11,7 +11,7 @@
 
 namespace fab::ofi {
 
-/// A random secret of one rank. It is published with the rank's address, so the ranks of the job know it and nobody
+/// A random secret of one rank. It is published with the rank's address, so the ranks of the job know it and no one
 /// else. Who sends to the rank disguises the closed bits of the tag with it, so that a stranger can only guess what a
 /// posted receive waits for. Where messages carry data to the completion queue, that is a proof besides, without which
 /// a receive of any message drops what it caught. The data of writes is disguised, too.

@@ -26,8 +26,9 @@ struct Preference {
   Carrier carrier = Carrier::kernel;
 };
 
-/// Best first. Ahead of TCP: whatever drives a network card of its own. `net` is libfabric 1.17's native TCP endpoint,
-/// called `tcp` from 1.18 on; it blocks and polls equally fast, while ofi_rxm over TCP takes ten times as long to wake.
+/// Best first. Providers that drive a network card of their own come ahead of TCP. `net` is libfabric 1.17's native TCP
+/// endpoint, called `tcp` from 1.18 on; it blocks and polls equally fast, while ofi_rxm over TCP takes ten times as
+/// long to wake.
 constexpr Preference kPreferences[] = {
     {"cxi", "Slingshot network card", Carrier::writing_card},
     {"verbs;ofi_rxm", "InfiniBand or RoCE network card", Carrier::writing_card},

@@ -1,4 +1,4 @@
-// Cards pay G: a message costs a processor o at each end, whatever its length.
+// Cards pay G: a message costs a processor o at each end, for any length.
 #include <algorithm>
 #include <queue>
 #include <tuple>
@@ -22,7 +22,7 @@ struct RankState {
   Time in_free{};
 };
 
-/// The first byte of a message arrives; or, from nobody, a send of the rank's has been received.
+/// The first byte of a message arrives; or, with no sender, a send of the rank's has been received.
 struct Event {
   static constexpr Rank kNobody = -1;
 

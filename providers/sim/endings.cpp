@@ -114,7 +114,7 @@ void Network::cancel(Rank rank, Completion& completion) {
                 {make_error_code(Errc::cancelled), "the receive was taken back"});
 }
 
-// Its memory is its own again, and nobody hears of what happens to it.
+// Its memory is its own again, and no rank hears of what happens to it.
 void Network::close(Rank rank) {
   const std::lock_guard lock(mutex_);
   Port& its = port(rank);

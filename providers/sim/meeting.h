@@ -21,7 +21,7 @@ class EarlyMessages {
     Rank from;
     std::uint8_t slot;
   };
-  /// One that nobody has taken.
+  /// One that no receive has taken.
   [[nodiscard]] std::optional<Sample> any() const;
 
  private:
@@ -60,7 +60,7 @@ class PostedReceives {
 /// Throws Error(invalid_schedule) that names a rank with a receive in its last round [begin, end) that nothing has come
 /// for.
 void check_received(const Programs& programs, Rank rank, std::uint64_t begin, std::uint64_t end);
-/// The same for a message that nobody has taken.
+/// As above, for a message that no receive has taken.
 void check_taken(const EarlyMessages& early);
 
 }  // namespace fab::sim

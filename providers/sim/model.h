@@ -77,7 +77,7 @@ struct Model {
   [[nodiscard]] constexpr Time work(std::uint64_t bytes) const noexcept { return time_of(work_per_kib, bytes); }
 };
 
-/// One cost for all messages, whoever exchanges them.
+/// One cost for all messages between any two ranks.
 [[nodiscard]] Model uniform_model(const LinkCost& cost);
 
 /// Reads a network file, a JSON object. What it does not name keeps its default:

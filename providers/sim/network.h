@@ -55,7 +55,7 @@ class Network {
 
   void kill(Rank rank);
   [[nodiscard]] bool dead(Rank rank) const;
-  /// Whatever is in flight ends, and nothing works any more.
+  /// All that is in flight ends, and nothing works any more.
   void kill_all();
   /// The rank has no memory to spare for so many of its next registrations: expose() throws Error(no_resources).
   void refuse_registrations(Rank rank, int count);
@@ -67,7 +67,7 @@ class Network {
   [[nodiscard]] std::uint64_t messages() const;  ///< sent by all
   [[nodiscard]] std::uint64_t refusals() const;
   [[nodiscard]] std::uint64_t lost() const;
-  /// Messages that found no receive, receives that found no message, and completions that nobody has polled.
+  /// Messages that found no receive, receives that found no message, and completions that no rank has polled.
   [[nodiscard]] std::size_t left_over() const;
   /// What ranks did that Capabilities forbid.
   [[nodiscard]] std::vector<std::string> violations() const;

@@ -20,7 +20,7 @@ struct Departure {
   std::uint64_t number = 0;  ///< of the sender's messages, from 0
 };
 
-/// The end of a rank, by whatever comes first.
+/// The end of a rank, by the event that comes first.
 struct Death {
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
@@ -32,7 +32,7 @@ struct Death {
 struct Options {
   Model model{};
   /// What the provider says of itself, and keeps. With wait_fd ranks poll by themselves, in as many threads as they
-  /// like, and a poll that finds nothing lets time pass; without it somebody calls Network::advance (see sim::Job).
+  /// like, and a poll that finds nothing lets time pass; without it the test calls Network::advance (see sim::Job).
   Capabilities capabilities{.inject_bytes = 64,
                             .iov_limit = 4,
                             .max_message_bytes = 1ull << 30,

@@ -16,7 +16,7 @@ bool meet(const Receive& receive, const Message& message, bool directed) noexcep
 
 }  // namespace
 
-// Tags that name somebody are compared in most of their bits.
+// Tags that name a sender are compared in most of their bits.
 bool Receive::takes_anything() const noexcept { return from == kAnyRank || std::popcount(ignore) > 32; }
 
 std::vector<Receive>::iterator Port::find_receive(const Message& message, bool directed) {

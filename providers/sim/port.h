@@ -46,7 +46,7 @@ struct Receive {
   Completion* completion = nullptr;
   Time posted{};
 
-  /// It takes whatever comes, so it waits for nobody in particular.
+  /// It takes any message, so it waits for no particular rank.
   [[nodiscard]] bool takes_anything() const noexcept;
 };
 
@@ -92,7 +92,8 @@ struct Port {
 
   /// The first receive that takes the message; end if there is none.
   [[nodiscard]] std::vector<Receive>::iterator find_receive(const Message& message, bool directed);
-  /// The first message that the receive takes, and that does not stand behind one of its sender's which nobody takes.
+  /// The first message that the receive takes, and that does not stand behind one of its sender's which no receive
+  /// takes.
   [[nodiscard]] std::vector<Message>::iterator find_message(const Receive& receive, bool directed, bool blocking);
   /// Whether a message of this sender waits.
   [[nodiscard]] bool holds_up(Rank sender) const noexcept;

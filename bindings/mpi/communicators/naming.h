@@ -15,7 +15,7 @@ void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_C
 
 /// Whether some communicator has no id yet.
 [[nodiscard]] bool naming_is_pending() noexcept;
-/// Looks whether numbers have come. Only MPI calls move them, so whoever waits or tests calls this, and MPI itself
+/// Looks whether numbers have come. Only MPI calls move them, so callers that wait or test call this, and MPI itself
 /// where it polls fab (requests/completed_by_mpi.h).
 void advance_naming();
 /// Returns when none is pending.

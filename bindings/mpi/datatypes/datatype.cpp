@@ -67,8 +67,8 @@ int delete_layout(MPI_Datatype, int, void* layout, void*) noexcept {
   return MPI_SUCCESS;
 }
 
-// MPI has no question for it, but refuses such a type in communication; a message to nobody costs nothing, and reads
-// nothing. MPICH looks at the type of one element or more only.
+// MPI has no question for it, but refuses such a type in communication; a message to MPI_PROC_NULL costs nothing, and
+// reads nothing. MPICH looks at the type of one element or more only.
 void check_committed(MPI_Datatype type) {
   const char nothing = 0;
   const int code = PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, private_comm());

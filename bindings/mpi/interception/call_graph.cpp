@@ -107,7 +107,7 @@ class Reader {
     }
     const LoadedObject* const owner = holder(target);
     if (owner != nullptr && owner != mpi_) {
-      if (calls_itself(*owner, function)) return;  // and is looked at like everybody
+      if (calls_itself(*owner, function)) return;  // and is looked at like all others
       if (fab_is_next(function)) {
         completion_reaches_fab_ |= completes;
         return;
@@ -116,7 +116,7 @@ class Reader {
     std::optional<Detour>& detour = completes ? graph_.completion : graph_.op_free;
     if (!detour)
       detour = Detour{fmt::format("{}, as {} calls it, is that of {}", name, name_of(object),
-                                  owner == nullptr ? "somebody unknown" : name_of(*owner))};
+                                  owner == nullptr ? "an unknown object" : name_of(*owner))};
   }
 
   /// Whether a tool that stands in for the function calls it by its name.

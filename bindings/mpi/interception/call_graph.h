@@ -19,7 +19,7 @@ struct CallGraph {
 };
 
 /// Looks at all objects that are loaded now, but for MPI's own. A completion function that no object calls by its name
-/// counts as passing by: then somebody has asked the linker for its address, and got whose he wanted.
+/// counts as passing by: then an object has asked the linker for its address, and got the one it wanted.
 [[nodiscard]] CallGraph read_call_graph();
 
 }  // namespace fab::mpi

@@ -41,7 +41,7 @@ Next find_all(const std::string& prefix) {
 
 }  // namespace
 
-// It is where something lies that nobody else defines.
+// It is in the object of a function that no other object defines.
 void* open_mpi_library() noexcept {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void*>(&PMPI_Get_library_version), &info) == 0 || info.dli_fname == nullptr)

@@ -76,7 +76,7 @@ int start_request(Awaited& awaited) {
 int start_request(Awaited& awaited) { return PMPI_Grequest_start(query, release, cancel, &awaited, &awaited.request); }
 #endif
 
-/// Nobody else has it any more, but MPI.
+/// Only MPI still has it.
 void end(Awaited& awaited) {
   const Status status = awaited.run->status();
   if (!status.ok()) {

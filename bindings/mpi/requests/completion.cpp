@@ -28,7 +28,7 @@ bool fab_is_idle() noexcept {
 /// Whether no request can be an exchange's.
 bool all_requests_are_mpis() noexcept { return !is_open() || !exchanges_exist(); }
 
-/// Whether a wait for requests of MPI's own must drive fab, because nobody else would.
+/// Whether a wait for requests of MPI's own must drive fab, because no other thread would.
 bool fab_needs_driving() noexcept {
   const core::Engine& engine = process_engine();
   return naming_is_pending() || (engine.active() > 0 && !engine.has_thread());

@@ -14,7 +14,7 @@
 
 namespace fab::mpi {
 
-/// All exchanges there ever were; those in nobody's use serve again. Grows to as many as are in use at a time.
+/// All exchanges there ever were; those not in use serve again. Grows to as many as are in use at a time.
 class Pool {
  public:
   /// Never destroyed: MPI may call until the process ends.

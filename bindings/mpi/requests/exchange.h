@@ -1,6 +1,6 @@
 // Exchanges for which a user holds an MPI_Request.
 //
-// The request is a persistent receive from nobody, which is never started: MPI takes it for inactive and keeps it, so
+// The request is a persistent receive from no rank, which is never started: MPI treats it as inactive, so
 // that it serves one exchange after the other. All that MPI does with requests fab does for these itself
 // (completion.cpp), in whatever thread the user calls.
 #pragma once
@@ -52,7 +52,7 @@ class Exchange {
 
   const char* call_ = "";  ///< the function that started it
   core::Run* run_ = nullptr;
-  std::shared_ptr<Attachment> attachment_;  ///< null: in nobody's use
+  std::shared_ptr<Attachment> attachment_;  ///< null: not in use
   MPI_Request request_;
   std::unique_ptr<core::Persistent> persistent_;  ///< null: serves once
 };

@@ -42,7 +42,7 @@ void idle() {
 
 }  // namespace
 
-// Nobody sends on the private communicator: only the progress inside the calls matters. Where a communicator has one
+// No rank sends on the private communicator: only the progress inside the calls matters. Where a communicator has one
 // process MPICH probes without any (4.0.2), but it looks after a receive there as after any other.
 #if defined(MPICH_VERSION)
 void open_idle() {

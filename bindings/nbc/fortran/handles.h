@@ -25,7 +25,7 @@ class FortranHandles {
   /// A complete handle, in use until give_back().
   [[nodiscard]] MPI_Fint take();
   void give_back(MPI_Fint number);
-  /// Null for kNoHandle. Throws Failure(MPI_ERR_ARG) for a number that is in nobody's use.
+  /// Null for kNoHandle. Throws Failure(MPI_ERR_ARG) for a number that is not in use.
   [[nodiscard]] NBC_Handle* find(MPI_Fint number);
 
  private:

@@ -93,7 +93,7 @@ Placement partition_by_scotch(const Traffic& traffic, const Nodes& nodes) {
   check("SCOTCH_graphBuild", SCOTCH_graphBuild(graph.get(), 0, places, arrays.starts.data(), nullptr, nullptr, nullptr,
                                                static_cast<SCOTCH_Num>(arrays.targets.size()), arrays.targets.data(),
                                                arrays.weights.data()));
-  // A context of its own: no other threads, and random numbers that nobody else draws from.
+  // A context of its own: no other threads, and random numbers that no other code draws from.
   Context context("SCOTCH_contextInit");
   check("SCOTCH_contextOptionSetNum", SCOTCH_contextOptionSetNum(context.get(), SCOTCH_OPTIONNUMDETERMINISTIC, 1));
   check("SCOTCH_contextOptionSetNum", SCOTCH_contextOptionSetNum(context.get(), SCOTCH_OPTIONNUMRANDOMFIXEDSEED, 1));
