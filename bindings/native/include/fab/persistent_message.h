@@ -1,4 +1,4 @@
-// Messages that are described once and sent, or received, many times (MPI-4.1, section 3.9).
+// Persistent messages: described once and sent, or received, many times (MPI-4.1, section 3.9).
 #pragma once
 
 #include <chrono>
@@ -20,39 +20,39 @@ namespace fab {
 /// matches by the order of starts, and its partner need not be persistent. From the first start on nothing is allocated
 /// for it. The memory belongs to the message while it is active.
 ///
-/// Move-only; a default-constructed or moved-from one only has active(). The destructor waits for what is active, its
-/// failure is lost. One is used by one thread at a time.
+/// Move-only. A default-constructed or moved-from object only has active(). The destructor waits for an active message
+/// and discards its failure. One thread at a time uses an object.
 class PersistentMessage : public detail::TimedWaits<PersistentMessage> {
  public:
   PersistentMessage() noexcept = default;
 
-  /// Returns at once. Throws Error(invalid_argument) when it is active already or holds no message, and what isend and
-  /// irecv throw.
+  /// Starts the message. Returns at once. Throws Error(invalid_argument) if it is active or the object holds no
+  /// message, and the errors of isend and irecv.
   void start();
-  /// The same without exceptions.
+  /// start without exceptions.
   [[nodiscard]] Status try_start();
-  /// Started and not yet waited for, or tested with the result true.
+  /// Whether the message was started, and no wait and no test has found it complete since.
   [[nodiscard]] bool active() const noexcept { return request_.active(); }
-  /// Returns when it is complete; at once if it is not active. Throws what Request::wait throws; after a failure it may
-  /// be started again once the cause is removed.
+  /// Returns when the message is complete; at once if it is not active. Throws the errors of Request::wait. After a
+  /// failure it may be started again once the cause is removed.
   void wait() { request_.wait(); }
-  /// The same without exceptions.
+  /// wait without exceptions.
   [[nodiscard]] Status wait_status() { return request_.wait_status(); }
-  /// Waits until the clock shows that time at most: whether it is complete. If it is not, it stays active. Throws like
-  /// wait, but for timed_out: the caller's limit stands for FAB_WAIT_TIMEOUT. wait_for and try_wait_for take a
-  /// duration.
+  /// Waits until the clock shows `time` at most. Returns whether the message is complete; if not, it stays active.
+  /// Throws like wait, except for timed_out: the caller's limit replaces FAB_WAIT_TIMEOUT. wait_for and try_wait_for
+  /// take a duration.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point time) { return request_.wait_until(time); }
-  /// The same without exceptions.
+  /// wait_until without exceptions.
   [[nodiscard]] Result<bool> try_wait_until(std::chrono::steady_clock::time_point time) {
     return request_.try_wait_until(time);
   }
-  /// Makes some progress; true when it is complete or not active. Throws like wait.
+  /// Makes some progress. True if the message is complete or not active. Throws like wait.
   [[nodiscard]] bool test() { return request_.test(); }
-  /// The same without exceptions.
+  /// test without exceptions.
   [[nodiscard]] Result<bool> try_test() { return request_.try_test(); }
-  /// Takes back a receive that no message has matched yet, as Request::cancel does.
+  /// Cancels a receive that no message has matched yet, as Request::cancel does.
   void cancel() { request_.cancel(); }
-  /// What the last receive took, once it is complete.
+  /// The message of the last receive, once that is complete.
   [[nodiscard]] const MessageInfo& message() const noexcept { return request_.message(); }
 
  private:
