@@ -24,7 +24,7 @@ void check(const CollectiveCall& call, const BlockList& all, const BlockList& ow
   const std::size_t place = all[static_cast<std::size_t>(call.rank)].bytes();
   if (own[0].bytes() != place)
     throw Error(Errc::invalid_count,
-                fmt::format("{}: the own block of rank {} has {} bytes, but {} bytes among the blocks of all ranks",
+                fmt::format("{}: rank {}'s own block has {} bytes, but {} bytes among the blocks of all ranks",
                             to_string(call.collective), call.rank, own[0].bytes(), place));
 }
 
