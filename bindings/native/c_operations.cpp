@@ -1,8 +1,11 @@
 // Operations of the C API: converts a C program's fab_operation to a call of the C++ API.
 #include <array>
 #include <optional>
+#include <utility>
 
+#include "bindings/native/access.h"
 #include "bindings/native/c_handles.h"
+#include "core/communicator/communicator.h"
 #include "fab/neighbor_collectives.h"
 #include "fab/operation.h"
 
@@ -11,6 +14,7 @@ namespace fab::c {
 namespace {
 
 using detail::OperationName;
+using Order = core::Communicator::Order;
 
 constexpr std::array kTypes{ElementType::byte,
                             ElementType::int8,
@@ -135,8 +139,7 @@ auto blocks_in_form(const Communicator& communicator, const fab_operation& opera
 
 /// Gives `form` the call that a C program means.
 template <class Form>
-auto in_form(const fab_comm* comm, const fab_operation& operation, Form&& form) {
-  const Communicator& communicator = given(comm, "comm").communicator;
+auto in_form(const Communicator& communicator, const fab_operation& operation, Form&& form) {
   const ElementType type = entry(kTypes, operation.type, "type");
   const std::size_t bytes = element_bytes(type);
   switch (operation.name) {
@@ -168,6 +171,24 @@ auto in_form(const fab_comm* comm, const fab_operation& operation, Form&& form) 
   return form(communicator, call);
 }
 
+/// The same, once `check` takes what else the program has given. A description that is refused uses up its place, as a
+/// call does whose arguments are refused (core/communicator/refused_call.h).
+template <class Check, class Form>
+auto in_form(const fab_comm* comm, const fab_operation& operation, Order order, Check&& check, Form&& form) {
+  const Communicator& communicator = given(comm, "comm").communicator;
+  bool described = false;
+  try {
+    check();
+    return in_form(communicator, operation, [&](const auto& its_communicator, const auto& call) {
+      described = true;
+      return form(its_communicator, call);
+    });
+  } catch (...) {
+    if (!described) Access::core(communicator)->call_refused(order);
+    throw;
+  }
+}
+
 }  // namespace
 
 // Functions of C linkage are the same in whatever namespace they are declared.
@@ -175,24 +196,26 @@ extern "C" {
 
 fab_error fab_perform(const fab_comm* comm, fab_operation operation) {
   return guarded([&] {
-    in_form(comm, operation, [](const auto& communicator, const auto& call) { detail::perform(communicator, call); });
+    in_form(
+        comm, operation, Order::calls, [] {},
+        [](const auto& communicator, const auto& call) { detail::perform(communicator, call); });
   });
 }
 
 fab_error fab_start(const fab_comm* comm, fab_operation operation, fab_request* request) {
   return guarded([&] {
-    check_idle(request);
-    put(request, in_form(comm, operation,
-                         [](const auto& communicator, const auto& call) { return detail::start(communicator, call); }));
+    put(request, in_form(
+                     comm, operation, Order::calls, [request] { check_idle(request); },
+                     [](const auto& communicator, const auto& call) { return detail::start(communicator, call); }));
   });
 }
 
 fab_error fab_make_persistent(const fab_comm* comm, fab_operation operation, fab_exchange** made) {
   return guarded([&] {
-    fab_exchange*& exchange = given(made, "made");
-    exchange = new fab_exchange{in_form(comm, operation, [](const auto& communicator, const auto& call) {
-      return detail::persistent(communicator, call);
-    })};
+    PersistentExchange exchange = in_form(
+        comm, operation, Order::lasting, [made] { static_cast<void>(given(made, "made")); },
+        [](const auto& communicator, const auto& call) { return detail::persistent(communicator, call); });
+    *made = new fab_exchange{std::move(exchange)};
   });
 }
 

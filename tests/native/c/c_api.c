@@ -343,6 +343,47 @@ static void refusals(const fab_comm *world) {
   DO(fab_perform(world, fab_barrier()));
 }
 
+static void all_are_in_step(const fab_comm *world) {
+  const int32_t one = 1;
+  int32_t sum = 0;
+  DO(fab_perform(world, fab_allreduce(&one, &sum, 1, FAB_INT32, FAB_SUM)));
+  CHECK(sum == size);
+}
+
+/* What rank 0 describes wrongly it has called all the same: the others' calls fail, and the next ones meet. */
+static void refused_descriptions(const fab_comm *world) {
+  int32_t number = rank;
+  fab_request request = {0};
+  fab_exchange *exchange = NULL;
+  const fab_operation good = fab_bcast(&number, 1, FAB_INT32, 0);
+  fab_operation bad = good;
+  bad.type = (fab_type)99;
+  if (size == 1) return;
+  if (rank == 0)
+    CHECK(fab_perform(world, bad) == FAB_INVALID_ARGUMENT);
+  else
+    CHECK(fab_perform(world, good) != FAB_SUCCESS);
+  all_are_in_step(world);
+
+  if (rank == 0) {
+    CHECK(fab_start(world, good, NULL) == FAB_INVALID_ARGUMENT);
+  } else {
+    DO(fab_start(world, good, &request));
+    CHECK(fab_wait(&request, NULL) != FAB_SUCCESS);
+  }
+  all_are_in_step(world);
+
+  if (rank == 0) {
+    CHECK(fab_make_persistent(world, good, NULL) == FAB_INVALID_ARGUMENT);
+  } else {
+    DO(fab_make_persistent(world, good, &exchange));
+    DO(fab_exchange_start(exchange));
+    CHECK(fab_exchange_wait(exchange) != FAB_SUCCESS);
+    fab_exchange_free(exchange);
+  }
+  all_are_in_step(world);
+}
+
 int main(int argc, char **argv) {
   fab_context *context = NULL;
   void *memory;
@@ -360,6 +401,7 @@ int main(int argc, char **argv) {
   messages(context);
   halos(fab_world(context));
   refusals(fab_world(context));
+  refused_descriptions(fab_world(context));
   memory = fab_buffer_alloc(5000);
   CHECK(memory != NULL);
   DO(fab_buffer_free(memory));
