@@ -17,8 +17,8 @@
 namespace fab {
 
 /// A message with its memory, its partner and its tag. Each start sends or receives it once, as isend and irecv do: it
-/// matches by the order of starts, and its partner need not be persistent. From the first start on nothing is allocated
-/// for it. The memory belongs to the message while it is active.
+/// matches by the order of starts, and its partner need not be persistent. The memory belongs to the message while it
+/// is active.
 ///
 /// Move-only. A default-constructed or moved-from object only has active(). The destructor waits for an active message
 /// and discards its failure. One thread at a time uses an object.
