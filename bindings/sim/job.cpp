@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/progress/driver.h"
+
 namespace fab::sim {
 
 namespace {

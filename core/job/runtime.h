@@ -22,7 +22,7 @@
 #include "core/peers/inbox.h"
 #include "core/peers/peers.h"
 #include "core/peers/transports.h"
-#include "core/progress/engine.h"
+#include "core/progress/driver.h"
 #include "core/wire/match_tag.h"
 
 namespace fab::core {

@@ -1,10 +1,9 @@
-// Progress by a caller that waits.
+#include "core/progress/driver.h"
+
 #include <sched.h>
 
 #include <algorithm>
 #include <chrono>
-
-#include "core/progress/engine.h"
 
 namespace fab::core {
 
@@ -24,23 +23,21 @@ std::int64_t now_ns() {
 
 Driver::Driver(Engine& engine, IdleHook idle, Attention attention, Condition over)
     : engine_(engine), idle_(idle), attention_(attention), over_(over) {
-  // Under the lock: the thread looks at drivers_ under the lock before it polls, so from here on every completion
-  // is either visible to our first step or ours to find.
+  // Under the lock: the thread looks for drivers under the lock before it polls, so from here on every completion is
+  // either visible to our first step or ours to find.
   const Lock lock(engine_);
-  engine_.count_driver(1);
-  if (attention_ == Attention::to_everything) ++engine_.attentive_;
+  engine_.add_driver(attention_ == Attention::to_everything);
   leading_ = engine_.take_lead();
 }
 
 Driver::~Driver() {
-  if (following_) engine_.followers_.leave();
+  if (following_) engine_.followers().leave();
   {
     const Lock lock(engine_);
-    engine_.count_driver(-1);
-    if (attention_ == Attention::to_everything) --engine_.attentive_;
-    if (leading_) engine_.led_ = false;
+    engine_.remove_driver(attention_ == Attention::to_everything);
+    if (leading_) engine_.give_up_lead();
   }
-  if (leading_) engine_.followers_.notify();
+  if (leading_) engine_.followers().notify();
   engine_.leave();
 }
 
@@ -52,8 +49,8 @@ bool Driver::step() {
     if (!leading_) leading_ = engine_.take_lead();
     if (!leading_) return false;
     happened = engine_.progress() > 0;
-    seen_news_ = engine_.news_;
-    parked = !engine_.parked_.empty();
+    seen_news_ = engine_.happenings().news;
+    parked = engine_.happenings().parked;
   }
   if (parked) happened = engine_.run_parked() || happened;
   if (happened) spun_ = false;
@@ -65,15 +62,15 @@ bool Driver::step() {
 void Driver::follow(int most_ms) {
   if (!following_) {
     following_ = true;
-    engine_.followers_.join();
-    seen_epoch_ = engine_.followers_.epoch();
+    engine_.followers().join();
+    seen_epoch_ = engine_.followers().epoch();
     return;
   }
-  seen_epoch_ = engine_.wait_for_epoch_after(seen_epoch_, over_, most_ms);
+  seen_epoch_ = engine_.follow(seen_epoch_, over_, most_ms);
 }
 
 bool Driver::still_spinning() {
-  const bool alone = engine_.options_.caller_may_spin;
+  const bool alone = engine_.caller_may_spin();
   const std::int64_t now = now_ns();
   if (!spun_) {
     spun_ = true;
@@ -91,12 +88,8 @@ void Driver::rest(int most_ms) {
     return;
   }
   if (still_spinning()) return;
-  if (!engine_.all_have_wait_fd_ || !engine_.begin_sleep(over_, seen_news_)) {
-    ::sched_yield();
-    return;
-  }
   const int timeout_ms = idle_ != nullptr ? kIdleHookPeriodMs : Engine::kSafetyTimeoutMs;
-  engine_.end_sleep(engine_.sleep(std::min(timeout_ms, most_ms), Engine::kSafetyTimeoutMs));
+  if (!engine_.sleep(over_, seen_news_, std::min(timeout_ms, most_ms))) ::sched_yield();
 }
 
 }  // namespace fab::core

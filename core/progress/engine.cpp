@@ -1,16 +1,10 @@
 #include "core/progress/engine.h"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-
-#include "core/base/events.h"
 
 namespace fab::core {
 
@@ -18,43 +12,41 @@ Engine::Engine(const Options& options, const Log& log, Statistics& statistics)
     : options_(options),
       log_(log),
       statistics_(statistics),
-      descriptors_{kNoEvent},
-      thread_fd_(kNoEvent),
-      late_call_(kNoEvent) {}
+      sleep_(happenings_, tasks_, call_, statistics),
+      thread_(*this, call_, sleep_, statistics, log_) {}
 
-Engine::~Engine() {
-  stop_thread();
-  close_event(thread_fd_);
-  close_event(late_call_);
+Engine::~Engine() { stop_thread(); }
+
+void Engine::start_thread() {
+  if (options_.progress == ProgressMode::caller) return;
+  if (options_.progress == ProgressMode::automatic && !sleep_.is_possible())
+    log_.write(
+        LogLevel::info,
+        "a provider has no descriptor to sleep on: the progress thread looks again and again, the longer nothing "
+        "happens the more seldom; with FAB_PROGRESS=thread it does nothing else");
+  if (!tasks_.open_wake_up()) throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
+  thread_.start({.only_looks = options_.progress == ProgressMode::thread,
+                 .may_spin = options_.thread_may_spin,
+                 .cpu = options_.progress_cpu});
 }
 
-void Engine::stop_thread() {
-  if (!thread_.joinable()) return;
-  stop_.store(true);
-  raise(thread_fd_);
-  thread_.join();
-}
+void Engine::stop_thread() { thread_.stop(); }
 
 void Engine::lookout_changed() noexcept {
-  if (thread_.joinable()) raise(thread_fd_);
+  if (thread_.runs()) call_.raise();
 }
 
 void Engine::add(Provider& provider, Intake* intake) {
+  sleep_.add(provider, intake);
   providers_.push_back(&provider);
   if (intake != nullptr) intakes_.push_back(intake);
-  if (descriptors_.size() == kMaxDescriptors)
-    throw Error(Errc::no_resources, "more providers than the engine has places for descriptors");
-  if (provider.capabilities().wait_fd)
-    descriptors_.push_back({provider.wait_fd(), POLLIN, 0});
-  else
-    all_have_wait_fd_ = false;
 }
 
 std::size_t Engine::progress() {
   if (halted_) return 0;
   std::size_t events = 0;
-  may_call_late_.store(false, std::memory_order_relaxed);
-  if (armed_ && !driver_sleeps_) disarm();
+  call_.allow_late_calls(false);
+  sleep_.before_poll();
   // A provider that only serves peers is polled now and then, so that it does not slow the others down.
   const bool poll_all = ++turns_ % kTurnsPerIdlePoll == 0 || providers_.size() == 1;
   for (Provider* provider : providers_)
@@ -64,10 +56,7 @@ std::size_t Engine::progress() {
   if (!deferred_.empty()) events += begin_deferred();
   for (Intake* intake : intakes_) intake->polled(events == 0);
   if (turns_ % kTurnsPerLook == 0) events += look_out();
-  if (events > 0) {
-    ++news_;
-    if (attentive_ > 0) followers_.notify();
-  }
+  if (events > 0) happened();
   return events;
 }
 
@@ -77,41 +66,15 @@ void Engine::yield() {
   lock();
 }
 
-void Engine::open_events() {
-  if (!tasks_.open_wake_up() || !open_event(thread_fd_))
-    throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
-  late_call_.fd = ::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-  if (late_call_.fd < 0) throw Error(Errc::no_resources, std::string("timerfd_create: ") + std::strerror(errno));
-}
-
 void Engine::poll_once() {
   bool parked;
   {
     const Lock lock(*this);
     progress();
-    parked = !parked_.empty();
+    parked = happenings_.parked;
   }
   while (parked) parked = run_parked();
   leave();
-}
-
-// The processor may be the caller's, which the thread takes from it at once: that time is none of the caller's.
-void Engine::call_thread() noexcept {
-  if (thread_state_.load(std::memory_order_relaxed) == ThreadState::awake) return count_call();
-  wake_thread();
-  left_at_.store(ticks(), std::memory_order_relaxed);
-}
-
-void Engine::wake_thread() noexcept {
-  count_call();
-  ThreadState state = thread_state_.load(std::memory_order_acquire);
-  const bool needed = needs_thread_.load(std::memory_order_relaxed);
-  const Policy::Call call = Policy::call(state, needed, may_call_late_.load(std::memory_order_relaxed));
-  if (call == Policy::Call::none) return;
-  const bool late = call == Policy::Call::late;
-  if (!thread_state_.compare_exchange_strong(state, late ? ThreadState::dozing : ThreadState::awake)) return;
-  const itimerspec soon{{0, 0}, {0, Policy::kLateCall}};
-  if (!late || ::timerfd_settime(late_call_.fd, 0, &soon, nullptr) != 0) raise(thread_fd_);
 }
 
 void Engine::deactivated() noexcept {
@@ -120,17 +83,19 @@ void Engine::deactivated() noexcept {
 }
 
 void Engine::ended() noexcept {
-  ++news_;
+  ++happenings_.news;
   followers_.notify();
 }
 
 void Engine::forget(Task& task) noexcept {
   std::erase(deferred_, &task);
   std::erase(parked_, &task);
+  happenings_.parked = !parked_.empty();
 }
 
 void Engine::park(Task& task) {
   parked_.push_back(&task);
+  happenings_.parked = true;
   followers_.notify();
 }
 
@@ -142,6 +107,7 @@ bool Engine::run_parked() {
     if (parked_.empty()) return false;
     task = parked_.front();
     parked_.erase(parked_.begin());
+    happenings_.parked = !parked_.empty();
     has_work = task->unpark();
   }
   if (has_work) task->do_parked_operations();
@@ -151,7 +117,7 @@ bool Engine::run_parked() {
 }
 
 std::size_t Engine::run_tasks() {
-  const std::vector<TaskQueue::Task> tasks = tasks_.take(driver_sleeps_);
+  const std::vector<TaskQueue::Task> tasks = tasks_.take(sleep_.driver_sleeps());
   for (const auto& task : tasks) task();
   return tasks.size();
 }
@@ -163,6 +129,51 @@ std::size_t Engine::begin_deferred() {
   std::erase_if(deferred_, is_ready);
   for (Task* task : ready) task->begin();
   return ready.size();
+}
+
+void Engine::happened() noexcept {
+  ++happenings_.news;
+  if (attentive_ > 0) followers_.notify();
+}
+
+void Engine::add_driver(bool attentive) noexcept {
+  count_driver(1);
+  if (attentive) ++attentive_;
+}
+
+void Engine::remove_driver(bool attentive) noexcept {
+  count_driver(-1);
+  if (attentive) --attentive_;
+}
+
+bool Engine::may_sleep() {
+  if (look_out() == 0) return sleep_.prepare();
+  happened();
+  return false;
+}
+
+bool Engine::sleep(const Condition& over, std::uint32_t seen_news, int most_ms) {
+  if (!sleep_.is_possible()) return false;
+  {
+    const Lock lock(*this);
+    if (!sleep_.driver_may_wait(over, seen_news) || !may_sleep()) return false;
+    sleep_.begin_driver();
+  }
+  const Sleep::End end = sleep_.sleep(most_ms, kSafetyTimeoutMs);
+  const Lock lock(*this);
+  if (sleep_.end_driver(end) > 0) happened();
+  return true;
+}
+
+// What ends does so, and is told, in one hold of the engine's lock.
+Followers::Epoch Engine::follow(Followers::Epoch seen, const Condition& over, int most_ms) {
+  const Followers::Epoch notified =
+      followers_.wait(seen, std::chrono::milliseconds(std::min(kSafetyTimeoutMs, most_ms)));
+  if (notified != seen) return notified;
+  const Lock lock(*this);
+  const Followers::Epoch epoch = followers_.epoch();
+  if (epoch == seen && over.is_known() && over.holds()) statistics_.count(Counter::late_wake_ups);
+  return epoch;
 }
 
 }  // namespace fab::core

@@ -1,30 +1,27 @@
-// Sleeping on the providers' descriptors, and waking whoever does.
-//
-// A driver that sleeps says what it waits for, and has seen all news (Engine::news_) until then. Others may post and
-// poll meanwhile. Before one of them releases the lock, the sleeper must have been called or need not be: nothing that
-// it waits for has ended, and every provider still tells of all that comes. So nobody but the sleeper silences what
-// would wake it: providers by awake(), the wake descriptor by draining it. A thread that sleeps there while nobody
-// drives is called when whoever polls or posts goes its way (Engine::leave()), for who stays polls for it.
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include "core/progress/sleep.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "core/base/events.h"
-#include "core/progress/engine.h"
 
 namespace fab::core {
 
-bool Engine::may_sleep() {
-  if (look_out() > 0) {
-    ++news_;
-    if (attentive_ > 0) followers_.notify();
-    return false;
-  }
+Sleep::Sleep(const Happenings& happenings, TaskQueue& tasks, ThreadCall& thread, Statistics& statistics)
+    : happenings_(happenings), tasks_(tasks), thread_(thread), statistics_(statistics), descriptors_{kNoEvent} {}
+
+void Sleep::add(Provider& provider, Intake* intake) {
+  if (descriptors_.size() == kMaxDescriptors)
+    throw Error(Errc::no_resources, "more providers than the engine has places for descriptors");
+  providers_.push_back(&provider);
+  if (intake != nullptr) intakes_.push_back(intake);
+  if (provider.capabilities().wait_fd)
+    descriptors_.push_back({provider.wait_fd(), POLLIN, 0});
+  else
+    all_have_wait_fd_ = false;
+}
+
+bool Sleep::prepare() {
   if (!tasks_.open_wake_up()) return false;
   if (descriptors_.front().fd < 0) descriptors_.front() = tasks_.wake_up();  // others may be asleep on a copy
   if (!tasks_.empty()) return false;
@@ -39,14 +36,12 @@ bool Engine::may_sleep() {
   return providers_tell();
 }
 
-bool Engine::providers_tell() {
+bool Sleep::providers_tell() {
   return std::all_of(providers_.begin(), providers_.end(), [](Provider* provider) { return provider->may_sleep(); });
 }
 
-// Several threads may sleep here at once, so each has its own copy. A wake-up is only a hint: the caller polls
-// everything again whatever poll() said. A message that blocks its connection wakes nobody, so where there are intakes
-// sleeps grow from short ones, and all but the first come after a look.
-Engine::SleepEnd Engine::sleep(int timeout_ms, int safety_timeout_ms, pollfd* also) {
+// Several threads may sleep here at once, so each has its own copy.
+Sleep::End Sleep::sleep(int timeout_ms, int safety_timeout_ms, pollfd* also) {
   Descriptors descriptors;
   auto end = std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin());
   if (also != nullptr) *end++ = *also;
@@ -55,86 +50,71 @@ Engine::SleepEnd Engine::sleep(int timeout_ms, int safety_timeout_ms, pollfd* al
   const bool timed_out = ::poll(descriptors.data(), count, timeout) == 0;
   quiet_.store(timed_out);
   if (also != nullptr) also->revents = descriptors[count - 1].revents;
-  return !timed_out ? SleepEnd::told : timeout < safety_timeout_ms ? SleepEnd::time : SleepEnd::safety_time;
+  return !timed_out ? End::told : timeout < safety_timeout_ms ? End::time : End::safety_time;
 }
 
-bool Engine::begin_sleep(Condition over, std::uint32_t seen_news) {
-  const Lock lock(*this);
+bool Sleep::driver_may_wait(Condition over, std::uint32_t seen_news) {
   sleeps_for_ = over;
   seen_news_ = seen_news;
-  if (driver_is_needed() || !may_sleep()) return false;
+  return !driver_is_needed();
+}
+
+void Sleep::begin_driver() {
   driver_sleeps_ = true;
   driver_called_ = false;
   statistics_.count(Counter::caller_sleeps);
-  watch_over_sleep();
-  return true;
+  watch_over();
 }
 
-void Engine::end_sleep(SleepEnd end) {
-  const Lock lock(*this);
-  if (!driver_called_) look_for_missed(end);
+std::size_t Sleep::end_driver(End end) {
+  const std::size_t missed = driver_called_ ? 0 : look_for_missed(end);
   driver_sleeps_ = false;
   disarm();
   tasks_.woken();
+  return missed;
 }
 
-void Engine::watch_over_sleep() noexcept {
-  just_armed_ = true;
-  has_last_look_ = true;
+bool Sleep::driver_is_needed() const {
+  if (happenings_.parked) return true;
+  return happenings_.news != seen_news_ && (!sleeps_for_.is_known() || sleeps_for_.holds());
 }
 
-bool Engine::driver_is_needed() {
-  if (!parked_.empty()) return true;
-  return news_ != seen_news_ && (!sleeps_for_.is_known() || sleeps_for_.holds());
-}
-
-void Engine::before_release() noexcept {
+void Sleep::look_before_release() noexcept {
   if (std::exchange(just_armed_, false)) return;
   if (driver_sleeps_) {
     if (driver_called_ || (!driver_is_needed() && providers_tell())) return;
     driver_called_ = true;
     statistics_.count(Counter::woken_callers);
     tasks_.wake();
-  } else if (thread_state_.load(std::memory_order_relaxed) == ThreadState::waiting && !providers_tell()) {
-    thread_state_.store(ThreadState::deaf, std::memory_order_release);
+  } else if (thread_.state(std::memory_order_relaxed) == ThreadState::waiting && !providers_tell()) {
+    thread_.deafen();
   }
 }
 
-void Engine::disarm() {
+void Sleep::disarm() {
   armed_ = false;
-  if (thread_state_.load(std::memory_order_relaxed) == ThreadState::waiting)
-    thread_state_.store(ThreadState::deaf, std::memory_order_release);
-  has_last_look_ = false;
+  thread_.deafen();
+  watched_ = false;
   for (Provider* provider : providers_) provider->awake();
 }
 
 // Where a provider's descriptor lags, what is found may just have come; unless it would never have told.
-void Engine::look_for_missed(SleepEnd end) {
-  if (end == SleepEnd::told) return;
+std::size_t Sleep::look_for_missed(End end) {
+  if (end == End::told) return 0;
   Descriptors descriptors;
   const auto count = std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin()) - descriptors.begin();
-  if (::poll(descriptors.data(), static_cast<nfds_t>(count), 0) != 0) return;
+  if (::poll(descriptors.data(), static_cast<nfds_t>(count), 0) != 0) return 0;
   bool missed = driver_sleeps_ && driver_is_needed();
+  std::size_t events = 0;
   for (Provider* provider : providers_) {
-    const bool tells_at_once = end == SleepEnd::safety_time && !provider->capabilities().wait_fd_lags;
+    const bool tells_at_once = end == End::safety_time && !provider->capabilities().wait_fd_lags;
     const bool would_have_told = tells_at_once || provider->is_deaf();
-    if (provider->poll() == 0) continue;
-    ++news_;
-    missed = missed || would_have_told;
+    const std::size_t found = provider->poll();
+    events += found;
+    missed = missed || (found > 0 && would_have_told);
   }
-  if (attentive_ > 0) followers_.notify();
   if (missed) statistics_.count(Counter::late_wake_ups);
-}
-
-// What ends does so, and is told, in one hold of the engine's lock.
-Followers::Epoch Engine::wait_for_epoch_after(Followers::Epoch seen, const Condition& over, int most_ms) {
-  const Followers::Epoch notified =
-      followers_.wait(seen, std::chrono::milliseconds(std::min(kSafetyTimeoutMs, most_ms)));
-  if (notified != seen) return notified;
-  const Lock lock(*this);
-  const Followers::Epoch epoch = followers_.epoch();
-  if (epoch == seen && over.is_known() && over.holds()) statistics_.count(Counter::late_wake_ups);
-  return epoch;
+  return events;
 }
 
 }  // namespace fab::core

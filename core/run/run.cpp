@@ -100,8 +100,8 @@ void Run::start() {
   pending_ = 0;
   done_.store(false, std::memory_order_relaxed);
   engine_.activated(*this);
-  if (owner_.needs_thread.load(std::memory_order_relaxed)) engine_.need_thread();
-  absences_at_start_ = engine_.absences();
+  if (owner_.needs_thread.load(std::memory_order_relaxed)) engine_.thread_call().need();
+  absences_at_start_ = engine_.thread_call().absences();
   if (one_sided_) one_sided_->next_start();
   if (may_begin())
     begin();
@@ -123,7 +123,7 @@ void Run::refuse_start() {
 }
 
 void Run::over(bool took_long) noexcept {
-  const bool left_alone = engine_.absences() != absences_at_start_;
+  const bool left_alone = engine_.thread_call().absences() != absences_at_start_;
   owner_.needs_thread.store(left_alone || took_long, std::memory_order_relaxed);
 }
 

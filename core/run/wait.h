@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "core/progress/engine.h"
+#include "core/progress/driver.h"
 #include "core/progress/pending.h"
 #include "core/run/run.h"
 

@@ -221,7 +221,7 @@ class Simulation {
   }
 
  private:
-  static constexpr Time kAbsence = 100 * kMicrosecond;  ///< Engine::kAbsenceTicks
+  static constexpr Time kAbsence = 100 * kMicrosecond;  ///< ThreadCall::kAbsenceTicks
   static constexpr Time kLong = kMillisecond;           ///< core/run/wait.cpp: kLongTicks
 
   /// When a descriptor ends its sleep.

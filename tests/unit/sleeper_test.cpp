@@ -4,6 +4,7 @@
 #include <string>
 #include <thread>
 
+#include "core/progress/driver.h"
 #include "core/run/wait.h"
 #include "support/comes_true.h"
 #include "unit/recording_rig.h"

@@ -5,6 +5,7 @@
 
 #include "bindings/mpi/requests/idle.h"
 #include "core/communicator/communicator.h"
+#include "core/progress/driver.h"
 #include "core/run/watch.h"
 
 namespace fab::mpi {

@@ -11,6 +11,7 @@
 #include "bindings/mpi/requests/exchange.h"
 #include "bindings/mpi/requests/idle.h"
 #include "bindings/mpi/requests/request_array.h"
+#include "core/progress/driver.h"
 #include "core/run/wait.h"
 #include "core/run/watch.h"
 

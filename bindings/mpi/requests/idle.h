@@ -1,7 +1,7 @@
 // Lets MPI make progress while a thread waits for fab.
 #pragma once
 
-#include "core/progress/engine.h"
+#include "core/progress/driver.h"
 
 namespace fab::mpi {
 

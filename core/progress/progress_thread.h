@@ -1,0 +1,84 @@
+// The thread that drives while no caller waits.
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "core/base/engine_lock.h"
+#include "core/base/log.h"
+#include "core/base/statistics.h"
+#include "core/progress/progress_policy.h"
+#include "core/progress/sleep.h"
+#include "core/progress/thread_call.h"
+
+namespace fab::core {
+
+/// How a thread sleeps that must be called.
+struct DeafSleep {
+  std::vector<pollfd> also;  ///< what ends it besides a call: what providers hold back, lifelines of peers
+  ProgressPolicy::Time ns = ProgressPolicy::kForEver;  ///< and after how long it looks by itself; also while waiting
+};
+
+/// What the thread does in a turn: the engine's.
+class ThreadWork {
+ public:
+  /// Looks once, if anybody needs the thread, and decides how it sleeps otherwise. `last_sleep`: how its last sleep on
+  /// the providers' descriptors ended, if it comes from one.
+  [[nodiscard]] virtual ProgressPolicy::Turn take_turn(ProgressPolicy& policy, Sleep::End last_sleep, DeafSleep& deaf)
+      FAB_EXCLUDES(engine_lock) = 0;
+  /// A caller waits, and polls.
+  [[nodiscard]] virtual bool is_driven() const noexcept = 0;
+
+ protected:
+  ~ThreadWork() = default;
+};
+
+class ProgressThread {
+ public:
+  struct Options {
+    bool only_looks = false;  ///< ProgressPolicy::Ways
+    bool may_spin = false;
+    int cpu = -1;  ///< -1: any
+  };
+
+  ProgressThread(ThreadWork& work, ThreadCall& call, Sleep& sleep, Statistics& statistics, const Log& log)
+      : work_(work), call_(call), sleep_(sleep), statistics_(statistics), log_(log) {}
+  ~ProgressThread() { stop(); }
+  ProgressThread(const ProgressThread&) = delete;
+  ProgressThread& operator=(const ProgressThread&) = delete;
+
+  /// Throws Error(no_resources).
+  void start(const Options& options);
+  /// Without effect where it does not run.
+  void stop();
+  [[nodiscard]] bool runs() const noexcept { return thread_.joinable(); }
+  /// After how long it looks by itself, while it is waiting or deaf.
+  [[nodiscard]] ProgressPolicy::Time sleep_limit() const noexcept FAB_REQUIRES(engine_lock) { return deaf_.ns; }
+
+ private:
+  using Policy = ProgressPolicy;
+  static constexpr int kSafetyTimeoutMs = static_cast<int>(Policy::kSafetyTimeout / Policy::kMillisecond);
+
+  void run(const Options& options);
+  void pin(int cpu);
+  // Each returns whether somebody called.
+  bool doze(Policy::Time ns);
+  bool sleep_until_called();
+  bool sleep_deaf();
+
+  ThreadWork& work_;
+  ThreadCall& call_;
+  Sleep& sleep_;
+  Statistics& statistics_;
+  const Log& log_;
+  std::thread thread_;
+  std::atomic<bool> stop_{false};
+  Sleep::End last_sleep_ = Sleep::End::told;
+  DeafSleep deaf_;  ///< changes in a turn, under the engine's lock
+  std::vector<pollfd> deaf_fds_;
+};
+
+}  // namespace fab::core

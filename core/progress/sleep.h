@@ -1,0 +1,117 @@
+// Sleeping on the providers' descriptors, and waking whoever does.
+//
+// A driver that sleeps says what it waits for, and has seen all news (Happenings::news) until then. Others may post and
+// poll meanwhile. Before one of them releases the lock, the sleeper must have been called or need not be: nothing that
+// it waits for has ended, and every provider still tells of all that comes. So nobody but the sleeper silences what
+// would wake it: providers by awake(), the wake descriptor by draining it. A thread that sleeps there while nobody
+// drives is called when whoever polls or posts goes its way (Engine::leave()), for who stays polls for it.
+#pragma once
+
+#include <poll.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/condition.h"
+#include "core/base/engine_lock.h"
+#include "core/base/statistics.h"
+#include "core/progress/task.h"
+#include "core/progress/task_queue.h"
+#include "core/progress/thread_call.h"
+#include "core/provider.h"
+
+namespace fab::core {
+
+/// What the engine has seen happen, for those who sleep.
+struct Happenings {
+  std::uint32_t news = 0;  ///< grows with whatever happens
+  bool parked = false;     ///< something goes on with a function of the user's, which needs a thread of the application
+};
+
+/// One driver, or the progress thread, may sleep at a time.
+class Sleep {
+ public:
+  /// Of the providers' descriptors.
+  static constexpr std::size_t kMaxDescriptors = 8;
+  enum class End : std::uint8_t { told, time, safety_time };
+
+  Sleep(const Happenings& happenings, TaskQueue& tasks, ThreadCall& thread, Statistics& statistics);
+  Sleep(const Sleep&) = delete;
+  Sleep& operator=(const Sleep&) = delete;
+
+  /// Throws Error(no_resources). While nobody sleeps.
+  void add(Provider& provider, Intake* intake);
+  /// Every provider has a descriptor.
+  [[nodiscard]] bool is_possible() const noexcept { return all_have_wait_fd_; }
+  /// In a child of fork().
+  void halt() noexcept FAB_REQUIRES(engine_lock) { watched_ = false; }
+
+  // Whoever holds the lock.
+
+  /// Ahead of a poll: nobody sleeps on the descriptors but a driver, so providers need not tell.
+  void before_poll() FAB_REQUIRES(engine_lock) {
+    if (armed_ && !driver_sleeps_) disarm();
+  }
+  /// Ahead of each release of the lock.
+  void before_release() noexcept FAB_REQUIRES(engine_lock) {
+    if (watched_) look_before_release();
+  }
+  [[nodiscard]] bool driver_sleeps() const noexcept FAB_REQUIRES(engine_lock) { return driver_sleeps_; }
+
+  // Who goes to sleep.
+
+  /// Whether it may: from now on every provider tells of all that comes.
+  [[nodiscard]] bool prepare() FAB_REQUIRES(engine_lock);
+  /// Once it may: it is left to the lock's next holder to wake or to keep asleep.
+  void watch_over() noexcept FAB_REQUIRES(engine_lock) { just_armed_ = watched_ = true; }
+  /// A wake-up is only a hint: the caller polls everything again whatever poll() said. `also`: one more descriptor.
+  [[nodiscard]] End sleep(int timeout_ms, int safety_timeout_ms, pollfd* also = nullptr) FAB_EXCLUDES(engine_lock);
+  /// After a sleep of the thread's. Returns how many things happened that nobody had told of.
+  std::size_t look_for_missed(End end) FAB_REQUIRES(engine_lock);
+
+  // The driver that leads.
+
+  /// It waits for that, has seen those news, and need not be called for what came since.
+  [[nodiscard]] bool driver_may_wait(Condition over, std::uint32_t seen_news) FAB_REQUIRES(engine_lock);
+  /// After prepare() has said yes.
+  void begin_driver() FAB_REQUIRES(engine_lock);
+  /// Returns how many things happened that nobody had told of.
+  std::size_t end_driver(End end) FAB_REQUIRES(engine_lock);
+
+ private:
+  using Descriptors = std::array<pollfd, kMaxDescriptors + 1>;
+  // Where there are intakes: a message that blocks its connection wakes nobody, so sleeps grow from short ones, and all
+  // but the first come after a look.
+  static constexpr int kFirstNapMs = 1;
+  static constexpr int kNapGrowth = 10;
+  static constexpr int kLongestNapMs = 1000;
+
+  void look_before_release() noexcept FAB_REQUIRES(engine_lock);
+  [[nodiscard]] bool providers_tell() FAB_REQUIRES(engine_lock);
+  [[nodiscard]] bool driver_is_needed() const FAB_REQUIRES(engine_lock);
+  /// Nobody sleeps on the descriptors, or whoever does must be called.
+  void disarm() FAB_REQUIRES(engine_lock);
+
+  const Happenings& happenings_;
+  TaskQueue& tasks_;
+  ThreadCall& thread_;
+  Statistics& statistics_;
+  std::vector<Provider*> providers_;
+  std::vector<Intake*> intakes_;
+  std::vector<pollfd> descriptors_;  ///< the wake-up descriptor (-1 before the first sleep), then one per provider
+  bool all_have_wait_fd_ = true;
+  std::atomic<bool> quiet_{false};  ///< the last sleep ended without anything coming
+  std::atomic<int> nap_ms_{kFirstNapMs};
+  bool watched_ FAB_GUARDED_BY(engine_lock) = false;         ///< before each release of the lock
+  bool armed_ FAB_GUARDED_BY(engine_lock) = false;           ///< providers may have been asked to tell
+  bool just_armed_ FAB_GUARDED_BY(engine_lock) = false;      ///< by the holder of the lock, who goes to sleep
+  bool driver_sleeps_ FAB_GUARDED_BY(engine_lock) = false;   ///< the one that leads
+  bool driver_called_ FAB_GUARDED_BY(engine_lock) = false;   ///< since it sleeps
+  Condition sleeps_for_ FAB_GUARDED_BY(engine_lock);         ///< the driver
+  std::uint32_t seen_news_ FAB_GUARDED_BY(engine_lock) = 0;  ///< by it
+};
+
+}  // namespace fab::core

@@ -1,0 +1,89 @@
+// How callers that leave something in flight call the progress thread, and what it learns of them.
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/base/ticks.h"
+#include "core/progress/progress_policy.h"
+
+namespace fab::core {
+
+/// From any thread, but for what only the thread does.
+class ThreadCall {
+ public:
+  ThreadCall();
+  ~ThreadCall();
+  ThreadCall(const ThreadCall&) = delete;
+  ThreadCall& operator=(const ThreadCall&) = delete;
+
+  // Callers.
+
+  /// Runs are active, nobody drives, and the caller goes its way. The processor may be the caller's, which the thread
+  /// takes from it at once: that time is none of the caller's.
+  void call() noexcept {
+    if (state(std::memory_order_relaxed) == ThreadState::awake) return count();
+    wake();
+    left_at_.store(ticks(), std::memory_order_relaxed);
+  }
+  /// A run was started that needs the thread, as its plan's last run did: a thread that dozes is called, too.
+  void need() noexcept { needed_.store(true, std::memory_order_relaxed); }
+  /// A caller waits or tests. Returns the ticks() at which the last one went its way; 0: one came back since.
+  std::uint64_t come_back() noexcept {
+    const std::uint64_t left_at = left_at_.load(std::memory_order_relaxed);
+    if (left_at == 0) return 0;
+    left_at_.store(0, std::memory_order_relaxed);
+    if (ticks() - left_at > kAbsenceTicks) absences_.store(absences() + 1, std::memory_order_relaxed);
+    return left_at;
+  }
+  /// How often callers have left runs alone for longer than these liked. Some may be lost.
+  [[nodiscard]] std::uint32_t absences() const noexcept { return absences_.load(std::memory_order_relaxed); }
+  /// Ends a sleep, or the next one, whatever the thread is at.
+  void raise() noexcept;
+
+  // The holder of the engine's lock.
+
+  [[nodiscard]] ThreadState state(std::memory_order order = std::memory_order_seq_cst) const noexcept {
+    return state_.load(order);
+  }
+  void set_state(ThreadState state, std::memory_order order) noexcept { state_.store(state, order); }
+  /// The thread sleeps on descriptors that no longer tell of all that comes: from now on it must be called.
+  void deafen() noexcept {
+    if (state(std::memory_order_relaxed) == ThreadState::waiting)
+      state_.store(ThreadState::deaf, std::memory_order_release);
+  }
+  void allow_late_calls(bool may_call_late) noexcept { may_call_late_.store(may_call_late, std::memory_order_relaxed); }
+
+  // The thread.
+
+  /// Throws Error(no_resources).
+  void open();
+  /// Readable: called.
+  [[nodiscard]] const pollfd& event() const noexcept { return event_; }
+  /// The same, by a timer.
+  [[nodiscard]] const pollfd& timer() const noexcept { return timer_; }
+  /// What poll() has seen of them: resets what was readable. Returns whether somebody called.
+  [[nodiscard]] bool take(short event_revents, short timer_revents);
+  [[nodiscard]] bool take_need() noexcept { return needed_.exchange(false, std::memory_order_relaxed); }
+  /// So far. Some may be lost.
+  [[nodiscard]] std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::uint64_t kAbsenceTicks = 250'000;  ///< some 100 us: what short messages do by themselves
+
+  void count() noexcept { calls_.store(calls() + 1, std::memory_order_relaxed); }
+  void wake() noexcept;
+
+  std::atomic<ThreadState> state_{ThreadState::awake};
+  std::atomic<std::uint32_t> calls_{0};
+  std::atomic<bool> may_call_late_{false};
+  std::atomic<bool> needed_{false};
+  std::atomic<std::uint64_t> left_at_{0};  ///< ticks() when a caller went its way, unless the thread was awake
+  std::atomic<std::uint32_t> absences_{0};
+  pollfd event_;
+  pollfd timer_;
+};
+
+}  // namespace fab::core
