@@ -135,7 +135,7 @@ struct HostAddress {
 /// A call that a rank has given up by the fault of a lost rank; kNoRank: it goes on there.
 struct GivenUp {
   std::uint32_t communicator = 0;  ///< a word for its id, the same on all ranks, never 0
-  Rank culprit = kNoRank;
+  Rank failed_rank = kNoRank;
 };
 
 /// All calls are made under one lock (the engine's), except capabilities, name, description and address, which are
@@ -235,7 +235,7 @@ class Provider {
   /// poll() alone leaves it as it is, as another thread may sleep there.
   virtual void awake() {}
   /// Its descriptor tells of nothing that comes.
-  [[nodiscard]] virtual bool is_deaf() const noexcept { return false; }
+  [[nodiscard]] virtual bool is_disarmed() const noexcept { return false; }
 };
 
 }  // namespace fab

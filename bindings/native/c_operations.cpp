@@ -213,7 +213,7 @@ fab_error fab_start(const fab_comm* comm, fab_operation operation, fab_request* 
 fab_error fab_make_persistent(const fab_comm* comm, fab_operation operation, fab_exchange** made) {
   return guarded([&] {
     PersistentExchange exchange = in_form(
-        comm, operation, Order::lasting, [made] { static_cast<void>(given(made, "made")); },
+        comm, operation, Order::persistent, [made] { static_cast<void>(given(made, "made")); },
         [](const auto& communicator, const auto& call) { return detail::persistent(communicator, call); });
     *made = new fab_exchange{std::move(exchange)};
   });

@@ -78,7 +78,7 @@ struct HaloExchange::State {
   }
 
   void add_buffer(Array<std::byte> own, std::span<std::byte> field) {
-    PersistentExchange exchange = core::in_order_of_lasting(*Access::core(grid), [&] {
+    PersistentExchange exchange = core::in_order_of_persistent(*Access::core(grid), [&] {
       return Access::exchange(collectives::make_halo_xchg(Access::core(grid), field.data(), geometry), edges);
     });
     buffers.push_back({std::move(own), field, std::move(exchange), std::vector<bool>(sources.size(), true)});

@@ -100,14 +100,14 @@ void perform(const Communicator& communicator, const Call& call) {
 template <class Call>
 Request start(const Communicator& communicator, const Call& call) {
   Request request = start_for_waiting(communicator, call);
-  Access::core(communicator)->engine().leave();
+  Access::core(communicator)->engine().hand_over_progress();
   return request;
 }
 
 template <class Call>
 PersistentExchange persistent(const Communicator& communicator, const Call& call) {
   const std::shared_ptr<core::Communicator>& core = Access::core(communicator);
-  return core::in_order_of_lasting(*core, [&] {
+  return core::in_order_of_persistent(*core, [&] {
     return prepared(communicator, call, [&](const auto& operation) {
       return Access::exchange(operation.make(core), operation.sources(*core));
     });

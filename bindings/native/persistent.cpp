@@ -22,7 +22,7 @@ void raise(const Status& failure) {
 class Leaving {
  public:
   explicit Leaving(core::Engine& engine) noexcept : engine_(engine) {}
-  ~Leaving() { engine_.leave(); }
+  ~Leaving() { engine_.hand_over_progress(); }
   Leaving(const Leaving&) = delete;
   Leaving& operator=(const Leaving&) = delete;
 

@@ -167,7 +167,7 @@ std::optional<MessageInfo> iprobe(const Communicator& communicator, Source from)
       found = messages.find(core, from);
     }
   }
-  core.engine().leave();
+  core.engine().hand_over_progress();
   return found;
 }
 

@@ -25,7 +25,7 @@ Request start_run(const Communicator& communicator, Start&& start) {
 template <class Start>
 Request start_in_background(const Communicator& communicator, Start&& start) {
   Request request = start_run(communicator, start);
-  Access::core(communicator)->engine().leave();
+  Access::core(communicator)->engine().hand_over_progress();
   return request;
 }
 

@@ -82,7 +82,7 @@ int begin(const char* call, mpi::Attachment& (*attachment_of)(MPI_Comm), MPI_Com
       check_handle(handle);
       return start(*attachment.core, kept);
     });
-    attachment.core->engine().leave();
+    attachment.core->engine().hand_over_progress();
     hold(*handle, Instance(call, std::move(kept)));
     instance_of(*handle)->started(attachment, run);
     return NBC_OK;

@@ -135,7 +135,7 @@ int NBC_Start(NBC_Handle* handle, MPI_Comm comm, NBC_Schedule* schedule) {
         throw fab::Error(fab::Errc::invalid_schedule, "the schedule is not committed");
       return start_schedule(*attachment.core, *started);
     });
-    attachment.core->engine().leave();
+    attachment.core->engine().hand_over_progress();
     instance_of(*handle)->started(attachment, run);
     return NBC_OK;
   });

@@ -226,7 +226,7 @@ void gather_sorted(const std::shared_ptr<core::Communicator>& communicator, cons
     check(*communicator, call);
   } catch (...) {
     for (std::int64_t distance = 1; distance < communicator->size(); distance *= 2)
-      communicator->call_refused(core::Communicator::Order::lasting);
+      communicator->call_refused(core::Communicator::Order::persistent);
     throw;
   }
   SortedMerge(communicator, call, consume).run();

@@ -35,13 +35,11 @@ using Names = std::span<const std::pair<std::string_view, Value>>;
 constexpr std::array<std::pair<std::string_view, ProgressMode>, 3> kProgressModes = {
     {{"auto", ProgressMode::automatic}, {"thread", ProgressMode::thread}, {"caller", ProgressMode::caller}}};
 
-constexpr std::array<std::pair<std::string_view, LongMessages>, 4> kLongMessages = {{{"auto", LongMessages::automatic},
-                                                                                     {"map", LongMessages::map},
-                                                                                     {"read", LongMessages::read},
-                                                                                     {"ring", LongMessages::ring}}};
+constexpr std::array<std::pair<std::string_view, LocalLong>, 4> kLocalLong = {
+    {{"auto", LocalLong::automatic}, {"map", LocalLong::map}, {"read", LocalLong::read}, {"ring", LocalLong::ring}}};
 
-constexpr std::array<std::pair<std::string_view, OneSided>, 3> kOneSided = {
-    {{"auto", OneSided::automatic}, {"on", OneSided::on}, {"off", OneSided::off}}};
+constexpr std::array<std::pair<std::string_view, OneSidedMode>, 3> kOneSidedModes = {
+    {{"auto", OneSidedMode::automatic}, {"on", OneSidedMode::on}, {"off", OneSidedMode::off}}};
 
 constexpr std::array<std::pair<std::string_view, Requests>, 3> kRequests = {
     {{"auto", Requests::automatic}, {"fab", Requests::fab}, {"mpi", Requests::mpi}}};
@@ -144,15 +142,15 @@ constexpr std::array<ConfigRow, 17> kOtherRows = {{
      "Path of long messages within a node: auto (from 16 KiB on, the receiver copies from the sender's memory if it "
      "can), map (as auto for memory of fab's, from 512 bytes on), read (from any memory, by the kernel, above 104 "
      "bytes) or ring (sender and receiver both copy).",
-     [](std::string_view text, Config& config) {
-       return parse_name<LongMessages>(text, kLongMessages, config.local_long);
-     },
-     [](const Config& config) { return std::string(find_name<LongMessages>(kLongMessages, config.local_long)); }},
+     [](std::string_view text, Config& config) { return parse_name<LocalLong>(text, kLocalLong, config.local_long); },
+     [](const Config& config) { return std::string(find_name<LocalLong>(kLocalLong, config.local_long)); }},
     {"FAB_ONE_SIDED", "auto",
      "Persistent exchanges between nodes write into the peer's memory: auto (if a network card does it), on (if the "
      "provider can) or off (they send messages); the same on all ranks.",
-     [](std::string_view text, Config& config) { return parse_name<OneSided>(text, kOneSided, config.one_sided); },
-     [](const Config& config) { return std::string(find_name<OneSided>(kOneSided, config.one_sided)); }},
+     [](std::string_view text, Config& config) {
+       return parse_name<OneSidedMode>(text, kOneSidedModes, config.one_sided);
+     },
+     [](const Config& config) { return std::string(find_name<OneSidedMode>(kOneSidedModes, config.one_sided)); }},
     {"FAB_REQUESTS", "auto",
      "Library that completes requests of the MPI binding: auto (fab, if all completion calls of the process reach "
      "it), fab (fab, without that check) or mpi (MPI, which is slower; persistent exchanges are refused).",

@@ -21,7 +21,7 @@ enum class ProgressMode { automatic, thread, caller };
 [[nodiscard]] std::string_view name_of(ProgressMode mode) noexcept;
 
 /// How messages that are too long for the rings travel between ranks of a node.
-enum class LongMessages {
+enum class LocalLong {
   automatic,  ///< the receiver copies them from the sender's memory: fab's own, or any other where the kernel lets it
   map,        ///< the same, from much shorter messages on where they lie in fab's own
   read,       ///< the same, from much shorter messages on
@@ -29,7 +29,7 @@ enum class LongMessages {
 };
 
 /// Whether persistent exchanges write into their peers' memory.
-enum class OneSided {
+enum class OneSidedMode {
   automatic,  ///< where a network card does it
   on,         ///< wherever the provider can
   off
@@ -44,13 +44,13 @@ enum class Requests {
 
 /// The value of every FAB_* variable.
 struct Config {
-  std::string provider;                               ///< FAB_PROVIDER: libfabric provider by name; empty: choose
-  std::string interface;                              ///< FAB_IFACE: network interface or domain by name; empty: choose
-  bool local = true;                                  ///< FAB_LOCAL: shared memory between the ranks of a node
-  LongMessages local_long = LongMessages::automatic;  ///< FAB_LOCAL_LONG
-  OneSided one_sided = OneSided::automatic;           ///< FAB_ONE_SIDED
-  ProgressMode progress = ProgressMode::automatic;    ///< FAB_PROGRESS
-  Requests requests = Requests::automatic;            ///< FAB_REQUESTS
+  std::string provider;                              ///< FAB_PROVIDER: libfabric provider by name; empty: choose
+  std::string interface;                             ///< FAB_IFACE: network interface or domain by name; empty: choose
+  bool local = true;                                 ///< FAB_LOCAL: shared memory between the ranks of a node
+  LocalLong local_long = LocalLong::automatic;       ///< FAB_LOCAL_LONG
+  OneSidedMode one_sided = OneSidedMode::automatic;  ///< FAB_ONE_SIDED
+  ProgressMode progress = ProgressMode::automatic;   ///< FAB_PROGRESS
+  Requests requests = Requests::automatic;           ///< FAB_REQUESTS
   int progress_cpu = -1;          ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
   LogLevel log = LogLevel::warn;  ///< FAB_LOG
   double wait_timeout_s = 0;      ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever

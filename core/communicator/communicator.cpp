@@ -14,7 +14,7 @@ namespace fab::core {
 namespace {
 
 /// One for messages, one for what one-sided messages need to know beforehand, and one for comparing calls.
-constexpr std::uint64_t tags_of_lasting(bool compares_calls) noexcept { return compares_calls ? 3 : 2; }
+constexpr std::uint64_t tags_of_persistent(bool compares_calls) noexcept { return compares_calls ? 3 : 2; }
 
 /// Null: the context is closed, which is no matter of arguments.
 std::optional<std::string> reason_of_refusal() {
@@ -100,9 +100,10 @@ void Communicator::call_refused(Order order) noexcept try {
   {
     const Lock lock(engine());
     if (context_->closed() || std::exchange(call_again_, false)) return;
-    if (order == Order::lasting) {
-      refuse_call(lasting_place(std::exchange(next_lasting_, next_lasting_ + tags_of_lasting(compares_calls_))),
-                  *reason);
+    if (order == Order::persistent) {
+      refuse_call(
+          persistent_place(std::exchange(next_persistent_, next_persistent_ + tags_of_persistent(compares_calls_))),
+          *reason);
     } else if (compares_calls_) {
       compare({.words = *reason,
                .place = fmt::format("call {}", ++calls_),
@@ -114,7 +115,7 @@ void Communicator::call_refused(Order order) noexcept try {
       refuse_call(next_sequence_++, *reason);
     }
   }
-  engine().leave();
+  engine().hand_over_progress();
 } catch (const std::exception& error) {
   context_->log().write(LogLevel::warn, "a call was refused, and this rank cannot tell its peers: {}", error.what());
 }
@@ -134,42 +135,42 @@ Communicator::RefusedCalls Communicator::take_refused() {
   return std::exchange(refused_, {});
 }
 
-Run& Communicator::make_lasting(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user,
-                                const std::string& words) {
-  const std::uint64_t limit = context_->tags().max_in_flight() / tags_of_lasting(compares_calls_);
-  call_again_ = lasting_ >= limit;
+Run& Communicator::make_persistent(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user,
+                                   const std::string& words) {
+  const std::uint64_t limit = context_->tags().max_in_flight() / tags_of_persistent(compares_calls_);
+  call_again_ = persistent_ >= limit;
   if (call_again_)
     throw Error(Errc::no_resources,
                 fmt::format("{}: this communicator has {} persistent exchanges; the maximum is {}: free some first, or "
                             "duplicate the communicator",
-                            schedule.name(), lasting_, limit));
+                            schedule.name(), persistent_, limit));
   const TagFormat& tags = context_->tags();
-  const std::uint64_t number = std::exchange(next_lasting_, next_lasting_ + tags_of_lasting(compares_calls_));
+  const std::uint64_t number = std::exchange(next_persistent_, next_persistent_ + tags_of_persistent(compares_calls_));
   std::string name(words.empty() ? schedule.name() : words);
-  Run& run = make_retired(std::move(schedule), Plan::Use::lasting_run, bases, tags.lasting(number), user);
-  run.place_at(lasting_place(number));
+  Run& run = make_retired(std::move(schedule), Plan::Use::persistent_run, bases, tags.persistent(number), user);
+  run.place_at(persistent_place(number));
   try {
     run.hold_memory();
     if (compares_calls_)
       run.call_as({.words = std::move(name),
-                   .place = fmt::format("persistent exchange {}", number / tags_of_lasting(compares_calls_) + 1),
-                   .sequence_tag = tags.lasting(number + 2)});
+                   .place = fmt::format("persistent exchange {}", number / tags_of_persistent(compares_calls_) + 1),
+                   .sequence_tag = tags.persistent(number + 2)});
     if (run.plan().channel_count() > 0)
       run.set_written_messages(std::make_unique<OneSided>(
-          run, tags.lasting(number + 1),
-          [this](Schedule letters, std::uint64_t tag, const std::function<void(Run&)>& fill) {
+          run, tags.persistent(number + 1),
+          [this](Schedule control_messages, std::uint64_t tag, const std::function<void(Run&)>& fill) {
             engine_lock.assert_held();
-            Run& telling = make_retired(std::move(letters), Plan::Use::runs, {}, tag);
+            Run& telling = make_retired(std::move(control_messages), Plan::Use::runs, {}, tag);
             fill(telling);
-            start_lasting(telling);
+            start_persistent(telling);
           }));
     make_contact(run.plan(), number);
   } catch (...) {
     run.let_go();
-    next_lasting_ = number;  // call_refused uses it up
+    next_persistent_ = number;  // call_refused uses it up
     throw;
   }
-  ++lasting_;
+  ++persistent_;
   return run;
 }
 
@@ -190,9 +191,9 @@ void Communicator::make_contact(const Plan& plan, std::uint64_t number) {
   const Block nothing{BufferId::scratch, 0, Layout()};
   for (const auto& [kind, rank] : edges)
     kind == OperationKind::send ? builder.send(rank, 0, nothing) : builder.recv(rank, 0, nothing);
-  Run& run = make_retired(builder.commit(), Plan::Use::runs, {}, context_->tags().lasting(number + 1));
-  run.place_at(lasting_place(number));
-  start_lasting(run);
+  Run& run = make_retired(builder.commit(), Plan::Use::runs, {}, context_->tags().persistent(number + 1));
+  run.place_at(persistent_place(number));
+  start_persistent(run);
   run.let_go();
 }
 
@@ -205,12 +206,12 @@ Run& Communicator::make_retired(Schedule schedule, Plan::Use use, std::span<std:
   return run;
 }
 
-void Communicator::give_back_lasting(Run& run) noexcept {
-  --lasting_;
+void Communicator::give_back_persistent(Run& run) noexcept {
+  --persistent_;
   run.let_go();
 }
 
-void Communicator::start_lasting(Run& run) {
+void Communicator::start_persistent(Run& run) {
   check_open(run.plan());
   if (const CalledAs* call = run.called_as()) compare(*call, run);
   run_started();

@@ -65,10 +65,10 @@ class Communicator final : public Membership {
   Run& start(std::unique_ptr<RunPool> pool, std::span<std::byte* const> bases, const UserReduction& user = {},
              const std::string& words = {}) FAB_REQUIRES(engine_lock);
   /// Called while an exception is handled: the call that it ends was refused, and uses up its place (refused_call.h).
-  enum class Order : std::uint8_t { calls, lasting };
+  enum class Order : std::uint8_t { calls, persistent };
   void call_refused(Order order) noexcept;
   /// CallPlace::number of a persistent exchange.
-  [[nodiscard]] static constexpr std::uint64_t lasting_place(std::uint64_t number) noexcept {
+  [[nodiscard]] static constexpr std::uint64_t persistent_place(std::uint64_t number) noexcept {
     return number | 1ull << 63;
   }
   /// Ranks compare what they call before they do it.
@@ -78,11 +78,12 @@ class Communicator final : public Membership {
 
   /// The one run of a persistent exchange, to be given back. All ranks of the communicator make theirs in the same
   /// order. Throws Error(no_resources) when as many last as tags can tell apart.
-  [[nodiscard]] Run& make_lasting(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user = {},
-                                  const std::string& words = {}) FAB_REQUIRES(engine_lock);
-  void give_back_lasting(Run& run) noexcept FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Run& make_persistent(Schedule schedule, std::span<std::byte* const> bases,
+                                     const UserReduction& user = {}, const std::string& words = {})
+      FAB_REQUIRES(engine_lock);
+  void give_back_persistent(Run& run) noexcept FAB_REQUIRES(engine_lock);
   /// Throws Error(cancelled) when the context is closed.
-  void start_lasting(Run& run) FAB_REQUIRES(engine_lock);
+  void start_persistent(Run& run) FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::size_t cached_plans() const noexcept FAB_REQUIRES(engine_lock) { return plans_.size(); }
   [[nodiscard]] std::size_t retired_plans() const noexcept FAB_REQUIRES(engine_lock) { return plans_.retired(); }
 
@@ -105,8 +106,8 @@ class Communicator final : public Membership {
   std::optional<Topology> topology_;
   Neighborhood neighborhood_;
   std::uint64_t next_sequence_ FAB_GUARDED_BY(engine_lock) = 0;
-  std::uint64_t next_lasting_ FAB_GUARDED_BY(engine_lock) = 0;
-  std::uint64_t lasting_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint64_t next_persistent_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint64_t persistent_ FAB_GUARDED_BY(engine_lock) = 0;
   /// The exception on its way says that the same call may be made later.
   bool call_again_ FAB_GUARDED_BY(engine_lock) = false;
   std::uint64_t calls_ FAB_GUARDED_BY(engine_lock) = 0;  ///< counted where they are compared

@@ -11,9 +11,9 @@ Persistent::Persistent(std::shared_ptr<Communicator> communicator, Schedule sche
     : communicator_(std::move(communicator)) {
   {
     const Lock lock(engine());
-    run_ = &communicator_->make_lasting(std::move(schedule), bases, user, words);
+    run_ = &communicator_->make_persistent(std::move(schedule), bases, user, words);
   }
-  engine().leave();  // the peers may be being told of this rank's memory
+  engine().hand_over_progress();  // the peers may be being told of this rank's memory
 }
 
 Persistent::Persistent(Persistent&& other) noexcept
@@ -23,7 +23,7 @@ Persistent::Persistent(Persistent&& other) noexcept
 Persistent::~Persistent() {
   if (communicator_ == nullptr) return;
   const Lock lock(engine());
-  communicator_->give_back_lasting(*run_);
+  communicator_->give_back_persistent(*run_);
 }
 
 Engine& Persistent::engine() const noexcept { return communicator_->engine(); }
@@ -32,7 +32,7 @@ void Persistent::start() {
   if (active_)
     throw Error(Errc::invalid_argument,
                 fmt::format("{}: started again before the last start was completed", run_->plan().schedule().name()));
-  communicator_->start_lasting(*run_);
+  communicator_->start_persistent(*run_);
   active_ = true;
 }
 

@@ -21,11 +21,11 @@ decltype(auto) in_order(Communicator& communicator, Start&& start) {
 
 /// The same for what makes a persistent exchange.
 template <class Make>
-decltype(auto) in_order_of_lasting(Communicator& communicator, Make&& make) {
+decltype(auto) in_order_of_persistent(Communicator& communicator, Make&& make) {
   try {
     return std::forward<Make>(make)();
   } catch (...) {
-    communicator.call_refused(Communicator::Order::lasting);
+    communicator.call_refused(Communicator::Order::persistent);
     throw;
   }
 }

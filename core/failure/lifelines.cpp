@@ -20,7 +20,7 @@ constexpr int kBacklog = 4096;
 /// Lines that stay connected although nobody waits for their peers.
 constexpr std::size_t kMostIdle = 32;
 /// Without anybody who waits, probes end.
-constexpr auto kLinger = std::chrono::seconds(2);
+constexpr auto kKeptUnwanted = std::chrono::seconds(2);
 
 /// What a rank tells its clients.
 struct Record {
@@ -43,7 +43,7 @@ void send_record(int fd, const Record& record) noexcept {
 /// At most one of each communicator, and none of those that go on.
 void update(std::vector<GivenUp>& all, const GivenUp& news) {
   std::erase_if(all, [&news](const GivenUp& each) { return each.communicator == news.communicator; });
-  if (news.culprit != kNoRank) all.push_back(news);
+  if (news.failed_rank != kNoRank) all.push_back(news);
 }
 
 int error_of(int fd) noexcept {
@@ -94,9 +94,9 @@ void clear_port(sockaddr_storage& address) noexcept {
 
 }  // namespace
 
-Rank Lifeline::culprit_of(std::uint32_t communicator) const noexcept {
+Rank Lifeline::failed_rank_of(std::uint32_t communicator) const noexcept {
   const auto found = std::ranges::find(given_up, communicator, &GivenUp::communicator);
-  return found == given_up.end() ? kNoRank : found->culprit;
+  return found == given_up.end() ? kNoRank : found->failed_rank;
 }
 
 Lifelines::Lifelines(const HostAddress& host, double vanished_s, const Log& log) : vanished_s_(vanished_s), log_(log) {
@@ -271,7 +271,7 @@ void Lifelines::take_record(Lifeline& line) {
 void Lifelines::rest(Time now) {
   std::size_t idle = 0;
   for (Lifeline& line : lines_) {
-    if (line.state != Lifeline::State::connected || now - line.wanted < kLinger) continue;
+    if (line.state != Lifeline::State::connected || now - line.wanted < kKeptUnwanted) continue;
     set_probes(line, false);
     if (++idle > kMostIdle) drop(line);
   }
@@ -300,7 +300,7 @@ void Lifelines::accept_all() {
 
 void Lifelines::tell_all(int client) const noexcept {
   for (const Rank lost : lost_) send_record(client, {Record::kLost, lost});
-  for (const GivenUp& what : given_up_) send_record(client, {Record::kGivenUp, what.culprit, what.communicator});
+  for (const GivenUp& what : given_up_) send_record(client, {Record::kGivenUp, what.failed_rank, what.communicator});
 }
 
 // Whoever sleeps on the port would be woken again and again by those that cannot be accepted.
@@ -329,7 +329,7 @@ void Lifelines::tell(Rank lost) {
 
 void Lifelines::tell(const GivenUp& what) {
   if (port_ < 0) return;
-  for (const int client : clients_) send_record(client, {Record::kGivenUp, what.culprit, what.communicator});
+  for (const int client : clients_) send_record(client, {Record::kGivenUp, what.failed_rank, what.communicator});
   update(given_up_, what);
   accept_all();
 }

@@ -66,7 +66,7 @@ struct Lifeline {
   Time nothing_since{};
 
   /// By whose fault the peer has given up a call on that communicator; kNoRank: it has not.
-  [[nodiscard]] Rank culprit_of(std::uint32_t communicator) const noexcept;
+  [[nodiscard]] Rank failed_rank_of(std::uint32_t communicator) const noexcept;
 };
 
 /// Those of one rank, and its own port. Guarded by the engine's lock.

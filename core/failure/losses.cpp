@@ -192,58 +192,59 @@ std::size_t Losses::end_concerned(Time now) {
   std::size_t ended = 0;
   engine_.for_each_active([&](Pending& pending) FAB_REQUIRES(engine_lock) {
     if (pending.quiet_since == Time{} || now - pending.quiet_since < scaled(kGrace)) return;
-    const Rank culprit = culprit_of(pending);
-    const Loss* const loss = culprit == kNoRank ? nullptr : find(culprit);
+    const Rank failed_rank = failed_rank_of(pending);
+    const Loss* const loss = failed_rank == kNoRank ? nullptr : find(failed_rank);
     if (loss == nullptr) return;
-    pending.abandon_for(culprit, {make_error_code(Errc::unreachable),
-                                  fmt::format("{}: rank {} of the job is lost ({}); still pending: {}", pending.name(),
-                                              culprit, loss->reason, pending.describe_pending())});
+    pending.abandon_for(
+        failed_rank, {make_error_code(Errc::unreachable),
+                      fmt::format("{}: rank {} of the job is lost ({}); still pending: {}", pending.name(), failed_rank,
+                                  loss->reason, pending.describe_pending())});
     ++ended;
   });
   return ended;
 }
 
-Rank Losses::culprit_of(const Pending& pending) {
+Rank Losses::failed_rank_of(const Pending& pending) {
   const CallScope* const used = pending.held_scope();
   const std::uint32_t word = used != nullptr && used->id ? word_of(*used->id) : 0;
-  Rank culprit = kNoRank;
+  Rank failed_rank = kNoRank;
   bool all = true;
   pending.visit_peers([&](const Peer& peer) FAB_REQUIRES(engine_lock) {
-    const Rank found = peer.state == Peer::State::ready ? culprit_of(peer, word) : kNoRank;
+    const Rank found = peer.state == Peer::State::ready ? failed_rank_of(peer, word) : kNoRank;
     if (found == kNoRank) all = false;
-    if (culprit == kNoRank) culprit = found;
+    if (failed_rank == kNoRank) failed_rank = found;
   });
-  return pending.waits_for_any() && !all ? kNoRank : culprit;
+  return pending.waits_for_any() && !all ? kNoRank : failed_rank;
 }
 
 // Whether a rank lives its own line, or its node, knows better than others.
-Rank Losses::culprit_of(const Peer& peer, std::uint32_t communicator) const {
+Rank Losses::failed_rank_of(const Peer& peer, std::uint32_t communicator) const {
   const Lifeline* const line = peer.lifeline;
   const bool known_here = line == nullptr ? peers_.is_near(peer.world_rank) : line->state != Lifeline::State::useless;
   if (!known_here && has_lost(peer.world_rank)) return peer.world_rank;
   if (communicator == 0) return kNoRank;
-  return line != nullptr ? line->culprit_of(communicator) : peer.provider->given_up_by(peer.handle, communicator);
+  return line != nullptr ? line->failed_rank_of(communicator) : peer.provider->given_up_by(peer.handle, communicator);
 }
 
-void Losses::ended(const Pending& call, CallScope& scope, Rank culprit) {
+void Losses::ended(const Pending& call, CallScope& scope, Rank failed_rank) {
   if (!scope.id) return;
-  const bool by_loss = !call.status().ok() && culprit != kNoRank && has_lost(culprit);
+  const bool by_loss = !call.status().ok() && failed_rank != kNoRank && has_lost(failed_rank);
   if (by_loss)
-    give_up(scope, culprit);
+    give_up(scope, failed_rank);
   else if (!call.older_than_loss)
     go_on(scope);
 }
 
 // Who waits for this rank on the same communicator, in this call or a later one, would wait for as long as this rank's
 // program does something else.
-void Losses::give_up(CallScope& scope, Rank culprit) {
+void Losses::give_up(CallScope& scope, Rank failed_rank) {
   engine_.for_each_active([&scope](Pending& pending) FAB_REQUIRES(engine_lock) {
     if (pending.held_scope() == &scope) pending.older_than_loss = true;
   });
   if (scope.given_up_for != kNoRank) return;
-  scope.given_up_for = culprit;
+  scope.given_up_for = failed_rank;
   ++given_up_;
-  tell({word_of(*scope.id), culprit});
+  tell({word_of(*scope.id), failed_rank});
 }
 
 void Losses::go_on(CallScope& scope) {
@@ -261,25 +262,26 @@ void Losses::tell(const GivenUp& what) {
 
 Rank Losses::note(const Peer& peer, const Status& status) {
   if (!is_loss(status) || peer.state != Peer::State::ready) return peer.world_rank;
-  Rank culprit = kNoRank;
+  Rank failed_rank = kNoRank;
   if (peer.lifeline != nullptr) {
     lifelines_->poll(Clock::now());
-    culprit = peer.lifeline->told;
+    failed_rank = peer.lifeline->told;
   } else {
-    culprit = peer.provider->lost_by(peer.handle);
+    failed_rank = peer.provider->lost_by(peer.handle);
   }
-  if (culprit == kNoRank || culprit == job_.rank) culprit = peer.world_rank;
-  declare(culprit, culprit == peer.world_rank ? status.message : fmt::format("as rank {} told", peer.world_rank));
-  return culprit;
+  if (failed_rank == kNoRank || failed_rank == job_.rank) failed_rank = peer.world_rank;
+  declare(failed_rank,
+          failed_rank == peer.world_rank ? status.message : fmt::format("as rank {} told", peer.world_rank));
+  return failed_rank;
 }
 
-std::string Losses::explain(Rank culprit, const Peer& peer, const Status& status) const {
-  if (culprit == peer.world_rank) return status.message;
-  return fmt::format("{}, after it had lost rank {} of the job", status.message, culprit);
+std::string Losses::explain(Rank failed_rank, const Peer& peer, const Status& status) const {
+  if (failed_rank == peer.world_rank) return status.message;
+  return fmt::format("{}, after it had lost rank {} of the job", status.message, failed_rank);
 }
 
-void Losses::heard_of(const FailureNotice& notice) {
-  if (notice.code == Errc::unreachable) declare(notice.culprit, "as another rank reports");
+void Losses::on_failure_notice(const FailureNotice& notice) {
+  if (notice.code == Errc::unreachable) declare(notice.failed_rank, "as another rank reports");
 }
 
 void Losses::answer() {

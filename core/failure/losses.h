@@ -60,16 +60,16 @@ class Losses final : public Lookout, public PeerWatcher {
   /// itself.
   Rank note(const Peer& peer, const Status& status) FAB_REQUIRES(engine_lock);
   /// What to say of it.
-  [[nodiscard]] std::string explain(Rank culprit, const Peer& peer, const Status& status) const
+  [[nodiscard]] std::string explain(Rank failed_rank, const Peer& peer, const Status& status) const
       FAB_REQUIRES(engine_lock);
   /// Another rank told why it failed.
-  void heard_of(const FailureNotice& notice) FAB_REQUIRES(engine_lock);
+  void on_failure_notice(const FailureNotice& notice) FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool any() const noexcept FAB_REQUIRES(engine_lock) { return !losses_.empty(); }
   [[nodiscard]] bool has_lost(Rank rank) const noexcept FAB_REQUIRES(engine_lock) { return find(rank) != nullptr; }
 
   /// The user is told how a call has ended, on a communicator where this rank has given up one, or that it has failed,
-  /// by the fault of `culprit` (kNoRank: nobody's). Its peers learn what they may still expect of this rank there.
-  void ended(const Pending& call, CallScope& scope, Rank culprit) FAB_REQUIRES(engine_lock);
+  /// by the fault of `failed_rank` (kNoRank: nobody's). Its peers learn what they may still expect of this rank there.
+  void ended(const Pending& call, CallScope& scope, Rank failed_rank) FAB_REQUIRES(engine_lock);
 
   /// In a child of fork(), which must not keep its parent's lines alive.
   void leave_to_parent() noexcept FAB_REQUIRES(engine_lock) {
@@ -99,9 +99,9 @@ class Losses final : public Lookout, public PeerWatcher {
   /// Ends what waits for somebody who will not come: who is lost, as others say, or has given up. Returns how many.
   std::size_t end_concerned(Time now) FAB_REQUIRES(engine_lock);
   /// By whose fault it waits in vain; kNoRank: it may yet end well.
-  [[nodiscard]] Rank culprit_of(const Pending& pending) FAB_REQUIRES(engine_lock);
-  [[nodiscard]] Rank culprit_of(const Peer& peer, std::uint32_t communicator) const FAB_REQUIRES(engine_lock);
-  void give_up(CallScope& scope, Rank culprit) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Rank failed_rank_of(const Pending& pending) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Rank failed_rank_of(const Peer& peer, std::uint32_t communicator) const FAB_REQUIRES(engine_lock);
+  void give_up(CallScope& scope, Rank failed_rank) FAB_REQUIRES(engine_lock);
   void go_on(CallScope& scope) FAB_REQUIRES(engine_lock);
   void tell(const GivenUp& what) FAB_REQUIRES(engine_lock);
   [[nodiscard]] static std::string describe(Lifeline::End end, double vanished_s);

@@ -21,7 +21,7 @@ namespace fab::core {
 /// A call's place in the order of its communicator; unequal in a job for all calls there ever are.
 struct CallPlace {
   ContextId communicator;
-  std::uint64_t number = 0;  ///< Communicator::lasting_place for persistent exchanges
+  std::uint64_t number = 0;  ///< Communicator::persistent_place for persistent exchanges
 
   [[nodiscard]] auto key() const noexcept { return std::tuple(communicator.owner, communicator.number, number); }
 };

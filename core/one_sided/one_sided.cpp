@@ -25,7 +25,7 @@ std::uint64_t fingerprint(std::span<const BlockRecord> blocks) noexcept {
 const PlannedOperation& Channel::operation() const noexcept { return writes.front(); }
 
 /// What one rank tells another about a message between them.
-struct OneSided::LetterEnd {
+struct OneSided::ControlEnd {
   std::uint32_t slot;    ///< of the message, as in the schedule
   std::uint32_t number;  ///< of the channel there
   std::uint64_t bytes;
@@ -36,12 +36,12 @@ struct OneSided::LetterEnd {
 };
 
 /// And about all of them.
-struct OneSided::Letter {
-  RemoteMemory mailbox;
+struct OneSided::ControlMessage {
+  RemoteMemory arrivals;
   std::uint64_t outgoing_count;
   std::uint64_t incoming_count;
-  std::array<LetterEnd, kMostChannels> outgoing;
-  std::array<LetterEnd, kMostChannels> incoming;
+  std::array<ControlEnd, kMostChannels> outgoing;
+  std::array<ControlEnd, kMostChannels> incoming;
 };
 
 void Channel::written(unsigned lane) noexcept { owner.written(*this, lane); }
@@ -50,7 +50,7 @@ OneSided::OneSided(Run& run, std::uint64_t tag, const StartRun& start)
     : run_(run), arrivals_(run.membership().runtime().arrivals()) {
   try {
     add_channels();
-    exchange_letters(tag, start);
+    exchange_control_messages(tag, start);
   } catch (...) {
     withdraw();
     throw;
@@ -61,7 +61,7 @@ OneSided::~OneSided() { withdraw(); }
 
 // What others know of this object must not outlive it, nor a constructor that failed.
 void OneSided::withdraw() noexcept {
-  if (letters_ != nullptr) letters_->let_go();
+  if (control_run_ != nullptr) control_run_->let_go();
   for (const auto& channel : channels_) arrivals_.remove(*channel);
 }
 
@@ -116,47 +116,47 @@ void OneSided::make_memory(Channel& channel, const PlannedOperation& write) {
   }
 }
 
-OneSided::Letter OneSided::letter_to(const Partner& partner) const {
-  Letter letter{.mailbox = arrivals_.mailbox(),
-                .outgoing_count = partner.outgoing.size(),
-                .incoming_count = partner.incoming.size(),
-                .outgoing = {},
-                .incoming = {}};
+OneSided::ControlMessage OneSided::control_message_to(const Partner& partner) const {
+  ControlMessage message{.arrivals = arrivals_.remote(),
+                         .outgoing_count = partner.outgoing.size(),
+                         .incoming_count = partner.incoming.size(),
+                         .outgoing = {},
+                         .incoming = {}};
   const auto end_of = [this](const Channel* channel) FAB_REQUIRES(engine_lock) {
     const PlannedOperation& operation = channel->operation();
     const Registration* target = channel->target_memory.get();
-    return LetterEnd{.slot = operation.record->slot,
-                     .number = channel->number,
-                     .bytes = operation.message_bytes,
-                     .blocks = fingerprint(run_.plan().schedule().blocks(*operation.record)),
-                     // A message without bytes is a write all the same.
-                     .target = target != nullptr ? target->remote() : arrivals_.mailbox(),
-                     .slot_distance = operation.two_slots && operation.bytes > 0 ? operation.slot_distance() : 0,
-                     .refused = !channel->failure.ok()};
+    return ControlEnd{.slot = operation.record->slot,
+                      .number = channel->number,
+                      .bytes = operation.message_bytes,
+                      .blocks = fingerprint(run_.plan().schedule().blocks(*operation.record)),
+                      // A message without bytes is a write all the same.
+                      .target = target != nullptr ? target->remote() : arrivals_.remote(),
+                      .slot_distance = operation.two_slots && operation.bytes > 0 ? operation.slot_distance() : 0,
+                      .refused = !channel->failure.ok()};
   };
-  std::ranges::transform(partner.outgoing, letter.outgoing.begin(), end_of);
-  std::ranges::transform(partner.incoming, letter.incoming.begin(), end_of);
-  return letter;
+  std::ranges::transform(partner.outgoing, message.outgoing.begin(), end_of);
+  std::ranges::transform(partner.incoming, message.incoming.begin(), end_of);
+  return message;
 }
 
 // As an exchange of its own, which has its progress, time-outs and failures from the engine. Its scratch memory holds
-// for each partner the letter to it, and the one from it.
-void OneSided::exchange_letters(std::uint64_t tag, const StartRun& start) {
+// for each partner the control message to it, and the one from it.
+void OneSided::exchange_control_messages(std::uint64_t tag, const StartRun& start) {
   const Schedule& schedule = run_.plan().schedule();
   ScheduleBuilder builder(fmt::format("{}, memory of peers", schedule.name()), run_.membership().size());
   for (const Partner& partner : partners_) {
     const auto rank = schedule.peers()[partner_operation(partner).record->peer];
-    const Layout letter = Layout::contiguous(sizeof(Letter));
-    builder.send(rank, 0, {BufferId::scratch, builder.scratch(sizeof(Letter)), letter});
-    builder.recv(rank, 0, {BufferId::scratch, builder.scratch(sizeof(Letter)), letter});
+    const Layout layout = Layout::contiguous(sizeof(ControlMessage));
+    builder.send(rank, 0, {BufferId::scratch, builder.scratch(sizeof(ControlMessage)), layout});
+    builder.recv(rank, 0, {BufferId::scratch, builder.scratch(sizeof(ControlMessage)), layout});
   }
-  start(builder.commit(), tag, [this](Run& letters) {
+  start(builder.commit(), tag, [this](Run& run) {
     engine_lock.assert_held();
-    letters_ = &letters;
-    letters.place_at(run_.place());
+    control_run_ = &run;
+    run.place_at(run_.place());
     for (std::size_t i = 0; i < partners_.size(); ++i) {
-      const Letter letter = letter_to(partners_[i]);
-      std::memcpy(letter_memory(letters, 2 * i), &letter, sizeof(letter));
+      const ControlMessage message = control_message_to(partners_[i]);
+      std::memcpy(control_memory(run, 2 * i), &message, sizeof(message));
     }
   });
 }
@@ -165,48 +165,49 @@ const PlannedOperation& OneSided::partner_operation(const Partner& partner) noex
   return (partner.outgoing.empty() ? partner.incoming : partner.outgoing).front()->operation();
 }
 
-std::byte* OneSided::letter_memory(const Run& letters, std::size_t number) noexcept {
+std::byte* OneSided::control_memory(const Run& run, std::size_t number) noexcept {
   constexpr std::size_t kAlignment = 64;  // of scratch
-  return letters.scratch() + number * ((sizeof(Letter) + kAlignment - 1) / kAlignment * kAlignment);
+  return run.scratch() + number * ((sizeof(ControlMessage) + kAlignment - 1) / kAlignment * kAlignment);
 }
 
 bool OneSided::ready() {
-  if (letters_ == nullptr || !failure_.ok()) return true;
-  if (!letters_->done()) return false;
-  failure_ = letters_->status();
-  if (failure_.ok()) read_letters();
-  std::exchange(letters_, nullptr)->let_go();
+  if (control_run_ == nullptr || !failure_.ok()) return true;
+  if (!control_run_->done()) return false;
+  failure_ = control_run_->status();
+  if (failure_.ok()) read_control_messages();
+  std::exchange(control_run_, nullptr)->let_go();
   return true;
 }
 
-void OneSided::read_letters() {
+void OneSided::read_control_messages() {
   for (std::size_t i = 0; i < partners_.size(); ++i) {
-    Letter letter;
-    std::memcpy(&letter, letter_memory(*letters_, 2 * i + 1), sizeof(letter));
-    read(letter, partners_[i]);
+    ControlMessage message;
+    std::memcpy(&message, control_memory(*control_run_, 2 * i + 1), sizeof(message));
+    read(message, partners_[i]);
   }
 }
 
-void OneSided::read(const Letter& letter, const Partner& partner) {
+void OneSided::read(const ControlMessage& message, const Partner& partner) {
   Status fault;
   const auto note = [&fault](Status status) {
     if (fault.ok()) fault = std::move(status);
   };
-  if (letter.outgoing_count != partner.incoming.size() || letter.incoming_count != partner.outgoing.size())
+  if (message.outgoing_count != partner.incoming.size() || message.incoming_count != partner.outgoing.size())
     note({make_error_code(Errc::mismatch),
           fmt::format("the other rank sends {} messages and receives {} where this one receives {} and sends {}",
-                      letter.outgoing_count, letter.incoming_count, partner.incoming.size(), partner.outgoing.size())});
+                      message.outgoing_count, message.incoming_count, partner.incoming.size(),
+                      partner.outgoing.size())});
   // What is too long for its receiver is told first.
   for (std::size_t i = 0; fault.ok() && i < partner.incoming.size(); ++i)
-    note(connect(*partner.incoming[i], letter, letter.outgoing[i]));
+    note(connect(*partner.incoming[i], message, message.outgoing[i]));
   for (std::size_t i = 0; fault.ok() && i < partner.outgoing.size(); ++i)
-    note(connect(*partner.outgoing[i], letter, letter.incoming[i]));
+    note(connect(*partner.outgoing[i], message, message.incoming[i]));
   if (fault.ok()) return;
   for (const auto& channels : {partner.incoming, partner.outgoing})
     for (Channel* channel : channels) give_up(*channel, fault);
 }
 
-Status OneSided::connect(Channel& channel, const Letter& letter, const LetterEnd& other) const {
+Status OneSided::connect(Channel& channel, const ControlMessage& message, const ControlEnd& other) const {
   if (other.refused) {
     give_up(channel, {make_error_code(Errc::no_resources), "the other rank could not register its memory"});
     return {};
@@ -223,7 +224,7 @@ Status OneSided::connect(Channel& channel, const Letter& letter, const LetterEnd
                         other.bytes == operation.message_bytes ? " (in other blocks)" : "")};
   }
   channel.peer_number = other.number;
-  channel.target = operation.receives() ? letter.mailbox : other.target;
+  channel.target = operation.receives() ? message.arrivals : other.target;
   channel.slot_distance = other.slot_distance;
   return {};
 }
@@ -233,7 +234,9 @@ void OneSided::give_up(Channel& channel, const Status& reason) {
   channel.target_memory.reset();
 }
 
-std::string OneSided::describe_pending() const { return letters_ == nullptr ? "" : letters_->describe_pending(); }
+std::string OneSided::describe_pending() const {
+  return control_run_ == nullptr ? "" : control_run_->describe_pending();
+}
 
 unsigned OneSided::lane(const PlannedOperation& write) const noexcept {
   return write.two_slots ? starts_ & 1u : write.write;

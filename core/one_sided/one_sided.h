@@ -61,7 +61,7 @@ class OneSided final : public WrittenMessages {
   using StartRun = std::function<void(Schedule schedule, std::uint64_t tag, const std::function<void(Run&)>& fill)>;
 
   /// Registers the run's memory and starts telling the peers. Precondition: the run's plan has channels, and its
-  /// buffers are known. `tag` is TagFormat::lasting of a number that all ranks use for this. Memory that cannot be
+  /// buffers are known. `tag` is TagFormat::persistent of a number that all ranks use for this. Memory that cannot be
   /// registered fails the starts at both of its ends. Throws Error(no_resources) where there is no room for channels.
   OneSided(Run& run, std::uint64_t tag, const StartRun& start);
   /// Precondition: nothing of the run is in flight.
@@ -87,8 +87,8 @@ class OneSided final : public WrittenMessages {
   void written(Channel& channel, unsigned lane) noexcept FAB_REQUIRES(engine_lock);
 
  private:
-  struct LetterEnd;
-  struct Letter;
+  struct ControlEnd;
+  struct ControlMessage;
 
   /// With one peer, as both ends sort them.
   struct Partner {
@@ -102,17 +102,17 @@ class OneSided final : public WrittenMessages {
   Channel& add_channel(const PlannedOperation& head) FAB_REQUIRES(engine_lock);
   void register_memory(Channel& channel, const PlannedOperation& write) FAB_REQUIRES(engine_lock);
   void make_memory(Channel& channel, const PlannedOperation& write) FAB_REQUIRES(engine_lock);
-  [[nodiscard]] Letter letter_to(const Partner& partner) const FAB_REQUIRES(engine_lock);
-  void exchange_letters(std::uint64_t tag, const StartRun& start) FAB_REQUIRES(engine_lock);
-  void read_letters() FAB_REQUIRES(engine_lock);
-  void read(const Letter& letter, const Partner& partner) FAB_REQUIRES(engine_lock);
-  [[nodiscard]] Status connect(Channel& channel, const Letter& letter, const LetterEnd& other) const
+  [[nodiscard]] ControlMessage control_message_to(const Partner& partner) const FAB_REQUIRES(engine_lock);
+  void exchange_control_messages(std::uint64_t tag, const StartRun& start) FAB_REQUIRES(engine_lock);
+  void read_control_messages() FAB_REQUIRES(engine_lock);
+  void read(const ControlMessage& message, const Partner& partner) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Status connect(Channel& channel, const ControlMessage& message, const ControlEnd& other) const
       FAB_REQUIRES(engine_lock);
   [[nodiscard]] PostResult write(const Channel& channel, Transfer& transfer, std::span<const iovec> pieces)
       FAB_REQUIRES(engine_lock);
   static void give_up(Channel& channel, const Status& reason) FAB_REQUIRES(engine_lock);
   [[nodiscard]] static const PlannedOperation& partner_operation(const Partner& partner) noexcept;
-  [[nodiscard]] static std::byte* letter_memory(const Run& letters, std::size_t number) noexcept;
+  [[nodiscard]] static std::byte* control_memory(const Run& run, std::size_t number) noexcept;
   [[nodiscard]] unsigned lane(const PlannedOperation& write) const noexcept FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool has_arrived(const Channel& channel, const PlannedOperation& write) const noexcept
       FAB_REQUIRES(engine_lock);
@@ -122,7 +122,7 @@ class OneSided final : public WrittenMessages {
   Arrivals& arrivals_;
   std::vector<std::unique_ptr<Channel>> channels_ FAB_GUARDED_BY(engine_lock);  ///< by PlannedOperation::channel
   std::vector<Partner> partners_ FAB_GUARDED_BY(engine_lock);
-  Run* letters_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< the run that exchanges them; null afterwards
+  Run* control_run_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< the run that exchanges them; null afterwards
   Status failure_ FAB_GUARDED_BY(engine_lock);
   std::uint64_t starts_ FAB_GUARDED_BY(engine_lock) = 0;
 };

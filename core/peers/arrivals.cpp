@@ -5,7 +5,7 @@
 namespace fab::core {
 
 Arrivals::Arrivals(Provider& provider)
-    : provider_(provider), source_(provider.prepare_source(credit())), mailbox_(provider.expose(memory_)) {
+    : provider_(provider), source_(provider.prepare_source(credit())), exposed_(provider.expose(memory_)) {
   provider.set_listener(this);
 }
 

@@ -52,7 +52,7 @@ class Arrivals final : public WriteListener {
 
   [[nodiscard]] std::span<const iovec> credit() const noexcept { return {&credit_, 1}; }
   [[nodiscard]] const Registration& credit_source() const noexcept { return *source_; }
-  [[nodiscard]] RemoteMemory mailbox() const noexcept { return mailbox_->remote(); }
+  [[nodiscard]] RemoteMemory remote() const noexcept { return exposed_->remote(); }
 
  private:
   static constexpr unsigned kPlaceBits = 20;
@@ -72,7 +72,7 @@ class Arrivals final : public WriteListener {
   std::array<std::byte, 64> memory_{};
   iovec credit_{memory_.data(), 1};
   std::unique_ptr<Registration> source_;
-  std::unique_ptr<Registration> mailbox_;
+  std::unique_ptr<Registration> exposed_;
 };
 
 }  // namespace fab::core

@@ -61,7 +61,7 @@ Plan::Plan(Membership& membership, Schedule schedule, Use use)
     peers_.back()->in_schedules = true;
   }
   one_sided_peers_.resize(peers_.size());
-  if (use == Use::lasting_run) choose_one_sided_peers();
+  if (use == Use::persistent_run) choose_one_sided_peers();
   for (const RoundRecord& round : schedule_.rounds()) plan_round(schedule_.operations(round));
 }
 

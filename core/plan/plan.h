@@ -81,7 +81,7 @@ struct Arrival {
 class Plan {
  public:
   /// What it serves: many runs, or the one run of a persistent exchange, which may write into its peers' memory.
-  enum class Use { runs, lasting_run };
+  enum class Use { runs, persistent_run };
 
   /// Resolves peers and reserves memory. Throws Error(no_resources) for a slot or message beyond what tag and provider
   /// hold.

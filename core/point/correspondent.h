@@ -62,7 +62,7 @@ struct Correspondent {
   std::vector<Post*> waiting FAB_GUARDED_BY(engine_lock);                  ///< until the peer's address is known
   std::unique_ptr<IncomingEnvelope> listener FAB_GUARDED_BY(engine_lock);  ///< of a peer of the node
   Status failure FAB_GUARDED_BY(engine_lock);                              ///< not ok: nothing gets through any more
-  Rank culprit FAB_GUARDED_BY(engine_lock) = kNoRank;                      ///< then: by whose end, if that is known
+  Rank failed_rank FAB_GUARDED_BY(engine_lock) = kNoRank;                  ///< then: by whose end, if that is known
 };
 
 }  // namespace fab::core

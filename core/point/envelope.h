@@ -8,14 +8,14 @@
 
 namespace fab::core {
 
-/// eager and announce carry a message to be matched, the other kinds answer one.
+/// `eager` and `rts` carry a message to be matched, the other kinds answer one.
 enum class EnvelopeKind : std::uint8_t {
   eager,         ///< a message, whose bytes follow
-  announce,      ///< one whose bytes the receiver has to ask for
-  ask,           ///< a receive waits for the bytes of an announced message
-  taken,         ///< a synchronous, ready or announced message has been matched, and nothing more is wanted
-  refused,       ///< a ready message met no receive
-  gone,          ///< the sender has given up a message whose bytes it is asked for
+  rts,           ///< request to send: a message whose bytes the receiver has to ask for
+  cts,           ///< clear to send: a receive waits for the bytes of a message that came as `rts`
+  ack,           ///< a synchronous message, a ready one or an `rts` has been matched, and nothing more is wanted
+  nack,          ///< a ready message met no receive
+  cancelled,     ///< the sender has given up a message that it was cleared to send
   credit,        ///< nothing but credits
   ask_refusals,  ///< no message: the sender waits, and wants to know which calls the receiver refuses
   refusal        ///< no message either: the sender has refused the call with the number `bytes`; the reason follows

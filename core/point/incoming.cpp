@@ -113,18 +113,18 @@ void PointToPoint::handle(Correspondent& from, const Envelope& envelope, const s
   if (send != nullptr && send->correspondent_ != &from) send = nullptr;  // a message to another rank
   switch (envelope.kind) {
     case EnvelopeKind::eager:
-    case EnvelopeKind::announce:
+    case EnvelopeKind::rts:
       return message_came(from, envelope, bytes);
-    case EnvelopeKind::ask:
-      if (send != nullptr) send->was_asked_for(envelope.receive);
+    case EnvelopeKind::cts:
+      if (send != nullptr) send->was_cleared(envelope.receive);
       return;
-    case EnvelopeKind::taken:
-      if (send != nullptr) send->was_taken();
+    case EnvelopeKind::ack:
+      if (send != nullptr) send->was_acked();
       return;
-    case EnvelopeKind::refused:
-      if (send != nullptr) send->was_refused();
+    case EnvelopeKind::nack:
+      if (send != nullptr) send->was_nacked();
       return;
-    case EnvelopeKind::gone:
+    case EnvelopeKind::cancelled:
       if (envelope.receive < receives_.size() && receives_[envelope.receive].correspondent_ == &from)
         receives_[envelope.receive].sender_gave_up();
       return;
@@ -153,13 +153,13 @@ void PointToPoint::message_came(Correspondent& from, const Envelope& envelope, c
 }
 
 void PointToPoint::deliver(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
-  Mailbox& box = mailboxes_[{envelope.context_owner, envelope.context_number}];
-  if (PostedReceive* receive = box.match(envelope)) return receive->take(from, envelope, bytes);
+  MatchQueues& queues = match_queues_[{envelope.context_owner, envelope.context_number}];
+  if (PostedReceive* receive = queues.match(envelope)) return receive->take(from, envelope, bytes);
   if (envelope.mode == SendMode::ready) {
     if (envelope.kind == EnvelopeKind::eager) ++from.owed;
-    return answer(from, EnvelopeKind::refused, envelope.send);
+    return answer(from, EnvelopeKind::nack, envelope.send);
   }
-  box.keep(copy_of(from, envelope, bytes));
+  queues.keep(copy_of(from, envelope, bytes));
 }
 
 Unexpected PointToPoint::copy_of(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {

@@ -27,7 +27,7 @@ void PointOperation::begin(Membership& communicator) {
   held_ = in_flight_ = active_ = true;
   if (!status_.ok()) status_ = {};
   message_ = {};
-  culprit_ = kNoRank;
+  failed_rank_ = kNoRank;
   done_.store(false, std::memory_order_relaxed);
   engine().activated(*this);
 }
@@ -37,7 +37,7 @@ void PointOperation::complete(Status status) {
   status_ = std::move(status);
   count_settled();
   if (held_ && (!status_.ok() || communicator_->scope().given_up_for != kNoRank))
-    owner_.runtime().losses().ended(*this, communicator_->scope(), culprit_);
+    owner_.runtime().losses().ended(*this, communicator_->scope(), failed_rank_);
   done_.store(true, std::memory_order_release);
   engine().ended();
 }
@@ -46,8 +46,8 @@ void PointOperation::no_longer_active() {
   if (std::exchange(active_, false)) engine().deactivated(*this);
 }
 
-void PointOperation::abandon_for(Rank culprit, const Status& reason) {
-  if (culprit_ == kNoRank) culprit_ = culprit;
+void PointOperation::abandon_for(Rank failed_rank, const Status& reason) {
+  if (failed_rank_ == kNoRank) failed_rank_ = failed_rank;
   abandon(reason);
 }
 
@@ -69,7 +69,7 @@ SendOperation::SendOperation(PointHost& owner, std::uint32_t number) noexcept
             SendOperation& send = send_of(self);
             Correspondent& correspondent = *send.correspondent_;
             PointHost& all = send.owner_;
-            send.culprit_ = all.blame(correspondent, status);
+            send.failed_rank_ = all.blame(correspondent, status);
             send.end(send.failure(status));
             all.lose(correspondent, status);
           },
@@ -131,19 +131,19 @@ void SendOperation::has_left() {
   end({});
 }
 
-void SendOperation::was_taken() {
+void SendOperation::was_acked() {
   if (state_ == State::answered) end({});
 }
 
-void SendOperation::was_refused() {
+void SendOperation::was_nacked() {
   if (state_ == State::answered)
     end({make_error_code(Errc::mismatch), describe() + ": the send is ready, but no receive was waiting for it"});
 }
 
-void SendOperation::was_asked_for(std::uint32_t receive) {
+void SendOperation::was_cleared(std::uint32_t receive) {
   if (state_ != State::answered) return;
   if (given_up_) {
-    owner_.answer(*correspondent_, EnvelopeKind::gone, number(), receive);
+    owner_.answer(*correspondent_, EnvelopeKind::cancelled, number(), receive);
     return end({});
   }
   count_settled();
@@ -158,7 +158,7 @@ void SendOperation::was_asked_for(std::uint32_t receive) {
 
 bool SendOperation::post_payload() {
   if (!correspondent_->failure.ok()) {
-    culprit_ = correspondent_->culprit;
+    failed_rank_ = correspondent_->failed_rank;
     end(failure(correspondent_->failure));
     return true;
   }
@@ -198,7 +198,7 @@ void SendOperation::visit_peers(const PeerVisitor& visit) const {
 // Bytes that are with the provider may never leave. It only reads them.
 void SendOperation::correspondent_lost() {
   const Status& reason = correspondent_->failure;
-  culprit_ = correspondent_->culprit;
+  failed_rank_ = correspondent_->failed_rank;
   if (state_ == State::answered) return end(failure(reason));
   if (state_ == State::leaving) {
     std::exchange(envelope_, nullptr)->sender = nullptr;
@@ -218,10 +218,10 @@ ReceiveOperation::ReceiveOperation(PointHost& owner, std::uint32_t number) noexc
           [](Completion& self, const Status& status) noexcept { receive_of(self).payload_failed(status); },
           [](Post& self) { return receive_of(self).post_payload(); }) {}
 
-void ReceiveOperation::start(Membership& communicator, Mailbox& mailbox, MessageMemory memory, Source from, bool probe,
-                             Correspondent* correspondent) {
+void ReceiveOperation::start(Membership& communicator, MatchQueues& queues, MessageMemory memory, Source from,
+                             bool probe, Correspondent* correspondent) {
   begin(communicator);
-  mailbox_ = &mailbox;
+  queues_ = &queues;
   memory_ = std::move(memory);
   from_ = from;
   probe_ = probe;
@@ -267,7 +267,7 @@ void ReceiveOperation::let_go() noexcept {
 
 void ReceiveOperation::wait_for_message() {
   state_ = State::waiting;
-  mailbox_->post(*this);
+  queues_->post(*this);
 }
 
 void ReceiveOperation::found(const Envelope& envelope) {
@@ -289,12 +289,12 @@ void ReceiveOperation::take(Correspondent& correspondent, const Envelope& envelo
   if (envelope.kind == EnvelopeKind::eager) {
     if (status.ok()) memory_.unpack(bytes, envelope.bytes);
     ++correspondent.owed;
-    if (waits) owner_.answer(correspondent, EnvelopeKind::taken, envelope.send);
+    if (waits) owner_.answer(correspondent, EnvelopeKind::ack, envelope.send);
     owner_.return_credits(correspondent);
     return end(status);
   }
   if (!status.ok() || envelope.bytes == 0) {
-    owner_.answer(correspondent, EnvelopeKind::taken, envelope.send);
+    owner_.answer(correspondent, EnvelopeKind::ack, envelope.send);
     return end(status);
   }
   if (correspondent.peer == nullptr) return copy_from_self(envelope);
@@ -305,7 +305,7 @@ void ReceiveOperation::copy_from_self(const Envelope& envelope) {
   SendOperation& send = owner_.send_to_self(envelope.send);
   const bool given_up = send.given_up();
   if (!given_up) copy(send.memory(), memory_);
-  send.was_taken();
+  send.was_acked();
   end(given_up ? failure({make_error_code(Errc::cancelled), "the send was cancelled"}) : Status());
 }
 
@@ -321,7 +321,7 @@ void ReceiveOperation::fetch(const Envelope& envelope) {
 // The sender hears that the bytes are wanted when the receive is posted, so they never come early.
 bool ReceiveOperation::post_payload() {
   if (!correspondent_->failure.ok()) {
-    culprit_ = correspondent_->culprit;
+    failed_rank_ = correspondent_->failed_rank;
     end(failure(correspondent_->failure));
     return true;
   }
@@ -336,7 +336,7 @@ bool ReceiveOperation::post_payload() {
     return false;
   }
   if (before == State::matched && state_ == State::receiving)
-    owner_.answer(*correspondent_, EnvelopeKind::ask, send_, number());
+    owner_.answer(*correspondent_, EnvelopeKind::cts, send_, number());
   return true;
 }
 
@@ -359,7 +359,7 @@ void ReceiveOperation::payload_failed(const Status& status) {
   Correspondent& correspondent = *correspondent_;
   PointHost& all = owner_;
   const Status reason = not_taken_back(status);
-  culprit_ = all.blame(correspondent, reason);
+  failed_rank_ = all.blame(correspondent, reason);
   end(failure(reason));
   all.lose(correspondent, reason);
 }
@@ -368,11 +368,11 @@ void ReceiveOperation::abandon(const Status& reason) {
   if (done()) return;
   switch (state_) {
     case State::waiting:
-      mailbox_->forget(*this);
+      queues_->forget(*this);
       return end(reason);
     case State::matched:
       owner_.forget(*correspondent_, payload_);
-      owner_.answer(*correspondent_, EnvelopeKind::taken, send_);
+      owner_.answer(*correspondent_, EnvelopeKind::ack, send_);
       return end(reason);
     case State::receiving:
       end_ = reason;
@@ -407,7 +407,7 @@ void ReceiveOperation::visit_peers(const PeerVisitor& visit) const {
 void ReceiveOperation::correspondent_lost(const Correspondent& correspondent) {
   const Status& reason = correspondent.failure;
   if (state_ == State::receiving && correspondent_ == &correspondent) {
-    culprit_ = correspondent.culprit;
+    failed_rank_ = correspondent.failed_rank;
     if (end_.ok()) end_ = failure(reason);
     discards_ = false;
     return correspondent.peer->provider->cancel(payload_);
@@ -416,8 +416,8 @@ void ReceiveOperation::correspondent_lost(const Correspondent& correspondent) {
   const bool concerned =
       from_.rank != kAnySource ? correspondent_ == &correspondent : has_member(correspondent.world_rank);
   if (!concerned) return;
-  culprit_ = correspondent.culprit;
-  mailbox_->forget(*this);
+  failed_rank_ = correspondent.failed_rank;
+  queues_->forget(*this);
   end(failure(reason));
 }
 

@@ -8,7 +8,7 @@
 #include "core/base/engine_lock.h"
 #include "core/job/membership.h"
 #include "core/point/envelope.h"
-#include "core/point/mailbox.h"
+#include "core/point/match_queues.h"
 #include "core/point/message_memory.h"
 #include "core/progress/pending.h"
 
@@ -68,7 +68,7 @@ class PointOperation : public Pending {
   [[nodiscard]] CallScope* held_scope() const noexcept override FAB_REQUIRES(engine_lock) {
     return held_ ? &communicator_->scope() : nullptr;
   }
-  void abandon_for(Rank culprit, const Status& reason) override FAB_REQUIRES(engine_lock);
+  void abandon_for(Rank failed_rank, const Status& reason) override FAB_REQUIRES(engine_lock);
 
  protected:
   ~PointOperation() = default;
@@ -91,7 +91,7 @@ class PointOperation : public Pending {
   Membership* communicator_ = nullptr;  ///< while held
   [[nodiscard]] bool has_member(Rank world_rank) const FAB_REQUIRES(engine_lock);
 
-  Rank culprit_ FAB_GUARDED_BY(engine_lock) = kNoRank;  ///< of the job, by whose end it failed
+  Rank failed_rank_ FAB_GUARDED_BY(engine_lock) = kNoRank;  ///< of the job, by whose end it failed
   bool held_ FAB_GUARDED_BY(engine_lock) = false;
   bool in_flight_ FAB_GUARDED_BY(engine_lock) = false;
   bool active_ FAB_GUARDED_BY(engine_lock) = false;  ///< counted by the engine
@@ -126,9 +126,9 @@ class SendOperation final : public PointOperation {
 
   // What happens to it.
   void has_left() FAB_REQUIRES(engine_lock);
-  void was_taken() FAB_REQUIRES(engine_lock);
-  void was_refused() FAB_REQUIRES(engine_lock);
-  void was_asked_for(std::uint32_t receive) FAB_REQUIRES(engine_lock);
+  void was_acked() FAB_REQUIRES(engine_lock);
+  void was_nacked() FAB_REQUIRES(engine_lock);
+  void was_cleared(std::uint32_t receive) FAB_REQUIRES(engine_lock);
   void correspondent_lost() FAB_REQUIRES(engine_lock);
 
   /// The user was told that it failed, but the receiver may still answer.
@@ -169,7 +169,7 @@ class ReceiveOperation final : public PointOperation, public PostedReceive {
 
   ReceiveOperation(PointHost& owner, std::uint32_t number) noexcept;
 
-  void start(Membership& communicator, Mailbox& mailbox, MessageMemory memory, Source from, bool probe,
+  void start(Membership& communicator, MatchQueues& queues, MessageMemory memory, Source from, bool probe,
              Correspondent* correspondent) FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::string_view name() const noexcept override { return probe_ ? "probe" : "recv"; }
   void abandon(const Status& reason) override FAB_REQUIRES(engine_lock);
@@ -202,7 +202,7 @@ class ReceiveOperation final : public PointOperation, public PostedReceive {
 
   Payload payload_ FAB_GUARDED_BY(engine_lock);
   MessageMemory memory_ FAB_GUARDED_BY(engine_lock);
-  Mailbox* mailbox_ FAB_GUARDED_BY(engine_lock) = nullptr;
+  MatchQueues* queues_ FAB_GUARDED_BY(engine_lock) = nullptr;
   Correspondent* correspondent_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< to the sender, as soon as it is known
   std::uint64_t payload_bytes_ FAB_GUARDED_BY(engine_lock) = 0;
   std::uint32_t send_ FAB_GUARDED_BY(engine_lock) = 0;

@@ -33,7 +33,7 @@ void PointToPoint::send_message(SendOperation& send) {
   Correspondent& to = *send.correspondent_;
   const bool eager = send.memory_.bytes() <= kEagerBytes && to.credits > 0;
   const ContextId id = send.membership().context_id();
-  const Envelope envelope{.kind = eager ? EnvelopeKind::eager : EnvelopeKind::announce,
+  const Envelope envelope{.kind = eager ? EnvelopeKind::eager : EnvelopeKind::rts,
                           .mode = send.mode_,
                           .sequence = to.next_sent++,
                           .source = send.membership().rank(),

@@ -42,9 +42,9 @@ void PointToPoint::check_open(const char* call) const {
   if (runtime_.closed()) throw Error(Errc::cancelled, fmt::format("{}: the context is closed", call));
 }
 
-Mailbox& PointToPoint::mailbox(const Membership& communicator) {
+MatchQueues& PointToPoint::queues_of(const Membership& communicator) {
   const ContextId id = communicator.context_id();
-  return mailboxes_[{id.owner, id.number}];
+  return match_queues_[{id.owner, id.number}];
 }
 
 Pending& PointToPoint::send(Membership& communicator, MessageMemory memory, Destination to, SendMode mode) {
@@ -66,7 +66,7 @@ Pending& PointToPoint::send(Membership& communicator, MessageMemory memory, Dest
   if (correspondent.failure.ok()) {
     send_message(send);
   } else {
-    send.culprit_ = correspondent.culprit;
+    send.failed_rank_ = correspondent.failed_rank;
     send.end(send.failure(correspondent.failure));
   }
   return send;
@@ -88,20 +88,20 @@ Pending& PointToPoint::start_receive(Membership& communicator, MessageMemory mem
     listen_to_node();
   else
     known = &correspondent(communicator.world_rank(from.rank));
-  Mailbox& box = mailbox(communicator);
+  MatchQueues& queues = queues_of(communicator);
   ReceiveOperation& receive = acquire(receives_);
-  receive.start(communicator, box, std::move(memory), from, probe, known);
+  receive.start(communicator, queues, std::move(memory), from, probe, known);
   if (probe) {
-    if (const Envelope* found = box.find(from)) {
+    if (const Envelope* found = queues.find(from)) {
       receive.found(*found);
       return receive;
     }
-  } else if (const std::optional<Unexpected> message = box.take(receive)) {
+  } else if (const std::optional<Unexpected> message = queues.take(receive)) {
     receive.take(*message->correspondent, message->envelope, message->bytes.get());
     return receive;
   }
   if (const Correspondent* lost = failed(communicator, known)) {
-    receive.culprit_ = lost->culprit;
+    receive.failed_rank_ = lost->failed_rank;
     receive.end(receive.failure(lost->failure));
   } else {
     receive.wait_for_message();
@@ -116,7 +116,7 @@ std::optional<MessageInfo> PointToPoint::find(Membership& communicator, Source f
     listen_to_node();
   else
     known = &correspondent(communicator.world_rank(from.rank));
-  if (const Envelope* found = mailbox(communicator).find(from))
+  if (const Envelope* found = queues_of(communicator).find(from))
     return MessageInfo{found->source, found->tag, found->bytes};
   if (const Correspondent* lost = failed(communicator, known))
     throw Error(lost->failure.errc(), "iprobe: " + lost->failure.message);
@@ -175,10 +175,10 @@ void PointToPoint::look_up_ended(Correspondent& correspondent) {
 // What has come from there stays.
 void PointToPoint::lose(Correspondent& correspondent, const Status& reason) {
   if (!correspondent.failure.ok()) return;
-  correspondent.culprit = blame(correspondent, reason);
+  correspondent.failed_rank = blame(correspondent, reason);
   correspondent.failure = reason;
-  if (correspondent.culprit != kNoRank)
-    correspondent.failure.message = runtime_.losses().explain(correspondent.culprit, *correspondent.peer, reason);
+  if (correspondent.failed_rank != kNoRank)
+    correspondent.failure.message = runtime_.losses().explain(correspondent.failed_rank, *correspondent.peer, reason);
   give_up_envelopes(correspondent.world_rank);
   for (Post* waiting : std::exchange(correspondent.waiting, {})) waiting->attempt(*waiting);
   for (SendOperation& send : sends_)

@@ -16,7 +16,7 @@
 #include "core/failure/refusals.h"
 #include "core/job/membership.h"
 #include "core/point/correspondent.h"
-#include "core/point/mailbox.h"
+#include "core/point/match_queues.h"
 #include "core/point/operations.h"
 #include "core/wire/match_tag.h"
 
@@ -91,7 +91,7 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
 
   [[nodiscard]] Engine& engine() const noexcept { return runtime_.engine(); }
   void check_open(const char* call) const FAB_REQUIRES(engine_lock);
-  [[nodiscard]] Mailbox& mailbox(const Membership& communicator) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] MatchQueues& queues_of(const Membership& communicator) FAB_REQUIRES(engine_lock);
   [[nodiscard]] Correspondent& correspondent(Rank world_rank) FAB_REQUIRES(engine_lock);
   [[nodiscard]] Pending& start_receive(Membership& communicator, MessageMemory memory, Source from, bool probe)
       FAB_REQUIRES(engine_lock);
@@ -132,7 +132,7 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
 
   Runtime& runtime_;
   std::unordered_map<Rank, std::unique_ptr<Correspondent>> correspondents_ FAB_GUARDED_BY(engine_lock);
-  std::map<Key, Mailbox> mailboxes_ FAB_GUARDED_BY(engine_lock);
+  std::map<Key, MatchQueues> match_queues_ FAB_GUARDED_BY(engine_lock);
   Slots<SendOperation> sends_ FAB_GUARDED_BY(engine_lock);
   Slots<ReceiveOperation> receives_ FAB_GUARDED_BY(engine_lock);
   std::deque<OutgoingEnvelope> envelopes_ FAB_GUARDED_BY(engine_lock);

@@ -38,21 +38,21 @@ Driver::~Driver() {
     if (leading_) engine_.give_up_lead();
   }
   if (leading_) engine_.followers().notify();
-  engine_.leave();
+  engine_.hand_over_progress();
 }
 
 bool Driver::step() {
   bool happened = false;
-  bool parked = false;
+  bool user_work = false;
   {
     const Lock lock(engine_);
     if (!leading_) leading_ = engine_.take_lead();
     if (!leading_) return false;
     happened = engine_.progress() > 0;
     seen_news_ = engine_.happenings().news;
-    parked = engine_.happenings().parked;
+    user_work = engine_.happenings().user_work;
   }
-  if (parked) happened = engine_.run_parked() || happened;
+  if (user_work) happened = engine_.do_user_work() || happened;
   if (happened) spun_ = false;
   return happened;
 }

@@ -67,14 +67,14 @@ void Engine::yield() {
 }
 
 void Engine::poll_once() {
-  bool parked;
+  bool user_work;
   {
     const Lock lock(*this);
     progress();
-    parked = happenings_.parked;
+    user_work = happenings_.user_work;
   }
-  while (parked) parked = run_parked();
-  leave();
+  while (user_work) user_work = do_user_work();
+  hand_over_progress();
 }
 
 void Engine::deactivated() noexcept {
@@ -89,28 +89,28 @@ void Engine::ended() noexcept {
 
 void Engine::forget(Task& task) noexcept {
   std::erase(deferred_, &task);
-  std::erase(parked_, &task);
-  happenings_.parked = !parked_.empty();
+  std::erase(user_work_, &task);
+  happenings_.user_work = !user_work_.empty();
 }
 
-void Engine::park(Task& task) {
-  parked_.push_back(&task);
-  happenings_.parked = true;
+void Engine::add_user_work(Task& task) {
+  user_work_.push_back(&task);
+  happenings_.user_work = true;
   followers_.notify();
 }
 
-bool Engine::run_parked() {
+bool Engine::do_user_work() {
   Task* task = nullptr;
   bool has_work = false;
   {
     const Lock lock(*this);
-    if (parked_.empty()) return false;
-    task = parked_.front();
-    parked_.erase(parked_.begin());
-    happenings_.parked = !parked_.empty();
-    has_work = task->unpark();
+    if (user_work_.empty()) return false;
+    task = user_work_.front();
+    user_work_.erase(user_work_.begin());
+    happenings_.user_work = !user_work_.empty();
+    has_work = task->begin_user_work();
   }
-  if (has_work) task->do_parked_operations();
+  if (has_work) task->do_user_work();
   const Lock lock(*this);
   task->local_operations_done();
   return true;

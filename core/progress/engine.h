@@ -47,8 +47,8 @@ class Lookout {
 ///
 /// Whoever waits drives the engine (a Driver). While nobody waits and runs are active, the progress thread drives it.
 /// Otherwise the thread sleeps, and a program that only makes blocking calls never meets it. A request that nobody
-/// waits for wakes it, unless it has learned that this program waits for its requests soon: then it takes naps, and
-/// only looks after runs that are left alone for longer than that; or that all runs are left to the thread: then a
+/// waits for wakes it, unless it has learned that this program waits for its requests soon: then it takes timed sleeps,
+/// and only looks after runs that are left alone for longer than that; or that all runs are left to the thread: then a
 /// timer wakes it a little later. Where a provider has no descriptor to sleep on, it looks again and again while runs
 /// are active, the more seldom the longer nothing happens. Some providers hold back messages that they have called sent
 /// (libfabric's TCP, where the kernel's buffers are full): once nobody has polled them for a while, the thread does.
@@ -78,7 +78,7 @@ class Engine : private ThreadWork {
   void stop_thread();
   [[nodiscard]] bool has_thread() const noexcept { return thread_.runs(); }
   [[nodiscard]] ThreadState thread_state() const noexcept { return call_.state(); }
-  /// After how long it looks by itself, while it is waiting or deaf.
+  /// After how long it looks by itself, while it is waiting or parked.
   [[nodiscard]] ProgressPolicy::Time thread_sleep_limit() const noexcept FAB_REQUIRES(engine_lock) {
     return thread_.sleep_limit();
   }
@@ -103,7 +103,7 @@ class Engine : private ThreadWork {
   /// Polls everything once; returns how many things happened.
   std::size_t progress() FAB_REQUIRES(engine_lock);
 
-  /// A run became active. Call leave() once the lock is released if the caller will not wait.
+  /// A run became active. Call hand_over_progress() once the lock is released if the caller will not wait.
   void activated() noexcept FAB_REQUIRES(engine_lock) { active_.store(active() + 1, std::memory_order_release); }
   void deactivated() noexcept FAB_REQUIRES(engine_lock);
   /// Something that callers wait for has ended.
@@ -125,7 +125,7 @@ class Engine : private ThreadWork {
   [[nodiscard]] int active() const noexcept { return active_.load(std::memory_order_acquire); }
   /// The caller made progress, or started something, and goes its way: if runs are active and nobody drives, the
   /// progress thread must know.
-  void leave() noexcept {
+  void hand_over_progress() noexcept {
     if (thread_wanted()) call_.call();
   }
   /// How callers that go their way and come back tell the thread.
@@ -136,14 +136,14 @@ class Engine : private ThreadWork {
   /// otherwise once. Where the caller may not spin, the other ranks get the processor between two polls. Cheaper than a
   /// Driver.
   template <class Done>
-  void linger(Done&& done) FAB_REQUIRES(engine_lock) {
+  void spin_until(Done&& done) FAB_REQUIRES(engine_lock) {
     if (drivers() > 0) {
       if (!done()) progress();
       return;
     }
     count_driver(1);
     const bool spins = options_.caller_may_spin;
-    for (int polls = spins ? kLingeringPolls : kLingeringTurns; polls > 0 && !done() && !happenings_.parked; --polls)
+    for (int polls = spins ? kSpinPolls : kSpinYields; polls > 0 && !done() && !happenings_.user_work; --polls)
       if (progress() == 0 && !spins) yield();
     count_driver(-1);
   }
@@ -164,7 +164,7 @@ class Engine : private ThreadWork {
   void begin_later(Task& task) FAB_REQUIRES(engine_lock) { deferred_.push_back(&task); }
   void forget(Task& task) noexcept FAB_REQUIRES(engine_lock);
   /// It goes on with a function of the user's, which needs a thread of the application: one that waits or tests.
-  void park(Task& task) FAB_REQUIRES(engine_lock);
+  void add_user_work(Task& task) FAB_REQUIRES(engine_lock);
 
   /// A descriptor that is readable once something has ended, or needs a thread of the application, since it was read.
   /// The first call makes it, readable. Throws Error(no_resources).
@@ -189,8 +189,8 @@ class Engine : private ThreadWork {
   [[nodiscard]] bool take_lead() noexcept FAB_REQUIRES(engine_lock) { return !std::exchange(led_, true); }
   void give_up_lead() noexcept FAB_REQUIRES(engine_lock) { led_ = false; }
   [[nodiscard]] const Happenings& happenings() const noexcept FAB_REQUIRES(engine_lock) { return happenings_; }
-  /// Takes one parked task on; returns whether there was one.
-  bool run_parked() FAB_EXCLUDES(engine_lock);
+  /// Does one task's user work; returns whether there was one.
+  bool do_user_work() FAB_EXCLUDES(engine_lock);
   /// Of the one who leads, waits for that, and has seen those news. Returns whether it has slept.
   [[nodiscard]] bool sleep(const Condition& over, std::uint32_t seen_news, int most_ms) FAB_EXCLUDES(engine_lock);
   [[nodiscard]] Followers& followers() noexcept { return followers_; }
@@ -202,8 +202,8 @@ class Engine : private ThreadWork {
   using Policy = ProgressPolicy;
   static constexpr unsigned kTurnsPerIdlePoll = 64;
   static constexpr unsigned kTurnsPerLook = 64;
-  static constexpr int kLingeringPolls = 64;
-  static constexpr int kLingeringTurns = 8;                                ///< of the processor
+  static constexpr int kSpinPolls = 64;
+  static constexpr int kSpinYields = 8;                                    ///< of the processor
   static constexpr Policy::Time kLookPeriod = 200 * Policy::kMillisecond;  ///< of the thread, where there is a lookout
 
   void yield() FAB_REQUIRES(engine_lock);
@@ -217,11 +217,11 @@ class Engine : private ThreadWork {
   [[nodiscard]] bool may_sleep() FAB_REQUIRES(engine_lock);
 
   // The thread's turn.
-  [[nodiscard]] Policy::Turn take_turn(Policy& policy, Sleep::End last_sleep, DeafSleep& deaf) override
+  [[nodiscard]] Policy::Turn take_turn(Policy& policy, Sleep::End last_sleep, ParkedSleep& parked) override
       FAB_EXCLUDES(engine_lock);
   [[nodiscard]] bool is_driven() const noexcept override { return drivers() > 0; }
-  void rest_from_turns(const Policy::Rest& rest, DeafSleep& deaf) FAB_REQUIRES(engine_lock);
-  void look_after_held_back(const Policy::Rest& rest, DeafSleep& deaf) FAB_REQUIRES(engine_lock);
+  void rest_from_turns(const Policy::Rest& rest, ParkedSleep& parked) FAB_REQUIRES(engine_lock);
+  void look_after_held_back(const Policy::Rest& rest, ParkedSleep& parked) FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool thread_wanted() const noexcept { return active() > 0 && drivers() == 0; }
 
   [[nodiscard]] int drivers() const noexcept { return drivers_.load(std::memory_order_relaxed); }
@@ -247,7 +247,7 @@ class Engine : private ThreadWork {
   int attentive_ FAB_GUARDED_BY(engine_lock) = 0;   ///< drivers that wait for less than the end of a run
   Backlog backlog_ FAB_GUARDED_BY(engine_lock);
   std::vector<Task*> deferred_ FAB_GUARDED_BY(engine_lock);
-  std::vector<Task*> parked_ FAB_GUARDED_BY(engine_lock);
+  std::vector<Task*> user_work_ FAB_GUARDED_BY(engine_lock);
   Happenings happenings_ FAB_GUARDED_BY(engine_lock);
 
   TaskQueue tasks_;

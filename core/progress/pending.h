@@ -64,7 +64,7 @@ class Pending : public Linked {
   /// Of its communicator; null once the user's handle is gone.
   [[nodiscard]] virtual CallScope* held_scope() const noexcept FAB_REQUIRES(engine_lock) = 0;
   /// Ends it early, by this rank's fault.
-  virtual void abandon_for(Rank /*culprit*/, const Status& reason) FAB_REQUIRES(engine_lock) { abandon(reason); }
+  virtual void abandon_for(Rank /*failed_rank*/, const Status& reason) FAB_REQUIRES(engine_lock) { abandon(reason); }
   /// It has failed, or was abandoned, and ends as soon as providers have given back what they were given.
   [[nodiscard]] virtual bool given_up() const noexcept FAB_REQUIRES(engine_lock) { return false; }
   /// What losses.cpp has seen of it, and done, while it is active.

@@ -7,25 +7,25 @@ namespace fab::core {
 ProgressPolicy::ProgressPolicy(const Ways& ways, Clock clock)
     : ways_(ways), now_(std::move(clock)), last_event_(now_()), last_call_(last_event_), last_news_(last_event_) {}
 
-ProgressPolicy::Time ProgressPolicy::doze(std::uint32_t calls, bool driven) {
+ProgressPolicy::Time ProgressPolicy::timed_sleep(std::uint32_t calls, bool driven) {
   if (calls != std::exchange(seen_calls_, calls)) {
-    dozes_ = 0;
+    timed_sleeps_ = 0;
     last_news_ = now_();
   }
-  if (needed_ || (dozes_ > 0 && (!driven || dozes_ >= kDozesWhileDriven))) return 0;
-  ++dozes_;
-  return doze_;
+  if (needed_ || (timed_sleeps_ > 0 && (!driven || timed_sleeps_ >= kTimedSleepsWhileDriven))) return 0;
+  ++timed_sleeps_;
+  return timed_sleep_;
 }
 
 // Messages have no plan that remembers: a caller that left something alone may do so again.
-void ProgressPolicy::dozed(bool needed, std::uint32_t absences) {
-  doze_ = needed ? kFirstDoze : std::min(2 * doze_, kLongestDoze);
+void ProgressPolicy::slept(bool needed, std::uint32_t absences) {
+  timed_sleep_ = needed ? kFirstTimedSleep : std::min(2 * timed_sleep_, kLongestTimedSleep);
   needed_ = std::exchange(seen_absences_, absences) != absences || needed;
 }
 
-std::optional<ProgressPolicy::Time> ProgressPolicy::nap() const {
+std::optional<ProgressPolicy::Time> ProgressPolicy::back_off() const {
   if (ways_.descriptors || ways_.only_looks) return std::nullopt;
-  return std::clamp((now_() - last_news_) / kPartOfQuiet, kFirstDoze, kLongestNap);
+  return std::clamp((now_() - last_news_) / kPartOfQuiet, kFirstTimedSleep, kLongestBackOff);
 }
 
 // If it has done everything since it rested the last time, this program leaves its runs to the thread and computes.
@@ -35,7 +35,7 @@ ProgressPolicy::Rest ProgressPolicy::rest(unsigned polls, bool driven) {
   if (turns > 0) rest.may_call_late = turns == own_turns_;
   own_turns_ = 0;
   rest.left_alone = turns == 0 && !driven;
-  look_again_ = rest.left_alone ? std::min(look_again_ + look_again_ / kPartOfQuiet, kLongestNap) : kLeftAlone;
+  look_again_ = rest.left_alone ? std::min(look_again_ + look_again_ / kPartOfQuiet, kLongestBackOff) : kLeftAlone;
   rest.look_again = look_again_;
   return rest;
 }
@@ -43,7 +43,7 @@ ProgressPolicy::Rest ProgressPolicy::rest(unsigned polls, bool driven) {
 ProgressPolicy::Then ProgressPolicy::after(Turn turn, bool falls_asleep) {
   if (turn == Turn::worked) {
     worked_ = true;
-    doze_ = kFirstDoze;
+    timed_sleep_ = kFirstTimedSleep;
     last_event_ = last_news_ = now_();
     return Then::again;
   }
@@ -54,7 +54,7 @@ ProgressPolicy::Then ProgressPolicy::after(Turn turn, bool falls_asleep) {
 
 void ProgressPolicy::called(bool needed) {
   const Time now = now_();
-  needed_ = (std::exchange(worked_, false) && now - last_call_ > kFirstDoze) || needed;
+  needed_ = (std::exchange(worked_, false) && now - last_call_ > kFirstTimedSleep) || needed;
   last_call_ = now;
 }
 

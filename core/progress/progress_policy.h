@@ -13,9 +13,9 @@ namespace fab::core {
 /// looks at, under the lock, and then looks at this, does not miss one that missed the change.
 enum class ThreadState : std::uint8_t {
   awake,
-  dozing,   ///< will look by itself, soon; is called only for runs that are known to need it
-  waiting,  ///< in poll() on the providers' descriptors, which tell of everything since their last poll
-  deaf      ///< must be called
+  timed_sleep,  ///< will look by itself, soon; is called only for runs that are known to need it
+  waiting,      ///< in poll() on the providers' descriptors, which tell of everything since their last poll
+  parked        ///< must be called
 };
 
 /// Whether the callers compute while their requests are in flight, or wait for them at once, shows by what the thread
@@ -33,17 +33,18 @@ class ProgressPolicy {
   /// Against lost wake-ups.
   static constexpr Time kSafetyTimeout = kSecond;
   // While callers wait for themselves.
-  static constexpr Time kFirstDoze = kMillisecond / 20;
-  static constexpr Time kLongestDoze = 4 * kMillisecond;  ///< each costs the caller beside it some 20 us
-  static constexpr int kDozesWhileDriven = 4;  ///< that long an exchange may take, and the next start is still cheap
+  static constexpr Time kFirstTimedSleep = kMillisecond / 20;
+  static constexpr Time kLongestTimedSleep = 4 * kMillisecond;  ///< each costs the caller beside it some 20 us
+  static constexpr int kTimedSleepsWhileDriven =
+      4;  ///< that long an exchange may take, and the next start is still cheap
   /// A call of a thread to which everything is left: on a processor that both share it would take that from the caller
   /// in the middle of the call that starts a run.
   static constexpr Time kLateCall = kMillisecond / 20;
   static constexpr Time kLeftAlone = 10 * kMillisecond;  ///< without a poll: it looks after what is held back
   static constexpr Time kSpin = 50 * kMicrosecond;       ///< after an event
-  // Naps where there is no descriptor to sleep on.
+  // Back-off where there is no descriptor to sleep on.
   static constexpr Time kPartOfQuiet = 16;  ///< of the time for which nothing has happened
-  static constexpr Time kLongestNap = 250 * kMillisecond;
+  static constexpr Time kLongestBackOff = 250 * kMillisecond;
 
   struct Ways {
     bool descriptors = true;  ///< every provider has one to sleep on
@@ -52,20 +53,20 @@ class ProgressPolicy {
   };
   ProgressPolicy(const Ways& ways, Clock clock);
 
-  /// How long to doze now; 0: take a turn. `calls` have come so far, of which some may be lost; `driven`: a caller
+  /// How long to sleep now; 0: take a turn. `calls` have come so far, of which some may be lost; `driven`: a caller
   /// waits.
-  [[nodiscard]] Time doze(std::uint32_t calls, bool driven);
+  [[nodiscard]] Time timed_sleep(std::uint32_t calls, bool driven);
   /// `needed`: it was called for a run that needs the thread. `absences`: how often callers have left runs alone so
   /// far.
-  void dozed(bool needed, std::uint32_t absences);
+  void slept(bool needed, std::uint32_t absences);
 
   // During a turn.
   /// Somebody's runs are looked at.
   void take_turn() noexcept { ++own_turns_; }
   /// Nothing happened, and there is no descriptor to sleep on: how long to sleep until the next look, if at all. What
   /// happens is found late by a small part of the time that it took.
-  [[nodiscard]] std::optional<Time> nap() const;
-  /// Nobody needs the thread, which becomes deaf.
+  [[nodiscard]] std::optional<Time> back_off() const;
+  /// Nobody needs the thread, which is parked.
   struct Rest {
     std::optional<bool> may_call_late;  ///< from now on; none: as before
     bool left_alone = false;            ///< nobody has polled since the last rest, nor does
@@ -76,7 +77,7 @@ class ProgressPolicy {
 
   enum class Turn : std::uint8_t { worked, idle, unwanted };
   enum class Then : std::uint8_t { again, yield, sleep };
-  /// `falls_asleep`: the turn has made it waiting or deaf, and nobody has called since.
+  /// `falls_asleep`: the turn has made it waiting or parked, and nobody has called since.
   [[nodiscard]] Then after(Turn turn, bool falls_asleep);
   /// A call has ended a sleep.
   void called(bool needed);
@@ -84,8 +85,8 @@ class ProgressPolicy {
   /// What a caller does that goes its way and leaves runs in flight.
   enum class Call : std::uint8_t { none, at_once, late };
   [[nodiscard]] static constexpr Call call(ThreadState state, bool needed, bool may_call_late) noexcept {
-    if (state == ThreadState::dozing && needed) return Call::at_once;
-    if (state != ThreadState::deaf) return Call::none;
+    if (state == ThreadState::timed_sleep && needed) return Call::at_once;
+    if (state != ThreadState::parked) return Call::none;
     // A thread that went to sleep on something else than the timer is not called late.
     return may_call_late ? Call::late : Call::at_once;
   }
@@ -100,8 +101,8 @@ class ProgressPolicy {
   std::uint32_t seen_absences_ = 0;
   bool worked_ = true;
   bool needed_ = true;
-  Time doze_ = kFirstDoze;
-  int dozes_ = 0;
+  Time timed_sleep_ = kFirstTimedSleep;
+  int timed_sleeps_ = 0;
   unsigned polls_at_rest_ = 0;
   unsigned own_turns_ = 0;  ///< since then
   Time look_again_ = kLeftAlone;

@@ -48,42 +48,42 @@ void ProgressThread::stop() {
   thread_.join();
 }
 
-bool ProgressThread::doze(Policy::Time ns) {
-  call_.set_state(ThreadState::dozing, std::memory_order_relaxed);
+bool ProgressThread::timed_sleep(Policy::Time ns) {
+  call_.set_state(ThreadState::timed_sleep, std::memory_order_relaxed);
   const timespec time{0, ns};
   pollfd event = call_.event();
   ::ppoll(&event, 1, &time, nullptr);
-  return call_.take(event.revents, 0);  // one that a sleep missed would end every doze at once
+  return call_.take(event.revents, 0);  // one that a sleep missed would end every timed sleep at once
 }
 
-// One that has been called since its turn sleeps like a deaf one, where each way to call it ends the sleep.
+// One that has been called since its turn sleeps like a parked one, where each way to call it ends the sleep.
 bool ProgressThread::sleep_until_called() {
-  if (call_.state() != ThreadState::waiting) return sleep_deaf();
+  if (call_.state() != ThreadState::waiting) return sleep_parked();
   statistics_.count(Counter::thread_sleeps);
-  const auto limit_ms = static_cast<int>(deaf_.ns / Policy::kMillisecond);
+  const auto limit_ms = static_cast<int>(parked_sleep_.ns / Policy::kMillisecond);
   pollfd event = call_.event();
   last_sleep_ = sleep_.sleep(limit_ms, kSafetyTimeoutMs, &event);
   return call_.take(event.revents, 0);
 }
 
-bool ProgressThread::sleep_deaf() {
-  deaf_fds_ = {call_.event(), call_.timer()};
-  deaf_fds_.insert(deaf_fds_.end(), deaf_.also.begin(), deaf_.also.end());
-  const timespec time{deaf_.ns / Policy::kSecond, deaf_.ns % Policy::kSecond};
-  ::ppoll(deaf_fds_.data(), deaf_fds_.size(), deaf_.ns == Policy::kForEver ? nullptr : &time, nullptr);
-  return call_.take(deaf_fds_[0].revents, deaf_fds_[1].revents);
+bool ProgressThread::sleep_parked() {
+  parked_fds_ = {call_.event(), call_.timer()};
+  parked_fds_.insert(parked_fds_.end(), parked_sleep_.also.begin(), parked_sleep_.also.end());
+  const timespec time{parked_sleep_.ns / Policy::kSecond, parked_sleep_.ns % Policy::kSecond};
+  ::ppoll(parked_fds_.data(), parked_fds_.size(), parked_sleep_.ns == Policy::kForEver ? nullptr : &time, nullptr);
+  return call_.take(parked_fds_[0].revents, parked_fds_[1].revents);
 }
 
 void ProgressThread::run(const Options& options) {
   Policy policy({.descriptors = sleep_.is_possible(), .only_looks = options.only_looks, .may_spin = options.may_spin},
                 thread_clock_ns);
   while (!stop_.load()) {
-    if (const Policy::Time ns = policy.doze(call_.calls(), work_.is_driven()); ns > 0) {
-      const bool needed = doze(ns) && call_.take_need();
-      policy.dozed(needed, call_.absences());
+    if (const Policy::Time ns = policy.timed_sleep(call_.calls(), work_.is_driven()); ns > 0) {
+      const bool needed = timed_sleep(ns) && call_.take_need();
+      policy.slept(needed, call_.absences());
       continue;
     }
-    const Policy::Turn turn = work_.take_turn(policy, std::exchange(last_sleep_, Sleep::End::told), deaf_);
+    const Policy::Turn turn = work_.take_turn(policy, std::exchange(last_sleep_, Sleep::End::told), parked_sleep_);
     switch (policy.after(turn, call_.state() != ThreadState::awake)) {
       case Policy::Then::again:
         break;

@@ -17,7 +17,7 @@
 namespace fab::core {
 
 /// How a thread sleeps that must be called.
-struct DeafSleep {
+struct ParkedSleep {
   std::vector<pollfd> also;  ///< what ends it besides a call: what providers hold back, lifelines of peers
   ProgressPolicy::Time ns = ProgressPolicy::kForEver;  ///< and after how long it looks by itself; also while waiting
 };
@@ -27,8 +27,8 @@ class ThreadWork {
  public:
   /// Looks once, if anybody needs the thread, and decides how it sleeps otherwise. `last_sleep`: how its last sleep on
   /// the providers' descriptors ended, if it comes from one.
-  [[nodiscard]] virtual ProgressPolicy::Turn take_turn(ProgressPolicy& policy, Sleep::End last_sleep, DeafSleep& deaf)
-      FAB_EXCLUDES(engine_lock) = 0;
+  [[nodiscard]] virtual ProgressPolicy::Turn take_turn(ProgressPolicy& policy, Sleep::End last_sleep,
+                                                       ParkedSleep& parked) FAB_EXCLUDES(engine_lock) = 0;
   /// A caller waits, and polls.
   [[nodiscard]] virtual bool is_driven() const noexcept = 0;
 
@@ -55,8 +55,8 @@ class ProgressThread {
   /// Without effect where it does not run.
   void stop();
   [[nodiscard]] bool runs() const noexcept { return thread_.joinable(); }
-  /// After how long it looks by itself, while it is waiting or deaf.
-  [[nodiscard]] ProgressPolicy::Time sleep_limit() const noexcept FAB_REQUIRES(engine_lock) { return deaf_.ns; }
+  /// After how long it looks by itself, while it is waiting or parked.
+  [[nodiscard]] ProgressPolicy::Time sleep_limit() const noexcept FAB_REQUIRES(engine_lock) { return parked_sleep_.ns; }
 
  private:
   using Policy = ProgressPolicy;
@@ -65,9 +65,9 @@ class ProgressThread {
   void run(const Options& options);
   void pin(int cpu);
   // Each returns whether somebody called.
-  bool doze(Policy::Time ns);
+  bool timed_sleep(Policy::Time ns);
   bool sleep_until_called();
-  bool sleep_deaf();
+  bool sleep_parked();
 
   ThreadWork& work_;
   ThreadCall& call_;
@@ -77,8 +77,8 @@ class ProgressThread {
   std::thread thread_;
   std::atomic<bool> stop_{false};
   Sleep::End last_sleep_ = Sleep::End::told;
-  DeafSleep deaf_;  ///< changes in a turn, under the engine's lock
-  std::vector<pollfd> deaf_fds_;
+  ParkedSleep parked_sleep_;  ///< changes in a turn, under the engine's lock
+  std::vector<pollfd> parked_fds_;
 };
 
 }  // namespace fab::core

@@ -30,7 +30,7 @@ bool Sleep::prepare() {
     if (std::ranges::any_of(
             intakes_, [quiet](Intake* intake) FAB_REQUIRES(engine_lock) { return intake->look_before_sleep(quiet); }))
       return false;
-    nap_ms_.store(quiet ? std::min(nap_ms_.load() * kNapGrowth, kLongestNapMs) : kFirstNapMs);
+    back_off_ms_.store(quiet ? std::min(back_off_ms_.load() * kBackOffGrowth, kLongestBackOffMs) : kFirstBackOffMs);
   }
   armed_ = true;
   return providers_tell();
@@ -46,7 +46,7 @@ Sleep::End Sleep::sleep(int timeout_ms, int safety_timeout_ms, pollfd* also) {
   auto end = std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin());
   if (also != nullptr) *end++ = *also;
   const auto count = static_cast<nfds_t>(end - descriptors.begin());
-  const int timeout = intakes_.empty() ? timeout_ms : std::min(timeout_ms, nap_ms_.load());
+  const int timeout = intakes_.empty() ? timeout_ms : std::min(timeout_ms, back_off_ms_.load());
   const bool timed_out = ::poll(descriptors.data(), count, timeout) == 0;
   quiet_.store(timed_out);
   if (also != nullptr) also->revents = descriptors[count - 1].revents;
@@ -75,7 +75,7 @@ std::size_t Sleep::end_driver(End end) {
 }
 
 bool Sleep::driver_is_needed() const {
-  if (happenings_.parked) return true;
+  if (happenings_.user_work) return true;
   return happenings_.news != seen_news_ && (!sleeps_for_.is_known() || sleeps_for_.holds());
 }
 
@@ -87,13 +87,13 @@ void Sleep::look_before_release() noexcept {
     statistics_.count(Counter::woken_callers);
     tasks_.wake();
   } else if (thread_.state(std::memory_order_relaxed) == ThreadState::waiting && !providers_tell()) {
-    thread_.deafen();
+    thread_.park();
   }
 }
 
 void Sleep::disarm() {
   armed_ = false;
-  thread_.deafen();
+  thread_.park();
   watched_ = false;
   for (Provider* provider : providers_) provider->awake();
 }
@@ -108,7 +108,7 @@ std::size_t Sleep::look_for_missed(End end) {
   std::size_t events = 0;
   for (Provider* provider : providers_) {
     const bool tells_at_once = end == End::safety_time && !provider->capabilities().wait_fd_lags;
-    const bool would_have_told = tells_at_once || provider->is_deaf();
+    const bool would_have_told = tells_at_once || provider->is_disarmed();
     const std::size_t found = provider->poll();
     events += found;
     missed = missed || (found > 0 && would_have_told);

@@ -4,7 +4,7 @@
 // poll meanwhile. Before one of them releases the lock, the sleeper must have been called or need not be: nothing that
 // it waits for has ended, and every provider still tells of all that comes. So nobody but the sleeper silences what
 // would wake it: providers by awake(), the wake descriptor by draining it. A thread that sleeps there while nobody
-// drives is called when whoever polls or posts goes its way (Engine::leave()), for who stays polls for it.
+// drives is called when whoever polls or posts goes its way (Engine::hand_over_progress()), for who stays polls for it.
 #pragma once
 
 #include <poll.h>
@@ -28,7 +28,7 @@ namespace fab::core {
 /// What the engine has seen happen, for those who sleep.
 struct Happenings {
   std::uint32_t news = 0;  ///< grows with whatever happens
-  bool parked = false;     ///< something goes on with a function of the user's, which needs a thread of the application
+  bool user_work = false;  ///< something goes on with a function of the user's, which needs a thread of the application
 };
 
 /// One driver, or the progress thread, may sleep at a time.
@@ -85,9 +85,9 @@ class Sleep {
   using Descriptors = std::array<pollfd, kMaxDescriptors + 1>;
   // Where there are intakes: a message that blocks its connection wakes nobody, so sleeps grow from short ones, and all
   // but the first come after a look.
-  static constexpr int kFirstNapMs = 1;
-  static constexpr int kNapGrowth = 10;
-  static constexpr int kLongestNapMs = 1000;
+  static constexpr int kFirstBackOffMs = 1;
+  static constexpr int kBackOffGrowth = 10;
+  static constexpr int kLongestBackOffMs = 1000;
 
   void look_before_release() noexcept FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool providers_tell() FAB_REQUIRES(engine_lock);
@@ -104,7 +104,7 @@ class Sleep {
   std::vector<pollfd> descriptors_;  ///< the wake-up descriptor (-1 before the first sleep), then one per provider
   bool all_have_wait_fd_ = true;
   std::atomic<bool> quiet_{false};  ///< the last sleep ended without anything coming
-  std::atomic<int> nap_ms_{kFirstNapMs};
+  std::atomic<int> back_off_ms_{kFirstBackOffMs};
   bool watched_ FAB_GUARDED_BY(engine_lock) = false;         ///< before each release of the lock
   bool armed_ FAB_GUARDED_BY(engine_lock) = false;           ///< providers may have been asked to tell
   bool just_armed_ FAB_GUARDED_BY(engine_lock) = false;      ///< by the holder of the lock, who goes to sleep

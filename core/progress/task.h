@@ -5,7 +5,7 @@
 
 namespace fab::core {
 
-/// Guarded by the engine's lock, but for do_parked_operations().
+/// Guarded by the engine's lock, but for do_user_work().
 class Task {
  public:
   // One that was put off: Engine::begin_later.
@@ -13,12 +13,12 @@ class Task {
   [[nodiscard]] virtual bool may_begin() const noexcept FAB_REQUIRES(engine_lock) = 0;
   virtual void begin() FAB_REQUIRES(engine_lock) = 0;
 
-  // One that goes on in a thread of the application: Engine::park.
+  // One that goes on in a thread of the application: Engine::add_user_work.
 
   /// The engine has taken it out of its list; returns whether there is something to do.
-  [[nodiscard]] virtual bool unpark() noexcept FAB_REQUIRES(engine_lock) = 0;
+  [[nodiscard]] virtual bool begin_user_work() noexcept FAB_REQUIRES(engine_lock) = 0;
   /// Calls functions of the user's. Without the lock.
-  virtual void do_parked_operations() = 0;
+  virtual void do_user_work() = 0;
   /// Goes on from there.
   virtual void local_operations_done() FAB_REQUIRES(engine_lock) = 0;
 

@@ -34,7 +34,7 @@ void ThreadCall::wake() noexcept {
   const ProgressPolicy::Call call = ProgressPolicy::call(state, needed, may_call_late_.load(std::memory_order_relaxed));
   if (call == ProgressPolicy::Call::none) return;
   const bool late = call == ProgressPolicy::Call::late;
-  if (!state_.compare_exchange_strong(state, late ? ThreadState::dozing : ThreadState::awake)) return;
+  if (!state_.compare_exchange_strong(state, late ? ThreadState::timed_sleep : ThreadState::awake)) return;
   const itimerspec soon{{0, 0}, {0, ProgressPolicy::kLateCall}};
   if (!late || ::timerfd_settime(timer_.fd, 0, &soon, nullptr) != 0) raise();
 }

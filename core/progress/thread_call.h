@@ -28,10 +28,10 @@ class ThreadCall {
     wake();
     left_at_.store(ticks(), std::memory_order_relaxed);
   }
-  /// A run was started that needs the thread, as its plan's last run did: a thread that dozes is called, too.
+  /// A run was started that needs the thread, as its plan's last run did: a thread in a timed sleep is called, too.
   void need() noexcept { needed_.store(true, std::memory_order_relaxed); }
   /// A caller waits or tests. Returns the ticks() at which the last one went its way; 0: one came back since.
-  std::uint64_t come_back() noexcept {
+  std::uint64_t resume_polling() noexcept {
     const std::uint64_t left_at = left_at_.load(std::memory_order_relaxed);
     if (left_at == 0) return 0;
     left_at_.store(0, std::memory_order_relaxed);
@@ -50,9 +50,9 @@ class ThreadCall {
   }
   void set_state(ThreadState state, std::memory_order order) noexcept { state_.store(state, order); }
   /// The thread sleeps on descriptors that no longer tell of all that comes: from now on it must be called.
-  void deafen() noexcept {
+  void park() noexcept {
     if (state(std::memory_order_relaxed) == ThreadState::waiting)
-      state_.store(ThreadState::deaf, std::memory_order_release);
+      state_.store(ThreadState::parked, std::memory_order_release);
   }
   void allow_late_calls(bool may_call_late) noexcept { may_call_late_.store(may_call_late, std::memory_order_relaxed); }
 

@@ -8,52 +8,52 @@
 
 namespace fab::core {
 
-ProgressPolicy::Turn Engine::take_turn(Policy& policy, Sleep::End last_sleep, DeafSleep& deaf) {
+ProgressPolicy::Turn Engine::take_turn(Policy& policy, Sleep::End last_sleep, ParkedSleep& parked) {
   const Lock lock(*this);
   const bool was_waiting = call_.state(std::memory_order_relaxed) == ThreadState::waiting;
   if (was_waiting && sleep_.look_for_missed(last_sleep) > 0) happened();
   call_.set_state(ThreadState::awake, std::memory_order_relaxed);
   if (!thread_wanted()) {
-    call_.set_state(ThreadState::deaf, std::memory_order_relaxed);
-    rest_from_turns(policy.rest(turns_, drivers() > 0), deaf);
+    call_.set_state(ThreadState::parked, std::memory_order_relaxed);
+    rest_from_turns(policy.rest(turns_, drivers() > 0), parked);
     return Policy::Turn::unwanted;
   }
   policy.take_turn();
   if (progress() > 0) return Policy::Turn::worked;
   if (sleep_.is_possible() && may_sleep()) {
-    // Where somebody drives before the thread sleeps, it is deaf for so long.
-    deaf = {{}, lookout_ == nullptr ? Policy::kSafetyTimeout : kLookPeriod};
+    // Where somebody drives before the thread sleeps, it is parked for so long.
+    parked = {{}, lookout_ == nullptr ? Policy::kSafetyTimeout : kLookPeriod};
     call_.set_state(ThreadState::waiting, std::memory_order_relaxed);
     sleep_.watch_over();
-  } else if (const std::optional<Policy::Time> nap = policy.nap()) {
-    deaf = {{}, *nap};
-    call_.set_state(ThreadState::deaf, std::memory_order_relaxed);
+  } else if (const std::optional<Policy::Time> back_off = policy.back_off()) {
+    parked = {{}, *back_off};
+    call_.set_state(ThreadState::parked, std::memory_order_relaxed);
   }
   return Policy::Turn::idle;
 }
 
-void Engine::rest_from_turns(const Policy::Rest& rest, DeafSleep& deaf) {
+void Engine::rest_from_turns(const Policy::Rest& rest, ParkedSleep& parked) {
   if (rest.may_call_late) call_.allow_late_calls(*rest.may_call_late);
-  deaf = {};
-  look_after_held_back(rest, deaf);
+  parked = {};
+  look_after_held_back(rest, parked);
   if (lookout_ == nullptr) return;
   lookout_->answer();
-  if (const int fd = lookout_->idle_fd(); fd >= 0) deaf.also.push_back({fd, POLLIN, 0});
+  if (const int fd = lookout_->idle_fd(); fd >= 0) parked.also.push_back({fd, POLLIN, 0});
 }
 
 // Whoever drives polls these providers, too. Only when nobody has for some time the thread does, and from then on it
 // sleeps on their descriptors, which tell when the kernel has room again, or looks again after longer and longer times.
-void Engine::look_after_held_back(const Policy::Rest& rest, DeafSleep& deaf) {
+void Engine::look_after_held_back(const Policy::Rest& rest, ParkedSleep& parked) {
   for (Provider* provider : providers_) {
     if (!provider->capabilities().may_hold_back) continue;
-    deaf.ns = std::min(deaf.ns, Policy::kSafetyTimeout);
+    parked.ns = std::min(parked.ns, Policy::kSafetyTimeout);
     if (rest.left_alone) provider->poll();
     if (!provider->capabilities().wait_fd)
-      deaf.ns = std::min(deaf.ns, rest.look_again);
+      parked.ns = std::min(parked.ns, rest.look_again);
     else if (rest.left_alone && provider->may_sleep())
-      deaf.also.push_back({provider->wait_fd(), POLLIN, 0});
+      parked.also.push_back({provider->wait_fd(), POLLIN, 0});
     else
-      deaf.ns = std::min(deaf.ns, Policy::kLeftAlone);
+      parked.ns = std::min(parked.ns, Policy::kLeftAlone);
   }
 }
 

@@ -93,7 +93,7 @@ void Run::start() {
   agreed_ = false;
   if (!status_.ok()) status_ = {};
   broken_peers_.clear();
-  culprit_ = kNoRank;
+  failed_rank_ = kNoRank;
   begun_ = false;
   round_ = 0;
   used_transfers_ = 0;
@@ -142,7 +142,7 @@ void Run::begin() {
   if (failure == nullptr && one_sided_) failure = one_sided_->failure();
   if (failure != nullptr) {
     status_ = {failure->code, fmt::format("{}: {}", plan_.schedule().name(), failure->message)};
-    if (const Peer* peer = plan_.failed_peer()) culprit_ = peer->world_rank;
+    if (const Peer* peer = plan_.failed_peer()) failed_rank_ = peer->world_rank;
     finish();
     return;
   }
@@ -254,17 +254,17 @@ void Run::post_round() {
   // Local operations come last, while messages travel.
   const auto operations = plan_.local_operations(round_);
   if (operations.empty()) return;
-  if (plan_.has_user_reductions() && parks_ && calls_user(operations)) {
+  if (plan_.has_user_reductions() && defers_user_work_ && calls_user(operations)) {
     ++pending_;
-    parked_ = true;
-    return engine_.park(*this);
+    has_user_work_ = true;
+    return engine_.add_user_work(*this);
   }
   do_operations(operations);
   if (unequal_ != nullptr) fail_unequal();
 }
 
 // While this rank's own part of the round is pending, nobody else changes what this reads, and the run does not end.
-void Run::do_parked_operations() { do_operations(plan_.local_operations(round_)); }
+void Run::do_user_work() { do_operations(plan_.local_operations(round_)); }
 
 void Run::local_operations_done() {
   if (unequal_ != nullptr) fail_unequal();
@@ -301,7 +301,7 @@ void Run::received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) {
   const PlannedOperation& operation = *transfer.operation;
   const bool framed = (tag & tags_.framed()) != 0 && bytes >= FrameHead::kBytes && operation.part != Part::later;
   const FrameHead frame = framed ? read_frame(operation) : FrameHead{.blocks = 1, .message_bytes = bytes};
-  if (const auto notice = framed ? find_notice(frame) : std::nullopt) return heard_of(*notice, operation);
+  if (const auto notice = framed ? find_notice(frame) : std::nullopt) return on_failure_notice(*notice, operation);
   compare(operation, bytes, framed ? &frame : nullptr);
   if (status_.ok() && operation.staged && !transfer.taken) unpack(operation);
 }
@@ -323,7 +323,7 @@ void Run::compare(const PlannedOperation& operation, std::uint64_t bytes, const 
          fmt::format("{} bytes arrived where {} were declared; the two ends of an edge must agree about its size",
                      sent_bytes, expected_bytes));
   }
-  if (first_part) clear_up(operation, frame != nullptr ? *frame : FrameHead{.blocks = 1, .message_bytes = bytes});
+  if (first_part) discard_rest(operation, frame != nullptr ? *frame : FrameHead{.blocks = 1, .message_bytes = bytes});
 }
 
 // The frame lies wherever the receive put it: in staging memory if one was expected, else in the user's block.
@@ -341,7 +341,7 @@ FrameHead Run::read_frame(const PlannedOperation& operation) const {
 void Run::finish() noexcept {
   if (!status_.ok()) {
     if (one_sided_ != nullptr) one_sided_->end_start(status_);
-    if (!all_know_) tell_others();
+    if (!all_know_) notify_dependents();
   }
   if (closing_ == nullptr || tell_how_it_ended()) end();
 }
@@ -351,7 +351,7 @@ void Run::end() noexcept {
   membership.run_finished();
   CallScope& scope = membership.scope();
   if (held_ && (!status_.ok() || scope.given_up_for != kNoRank))
-    membership.runtime().losses().ended(*this, scope, culprit_);
+    membership.runtime().losses().ended(*this, scope, failed_rank_);
   done_.store(true, std::memory_order_release);
   engine_.deactivated(*this);
   if (!held_ && pending_ == 0) recycle();

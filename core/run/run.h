@@ -54,7 +54,7 @@ class Run final : public Pending, public Task {
   ~Run();
 
   /// For the next starts: bases[i] is the address of BufferId i (scratch is the run's own), `sequence_tag` is
-  /// TagFormat::sequence or lasting, `user` what ReduceOp::user calls. Now somebody holds the run.
+  /// TagFormat::sequence or persistent, `user` what ReduceOp::user calls. Now somebody holds the run.
   void prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag, const UserReduction& user) noexcept
       FAB_REQUIRES(engine_lock);
   /// After prepare(), if the plan has channels.
@@ -78,7 +78,7 @@ class Run final : public Pending, public Task {
   void compare_no_starts() noexcept FAB_REQUIRES(engine_lock) { called_as_.reset(); }
   [[nodiscard]] const CalledAs* called_as() const noexcept FAB_REQUIRES(engine_lock) { return called_as_.get(); }
   /// Its user reductions are fab's own: they need no thread of the application.
-  void reduce_at_once() noexcept FAB_REQUIRES(engine_lock) { parks_ = false; }
+  void reduce_at_once() noexcept FAB_REQUIRES(engine_lock) { defers_user_work_ = false; }
   /// Posts round 0, or waits for the peers' addresses first. The buffers belong to the run until done().
   void start() FAB_REQUIRES(engine_lock);
 
@@ -91,7 +91,7 @@ class Run final : public Pending, public Task {
   /// Ends the run early: takes back receives and refused posts. done() follows once the provider gave the receives
   /// back; sends may stay in flight (they only read), and keep the run's memory.
   void abandon(const Status& reason) override FAB_REQUIRES(engine_lock);
-  void abandon_for(Rank culprit, const Status& reason) override FAB_REQUIRES(engine_lock);
+  void abandon_for(Rank failed_rank, const Status& reason) override FAB_REQUIRES(engine_lock);
   void visit_peers(const PeerVisitor& visit) const override FAB_REQUIRES(engine_lock);
   void peer_lost(const Peer& peer, const Status& reason) override FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool given_up() const noexcept override FAB_REQUIRES(engine_lock) {
@@ -116,12 +116,12 @@ class Run final : public Pending, public Task {
   bool repost(Transfer& transfer) FAB_REQUIRES(engine_lock);
   /// Posts those that waited for a peer, and forgets them. Null ones are none.
   void repost(std::span<Transfer*> waiting) FAB_REQUIRES(engine_lock);
-  [[nodiscard]] bool unpark() noexcept override FAB_REQUIRES(engine_lock) {
-    parked_ = false;
+  [[nodiscard]] bool begin_user_work() noexcept override FAB_REQUIRES(engine_lock) {
+    has_user_work_ = false;
     return status_.ok();
   }
   /// What the round does in this rank's memory, functions of the user's among it.
-  void do_parked_operations() override;
+  void do_user_work() override;
   void local_operations_done() override FAB_REQUIRES(engine_lock);
 
   // For one-sided messages.
@@ -188,14 +188,14 @@ class Run final : public Pending, public Task {
   /// What will not come of a message whose first part has, but for these.
   void take_back_later_parts(const PlannedOperation& head, std::span<const MessagePart> but) FAB_REQUIRES(engine_lock);
   void compare_frame(const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
-  void clear_up(const PlannedOperation& operation, const FrameHead& sent) FAB_REQUIRES(engine_lock);
+  void discard_rest(const PlannedOperation& operation, const FrameHead& sent) FAB_REQUIRES(engine_lock);
   void broken(const PlannedOperation& operation, const Status& status) FAB_REQUIRES(engine_lock);
   void ask_peers() FAB_REQUIRES(engine_lock);
   /// Nothing goes to, or comes from, that rank of the job any more.
-  void blame(Rank culprit) FAB_REQUIRES(engine_lock);
-  void heard_of(const FailureNotice& notice, const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
+  void blame(Rank failed_rank) FAB_REQUIRES(engine_lock);
+  void on_failure_notice(const FailureNotice& notice, const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
   void tell(const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
-  void tell_others() FAB_REQUIRES(engine_lock);
+  void notify_dependents() FAB_REQUIRES(engine_lock);
   /// In flight, and not waited for: all of them once it was abandoned, those to lost peers otherwise.
   [[nodiscard]] std::uint32_t sends_given_up() const noexcept FAB_REQUIRES(engine_lock);
   void finish_if_given_up() FAB_REQUIRES(engine_lock);
@@ -205,7 +205,7 @@ class Run final : public Pending, public Task {
   Engine& engine_;
   const TagFormat& tags_;
   // What bears no guard changes at the start, or with a round, under the engine's lock. Operations in this rank's
-  // memory use it without the lock as well: their round stands still meanwhile (do_parked_operations).
+  // memory use it without the lock as well: their round stands still meanwhile (do_user_work).
   std::shared_ptr<Membership> keep_communicator_ FAB_GUARDED_BY(engine_lock);  ///< while in use and nobody has a handle
   std::vector<std::byte*> bases_;
   std::vector<iovec> memory_;  ///< of the plan's pieces, with these bases
@@ -225,12 +225,12 @@ class Run final : public Pending, public Task {
   bool held_ FAB_GUARDED_BY(engine_lock) = false;   ///< the user has a handle
   bool begun_ FAB_GUARDED_BY(engine_lock) = false;  ///< round_ is being posted, or was
   bool abandoned_ FAB_GUARDED_BY(engine_lock) = false;
-  bool parked_ FAB_GUARDED_BY(engine_lock) = false;  ///< in the engine's list
-  UserReduction user_;                               ///< set if the plan has user reductions
-  const PlannedOperation* unequal_ = nullptr;        ///< a copy of this round whose ends differ in size
+  bool has_user_work_ FAB_GUARDED_BY(engine_lock) = false;  ///< in the engine's list
+  UserReduction user_;                                      ///< set if the plan has user reductions
+  const PlannedOperation* unequal_ = nullptr;               ///< a copy of this round whose ends differ in size
   /// Of this run; nothing more is posted to or from them.
   std::vector<const Peer*> broken_peers_ FAB_GUARDED_BY(engine_lock);
-  Rank culprit_ FAB_GUARDED_BY(engine_lock) = kNoRank;  ///< of the job, by which the run failed, if one is known
+  Rank failed_rank_ FAB_GUARDED_BY(engine_lock) = kNoRank;  ///< of the job, by which the run failed, if one is known
   std::uint64_t place_ FAB_GUARDED_BY(engine_lock) = 0;
   Run* check_ FAB_GUARDED_BY(engine_lock) = nullptr;    ///< until it has begun, where calls are compared
   Run* closing_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< until it has ended, there
@@ -238,8 +238,8 @@ class Run final : public Pending, public Task {
   bool closes_ FAB_GUARDED_BY(engine_lock) = false;  ///< closing_ was started, and is waited for
   bool agreed_ FAB_GUARDED_BY(engine_lock) = false;  ///< all ranks called the same
   std::unique_ptr<CalledAs> called_as_ FAB_GUARDED_BY(engine_lock);
-  bool parks_ FAB_GUARDED_BY(engine_lock) = true;      ///< at user reductions
-  bool all_know_ FAB_GUARDED_BY(engine_lock) = false;  ///< why it failed: nobody is to be told
+  bool defers_user_work_ FAB_GUARDED_BY(engine_lock) = true;  ///< at user reductions
+  bool all_know_ FAB_GUARDED_BY(engine_lock) = false;         ///< why it failed: nobody is to be told
 };
 
 }  // namespace fab::core

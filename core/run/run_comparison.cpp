@@ -13,7 +13,7 @@ bool Run::passes_check() {
     const Status* own = plan_.failure();
     const Status& failure = own != nullptr ? *own : check.status_;
     status_ = {failure.code, fmt::format("{}: {}", plan_.schedule().name(), failure.message)};
-    culprit_ = check.culprit_;
+    failed_rank_ = check.failed_rank_;
   } else if (const auto difference = comparison_->difference(check)) {
     status_ = {make_error_code(Errc::mismatch), fmt::format("{}: {}", plan_.schedule().name(), *difference)};
     all_know_ = true;

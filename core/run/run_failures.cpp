@@ -59,7 +59,7 @@ void Run::compare_frame(const PlannedOperation& operation) {
       return;
     case FrameFault::other_call:
       fail(operation, Errc::mismatch, fmt::format("the sender called {}", name_of_call(check.sender_call)));
-      // Which messages that call sends is not known, but for the later parts of this one: see clear_up.
+      // Which messages that call sends is not known, but for the later parts of this one: see discard_rest.
       return take_back_other_messages(operation);
     case FrameFault::other_blocks:
       return fail(operation, Errc::mismatch,
@@ -74,7 +74,7 @@ void Run::compare_frame(const PlannedOperation& operation) {
 
 // After a disagreement about sizes: throws away what the sender sends and this rank does not expect, which would hold
 // up later messages, and takes back what this rank expects and the sender does not send.
-void Run::clear_up(const PlannedOperation& operation, const FrameHead& sent) {
+void Run::discard_rest(const PlannedOperation& operation, const FrameHead& sent) {
   Discards& discards = plan_.membership().runtime().discards();
   if (operation.peer->in_parts()) {
     const auto expected = parts_of(operation.message_bytes, tags_);
@@ -99,9 +99,9 @@ void Run::broken(const PlannedOperation& operation, const Status& status) {
   }
   Losses& losses = plan_.membership().runtime().losses();
   const Status reason = not_taken_back(status);
-  const Rank culprit = losses.note(*operation.peer, reason);
-  if (status_.ok()) culprit_ = culprit;
-  fail(operation, reason.errc(), losses.explain(culprit, *operation.peer, reason));
+  const Rank failed_rank = losses.note(*operation.peer, reason);
+  if (status_.ok()) failed_rank_ = failed_rank;
+  fail(operation, reason.errc(), losses.explain(failed_rank, *operation.peer, reason));
   if (!is_broken(operation.peer)) broken_peers_.push_back(operation.peer);
   take_back([&operation](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
 }
@@ -130,10 +130,11 @@ void Run::finish_if_given_up() {
   if (!done() && pending_ == sends_given_up()) finish();
 }
 
-void Run::heard_of(const FailureNotice& notice, const PlannedOperation& operation) {
-  if (status_.ok()) culprit_ = notice.culprit;
-  plan_.membership().runtime().losses().heard_of(notice);
-  const std::string whose = notice.culprit == kNoRank ? "" : fmt::format("with rank {} of the job, ", notice.culprit);
+void Run::on_failure_notice(const FailureNotice& notice, const PlannedOperation& operation) {
+  if (status_.ok()) failed_rank_ = notice.failed_rank;
+  plan_.membership().runtime().losses().on_failure_notice(notice);
+  const std::string whose =
+      notice.failed_rank == kNoRank ? "" : fmt::format("with rank {} of the job, ", notice.failed_rank);
   fail(operation, notice.code, fmt::format("that rank failed {}{}", whose, make_error_code(notice.code).message()));
   take_back_later_parts(operation, {});
 }
@@ -154,10 +155,10 @@ void Run::stalled() {
   ask_peers();
 }
 
-void Run::blame(Rank culprit) {
-  culprit_ = culprit;
+void Run::blame(Rank failed_rank) {
+  failed_rank_ = failed_rank;
   for (const Peer* peer : plan_.peers())
-    if (peer->world_rank == culprit) broken_peers_.push_back(peer);
+    if (peer->world_rank == failed_rank) broken_peers_.push_back(peer);
 }
 
 void Run::ask_peers() {
@@ -195,12 +196,12 @@ void Run::tell(const PlannedOperation& operation) {
   if (operation.receives())
     runtime.discards().message(*operation.peer, tag_of(operation) & ~tags_.framed());
   else
-    runtime.notices().send(*operation.peer, tag_of(operation) | tags_.framed(), {culprit_, status_.errc()});
+    runtime.notices().send(*operation.peer, tag_of(operation) | tags_.framed(), {failed_rank_, status_.errc()});
 }
 
 // All ranks end their rounds in this way, so each message of the schedule is sent, or a notice in its place, and each
 // one that was sent is received, or thrown away.
-void Run::tell_others() {
+void Run::notify_dependents() {
   if (!plan_.membership().has_context_id()) return;
   if (!begun_) run_tag_ = plan_.membership().context_tag() | sequence_tag_;
   for (std::size_t round = round_ + (begun_ ? 1 : 0); round < plan_.round_count(); ++round)
@@ -217,8 +218,8 @@ std::uint32_t Run::sends_given_up() const noexcept {
   return sends;
 }
 
-void Run::abandon_for(Rank culprit, const Status& reason) {
-  if (!done() && status_.ok()) culprit_ = culprit;
+void Run::abandon_for(Rank failed_rank, const Status& reason) {
+  if (!done() && status_.ok()) failed_rank_ = failed_rank;
   abandon(reason);
 }
 
@@ -236,7 +237,7 @@ void Run::abandon(const Status& reason) {
     std::exchange(closing_, nullptr)->let_go();
     return end();
   }
-  if (std::exchange(parked_, false)) --pending_;
+  if (std::exchange(has_user_work_, false)) --pending_;
   for (std::uint32_t i = 0; i < used_transfers_; ++i)
     if (transfers_[i].state == Transfer::State::due || transfers_[i].state == Transfer::State::refused)
       tell(*transfers_[i].operation);
@@ -258,7 +259,7 @@ std::string Run::describe_pending() const {
   for (std::uint32_t i = 0; i < used_transfers_; ++i)
     if (transfers_[i].state != Transfer::State::idle) add(describe(*transfers_[i].operation));
   if (closes_) add(closing_->describe_pending() + " of the comparison of how calls ended");
-  if (parked_) add("a thread that waits or tests, for a user-defined reduction");
+  if (has_user_work_) add("a thread that waits or tests, for a user-defined reduction");
   return text;
 }
 

@@ -33,20 +33,20 @@ constexpr std::uint64_t kLongTicks = 2'500'000;
 template <class End>
 bool finish(Pending& pending, IdleHook idle, End&& end) {
   Engine& engine = engine_of(pending);
-  const std::uint64_t left_at = engine.thread_call().come_back();
-  const auto linger = [&] {
+  const std::uint64_t left_at = engine.thread_call().resume_polling();
+  const auto spin = [&] {
     const Lock lock(engine);
-    engine.linger([&pending] { return pending.done(); });
+    engine.spin_until([&pending] { return pending.done(); });
     if (!pending.done()) return false;
     pending.over(left_at != 0 && ticks() - left_at > kLongTicks);
     end();
     return true;
   };
-  while (!linger()) {
+  while (!spin()) {
     if (engine.halted()) return false;
     wait(pending, idle);
   }
-  engine.leave();
+  engine.hand_over_progress();
   return true;
 }
 
@@ -87,7 +87,7 @@ void wait(Pending& pending, IdleHook idle) {
 bool wait_until(Pending& pending, std::chrono::steady_clock::time_point time) {
   using std::chrono::steady_clock;
   Engine& engine = engine_of(pending);
-  engine.thread_call().come_back();
+  engine.thread_call().resume_polling();
   const auto is_done = [&pending] { return pending.done(); };
   if (!is_done() && !engine.halted()) {
     Driver driver(engine, nullptr, Driver::Attention::to_runs, Condition(is_done));
@@ -107,7 +107,7 @@ bool wait_until(Pending& pending, std::chrono::steady_clock::time_point time) {
 }
 
 bool test(Pending& pending) {
-  engine_of(pending).thread_call().come_back();
+  engine_of(pending).thread_call().resume_polling();
   if (!pending.done()) engine_of(pending).poll_once();
   if (!pending.done()) watch_tested(pending);
   if (!pending.done()) return false;
@@ -125,18 +125,18 @@ std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arr
 
 Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const std::size_t> wanted) {
   Engine& engine = engine_of(run);
-  engine.thread_call().come_back();
+  engine.thread_call().resume_polling();
   std::optional<Arrived> arrived;
   const auto look = [&]() FAB_REQUIRES(engine_lock) {
     return (arrived = find_arrived(run, arrivals, wanted)).has_value();
   };
   {
     const Lock lock(engine);
-    engine.linger(look);
+    engine.spin_until(look);
     look();
   }
   if (arrived) {
-    engine.leave();
+    engine.hand_over_progress();
     return *std::move(arrived);
   }
   if (engine.halted()) return {.status = ended_by_fork()};
@@ -166,7 +166,7 @@ std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
   auto found = first_done();
   if (found == all.end()) {
     const Pending* some = *std::find_if(all.begin(), all.end(), [](const Pending* each) { return each != nullptr; });
-    engine_of(*some).thread_call().come_back();
+    engine_of(*some).thread_call().resume_polling();
     if (engine_of(*some).halted()) throw Error(Errc::cancelled, ended_by_fork().message);
     Driver driver(engine_of(*some), idle, Driver::Attention::to_runs, Condition(one_is_done));
     Watch watch(all, runtime_of(*some));

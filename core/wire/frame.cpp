@@ -20,16 +20,16 @@ static_assert(std::is_trivially_copyable_v<FrameHead> && sizeof(FrameHead) == Fr
 }  // namespace
 
 void write_notice(const FailureNotice& notice, std::byte* out) noexcept {
-  static_assert(sizeof(notice.culprit) == sizeof(FrameHead::blocks));
+  static_assert(sizeof(notice.failed_rank) == sizeof(FrameHead::blocks));
   const FrameHead head{.call = kNoticeCall,
-                       .blocks = static_cast<std::uint32_t>(notice.culprit),
+                       .blocks = static_cast<std::uint32_t>(notice.failed_rank),
                        .message_bytes = static_cast<std::uint64_t>(notice.code)};
   std::memcpy(out, &head, sizeof(head));
 }
 
 std::optional<FailureNotice> find_notice(const FrameHead& head) noexcept {
   if (head.call != kNoticeCall) return std::nullopt;
-  return FailureNotice{.culprit = static_cast<Rank>(head.blocks), .code = static_cast<Errc>(head.message_bytes)};
+  return FailureNotice{.failed_rank = static_cast<Rank>(head.blocks), .code = static_cast<Errc>(head.message_bytes)};
 }
 
 CallWord call_word(std::string_view name, bool check) noexcept {

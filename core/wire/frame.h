@@ -39,7 +39,7 @@ void write_frame(std::span<const BlockRecord> blocks, CallWord call, std::byte* 
 
 /// What stands in place of a message that its sender cannot send: a frame's head, whose call no call has.
 struct FailureNotice {
-  Rank culprit = kNoRank;  ///< the rank of the job by which it began; kNoRank: none is known
+  Rank failed_rank = kNoRank;  ///< the rank of the job by which it began; kNoRank: none is known
   Errc code = Errc::transport;
 };
 /// Writes FrameHead::kBytes.

@@ -37,7 +37,7 @@ TagFormat::TagFormat(const Capabilities& capabilities, int job_size) {
   sequence_shift_ = source_shift_ + source_bits_;
   number_shift_ = sequence_shift_ + sequence_bits_;
   owner_shift_ = number_shift_ + number_bits_;
-  lasting_ = 1ull << (owner_shift_ + rank_bits);
+  persistent_ = 1ull << (owner_shift_ + rank_bits);
   later_ = 1ull << (width - 2);
   framed_ = later_ << 1;
 }

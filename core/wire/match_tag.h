@@ -22,7 +22,7 @@ struct ContextId {
 /// How the bits of a tag are used; a function of the provider and the size of the job, so equal on all ranks.
 ///
 ///     high                                                                                                      low
-///     | framed 1 | later 1 | unused | lasting 1 | owner r | number n | sequence q | source r (no directed receive)
+///     | framed 1 | later 1 | unused | persistent 1 | owner r | number n | sequence q | source r (no directed receive)
 ///     | part p | slot 8 |
 ///
 /// r is just wide enough for the job's ranks; number, sequence and part share what is left. The first two are the open
@@ -30,7 +30,7 @@ struct ContextId {
 /// message starts with a frame (core/wire/frame.h). It is ignored in matching and compared on arrival, so that ranks
 /// that disagree about the sizes along an edge notice. `later` marks the second and later parts of a long message
 /// (core/wire/message_parts.h). They only ever meet receives of their lengths: those in the middle have all the same
-/// length and their number for `part`, the last one a hash of the message's length. `lasting` marks a persistent
+/// length and their number for `part`, the last one a hash of the message's length. `persistent` marks a persistent
 /// exchange: its sequence number was given when it was made and serves all its starts, whose messages providers keep in
 /// order. A sequence number that wraps is harmless as long as fewer than half of all numbers are in flight, or last, on
 /// one communicator; more are refused (max_in_flight).
@@ -55,7 +55,7 @@ class TagFormat {
     return (sequence & (sequences() - 1)) << sequence_shift_;
   }
   /// The same for a persistent exchange, counted for themselves.
-  [[nodiscard]] std::uint64_t lasting(std::uint64_t number) const noexcept { return lasting_ | sequence(number); }
+  [[nodiscard]] std::uint64_t persistent(std::uint64_t number) const noexcept { return persistent_ | sequence(number); }
   /// The part that tells the messages of one run apart; `source` is the sender's rank in the job.
   [[nodiscard]] std::uint64_t message(Rank source, std::uint32_t slot) const noexcept {
     return (source_bits_ > 0 ? static_cast<std::uint64_t>(source) << source_shift_ : 0) | slot;
@@ -102,7 +102,7 @@ class TagFormat {
   unsigned sequence_shift_ = 0;
   unsigned number_shift_ = 0;
   unsigned owner_shift_ = 0;
-  std::uint64_t lasting_ = 0;
+  std::uint64_t persistent_ = 0;
   std::uint64_t later_ = 0;
   std::uint64_t framed_ = 0;
 };

@@ -37,8 +37,7 @@ bool is_final(int error) noexcept { return error != 0 && error != EFAULT; }
 
 }  // namespace
 
-CrossMemory::CrossMemory(LongMessages way, const Log& log)
-    : log_(log), usable_(way != LongMessages::ring), writes_(usable_) {
+CrossMemory::CrossMemory(LocalLong way, const Log& log) : log_(log), usable_(way != LocalLong::ring), writes_(usable_) {
   // Where Yama restricts debuggers to parents, this lets the peers read; elsewhere the call fails, which changes
   // nothing.
   if (usable_) static_cast<void>(::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0));

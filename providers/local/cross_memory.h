@@ -16,7 +16,7 @@ class CrossMemory {
  public:
   enum class Result { done, gone, refused };
 
-  CrossMemory(LongMessages way, const Log& log);
+  CrossMemory(LocalLong way, const Log& log);
 
   /// No process has refused to let this one read so far.
   [[nodiscard]] bool usable() const noexcept { return usable_; }

@@ -23,13 +23,13 @@ class GivenUpBoard {
       };
     };
     auto place = std::ranges::find_if(places_, has(what.communicator));
-    if (what.culprit == kNoRank) {
+    if (what.failed_rank == kNoRank) {
       if (place != places_.end()) place->store(0, std::memory_order_release);
       return;
     }
     if (place == places_.end()) place = std::ranges::find_if(places_, has(0));
     if (place == places_.end()) place = places_.begin();
-    place->store(std::uint64_t{what.communicator} << 32 | (static_cast<std::uint32_t>(what.culprit) + 1),
+    place->store(std::uint64_t{what.communicator} << 32 | (static_cast<std::uint32_t>(what.failed_rank) + 1),
                  std::memory_order_release);
   }
 
@@ -44,7 +44,7 @@ class GivenUpBoard {
   }
 
  private:
-  using Place = std::atomic<std::uint64_t>;  ///< the communicator, and one more than the culprit; 0: empty
+  using Place = std::atomic<std::uint64_t>;  ///< the communicator, and one more than the failed rank; 0: empty
 
   [[nodiscard]] static std::uint32_t communicator_of(std::uint64_t place) noexcept {
     return static_cast<std::uint32_t>(place >> 32);

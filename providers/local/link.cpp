@@ -38,7 +38,7 @@ PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Com
   RegionName region;
   if (bytes >= shared_.least_mapped) region = shared_.own_memory.region_of(pieces);
   if (region.number != 0 || bytes > shared_.longest_copied)
-    return announce(pieces, bytes, tag, region, completion) ? PostResult::pending : refuse();
+    return send_rts(pieces, bytes, tag, region, completion) ? PostResult::pending : refuse();
   return write_message(pieces, bytes, tag) ? PostResult::done : refuse();
 }
 
@@ -76,11 +76,11 @@ bool Link::write_message(std::span<const iovec> pieces, std::uint64_t bytes, std
   return true;
 }
 
-bool Link::announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, const RegionName& region,
+bool Link::send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, const RegionName& region,
                     Completion& completion) {
   Cell& cell = out_.cell();
-  Announcement& announcement = cell.announcement;
-  if (!write_location(announcement.location, pieces, bytes)) return false;
+  RequestToSend& rts = cell.rts;
+  if (!write_location(rts.location, pieces, bytes)) return false;
   Send& send = sends_.take();
   send.completion = &completion;
   send.bytes = bytes;
@@ -89,12 +89,12 @@ bool Link::announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uin
   send.pieces.assign(pieces);
   send.state = State::waiting;
   ++pending_;
-  cell.kind = CellKind::announce;
+  cell.kind = CellKind::rts;
   cell.tag = tag;
-  announcement.send = send.number;
-  announcement.region = region.number;
-  announcement.descriptor = region.descriptor;
-  announcement.may_help = shared_.traffic.receives == 0 ? 1 : 0;
+  rts.send = send.number;
+  rts.region = region.number;
+  rts.descriptor = region.descriptor;
+  rts.may_help = shared_.traffic.receives == 0 ? 1 : 0;
   publish();
   return true;
 }
@@ -227,13 +227,13 @@ void Link::take() {
       if (receive != nullptr) finish(*receive, stretch.bytes, tag);
       return;
     }
-    case CellKind::announce: {
-      const Source source = source_of(cell.announcement);
+    case CellKind::rts: {
+      const Source source = source_of(cell.rts);
       in_->pop();
-      announced(tag, source);
+      rts_arrived(tag, source);
       return;
     }
-    case CellKind::taken: {
+    case CellKind::ack: {
       const std::uint32_t send = cell.clearance.send;
       in_->pop();
       finish(sends_[send]);
@@ -289,7 +289,7 @@ Link::Receive* Link::accept(std::uint64_t tag, const std::byte* memory, std::uin
   return nullptr;
 }
 
-void Link::announced(std::uint64_t tag, const Source& source) {
+void Link::rts_arrived(std::uint64_t tag, const Source& source) {
   if (Receive* receive = find_receive(tag)) {
     stop_waiting(*receive);
     fetch(*receive, source, tag);
@@ -312,7 +312,7 @@ std::size_t Link::write_answers() {
   return written;
 }
 
-void Link::finish_taken(const Answer& answer) noexcept {
+void Link::finish_acked(const Answer& answer) noexcept {
   Receive& receive = receives_[answer.clearance.receive];
   finish(receive, receive.message_bytes, receive.tag);
 }
@@ -353,7 +353,7 @@ void Link::fail_all() {
   while (!waiting_.empty()) stop_waiting(*waiting_.front());
   outgoing_.clear();
   for (const Answer& unsent : std::exchange(answers_, {}))
-    if (unsent.kind == CellKind::taken) finish_taken(unsent);
+    if (unsent.kind == CellKind::ack) finish_acked(unsent);
   readings_.clear();
   awaited_.reset();
   help_.reset();

@@ -149,12 +149,12 @@ class Link {
     Pieces to{};
   };
   struct Answer {
-    CellKind kind = CellKind::taken;
+    CellKind kind = CellKind::ack;
     Clearance clearance{};
   };
 
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag);
-  [[nodiscard]] bool announce(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
+  [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
                               const RegionName& region, Completion& completion);
   [[nodiscard]] bool write_location(Location& location, std::span<const iovec> pieces, std::uint64_t bytes);
   [[nodiscard]] Pieces read_location(const Location& location);
@@ -167,8 +167,8 @@ class Link {
   [[nodiscard]] bool can_write();
   void take();
   [[nodiscard]] Receive* accept(std::uint64_t tag, const std::byte* memory, std::uint64_t bytes);
-  [[nodiscard]] Source source_of(const Announcement& announcement);
-  void announced(std::uint64_t tag, const Source& source);
+  [[nodiscard]] Source source_of(const RequestToSend& rts);
+  void rts_arrived(std::uint64_t tag, const Source& source);
   void cleared(const Clearance& clearance);
   void fetch(Receive& receive, const Source& source, std::uint64_t tag);
   void clear(const Receive& receive, const Source& source);
@@ -184,7 +184,7 @@ class Link {
     cell.kind = answer.kind;
     cell.clearance = answer.clearance;
     publish();
-    if (answer.kind == CellKind::taken) finish_taken(answer);
+    if (answer.kind == CellKind::ack) finish_acked(answer);
   }
   std::size_t read_on();
   [[nodiscard]] bool read_on(Reading& reading);
@@ -199,7 +199,7 @@ class Link {
   std::size_t help_on();
   [[nodiscard]] bool help_with(std::uint32_t slice);
   std::size_t write_answers();
-  void finish_taken(const Answer& answer) noexcept;
+  void finish_acked(const Answer& answer) noexcept;
   std::size_t write_chunks();
   [[nodiscard]] bool write_chunk(Send& send);
 

@@ -20,14 +20,13 @@ std::uint64_t bytes_of(std::uint32_t slice, std::uint64_t message_bytes) noexcep
 
 }  // namespace
 
-Link::Source Link::source_of(const Announcement& announcement) {
+Link::Source Link::source_of(const RequestToSend& rts) {
   Source source;  // field by field: compilers clear all of it ahead of a list of some
-  source.bytes = announcement.location.bytes;
-  source.send = announcement.send;
-  source.may_help = announcement.may_help != 0;
-  source.pieces = read_location(announcement.location);
-  if (announcement.region != 0)
-    source.mapped = peer_memory_.translate({announcement.region, announcement.descriptor}, source.pieces.left());
+  source.bytes = rts.location.bytes;
+  source.send = rts.send;
+  source.may_help = rts.may_help != 0;
+  source.pieces = read_location(rts.location);
+  if (rts.region != 0) source.mapped = peer_memory_.translate({rts.region, rts.descriptor}, source.pieces.left());
   return source;
 }
 
@@ -74,7 +73,7 @@ void Link::end_reading(const Reading& reading) {
   Receive& receive = receives_[reading.receive];
   if (receive.missing > 0) return;
   if (reading.divided) division_.open = false;
-  answer({CellKind::taken, {0, reading.source.send, receive.number}});
+  answer({CellKind::ack, {0, reading.source.send, receive.number}});
 }
 
 // Returns whether this end has nothing left to read; what could not be read is still missing.

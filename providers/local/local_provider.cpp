@@ -13,34 +13,34 @@ namespace fab::local {
 namespace {
 
 /// The longest message that is copied into the ring before its receiver asks for it.
-constexpr std::uint64_t longest_copied(LongMessages way) noexcept {
+constexpr std::uint64_t longest_copied(LocalLong way) noexcept {
   switch (way) {
-    case LongMessages::automatic:
-    case LongMessages::map:
+    case LocalLong::automatic:
+    case LocalLong::map:
       // Above, reading from the other's memory is faster where that has not changed since the last time; from 512 KiB
       // on always (docs/lab/within-a-node.md).
       return 16 * 1024;
-    case LongMessages::read:
+    case LocalLong::read:
       return Cell::kInlineBytes;
-    case LongMessages::ring:
+    case LocalLong::ring:
       return 32 * 1024;
   }
   return 0;
 }
-static_assert(longest_copied(LongMessages::automatic) <= Ring::kLongestStretch);
-static_assert(longest_copied(LongMessages::ring) <= Ring::kLongestStretch);
+static_assert(longest_copied(LocalLong::automatic) <= Ring::kLongestStretch);
+static_assert(longest_copied(LocalLong::ring) <= Ring::kLongestStretch);
 
 /// The shortest message that the receiver copies out of the sender's memory where it has mapped that. Programs change
 /// what they send, and then must win back each cache line that the receiver has copied out: up to some length that
 /// takes longer than a copy into the ring (docs/lab/within-a-node.md).
-constexpr std::uint64_t least_mapped(LongMessages way) noexcept {
+constexpr std::uint64_t least_mapped(LocalLong way) noexcept {
   switch (way) {
-    case LongMessages::automatic:
+    case LocalLong::automatic:
       return longest_copied(way) + 1;
-    case LongMessages::map:
+    case LocalLong::map:
       return 512;
-    case LongMessages::read:
-    case LongMessages::ring:
+    case LocalLong::read:
+    case LocalLong::ring:
       break;
   }
   return std::numeric_limits<std::uint64_t>::max();
@@ -48,7 +48,7 @@ constexpr std::uint64_t least_mapped(LongMessages way) noexcept {
 
 }  // namespace
 
-LocalProvider::LocalProvider(LongMessages way, const JobInfo& job, const Log& log)
+LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
     : log_(log),
       places_(job.node_ranks.size()),
       place_(static_cast<std::size_t>(std::ranges::lower_bound(job.node_ranks, job.rank) - job.node_ranks.begin())),

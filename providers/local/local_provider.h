@@ -19,7 +19,7 @@ namespace fab::local {
 class LocalProvider final : public Provider {
  public:
   /// Precondition: the job's ranks on this node are known. Throws Error(no_resources).
-  LocalProvider(LongMessages way, const JobInfo& job, const Log& log);
+  LocalProvider(LocalLong way, const JobInfo& job, const Log& log);
 
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
@@ -45,7 +45,7 @@ class LocalProvider final : public Provider {
   [[nodiscard]] int wait_fd() const noexcept override { return doorbell_.descriptor(); }
   [[nodiscard]] bool may_sleep() override;
   void awake() override;
-  [[nodiscard]] bool is_deaf() const noexcept override { return !doorbell_.armed(); }
+  [[nodiscard]] bool is_disarmed() const noexcept override { return !doorbell_.armed(); }
 
  private:
   void notice_ends();

@@ -21,14 +21,14 @@ namespace fab::local {
 inline constexpr std::size_t kCacheLine = 64;
 
 enum class CellKind : std::uint32_t {
-  message,   ///< with its bytes inside
-  bulk,      ///< a message whose bytes lie in the bulk memory
-  announce,  ///< of a long message: its length, the number of its send and, in the bulk memory, where it lies
-  taken,     ///< answer to `announce`: the receiver has read the message
-  offer,     ///< of a part in the reading: where the message goes
-  helped,    ///< answer to `offer`: how much the sender has written there
-  clear,     ///< or: the receive that waits for chunks, and how much of the message it takes
-  chunk,     ///< a piece of a long message in the bulk memory, for a receive
+  message,  ///< with its bytes inside
+  bulk,     ///< a message whose bytes lie in the bulk memory
+  rts,    ///< request to send a long message: its length, the number of its send and, in the bulk memory, where it lies
+  ack,    ///< answer to `rts`: the receiver has read the message
+  offer,  ///< of a part in the reading: where the message goes
+  helped,  ///< answer to `offer`: how much the sender has written there
+  clear,   ///< or: the receive that waits for chunks, and how much of the message it takes
+  chunk,   ///< a piece of a long message in the bulk memory, for a receive
 };
 
 /// Asks for the cache lines of so many bytes ahead of writing to them: the other side has copies, which take long to be
@@ -62,7 +62,7 @@ struct Location {
   Stretch pieces{};           ///< or, if not empty: where their addresses are, an array of iovec
 };
 
-struct Announcement {
+struct RequestToSend {
   Location location{};
   std::uint32_t send = 0;
   std::uint32_t region = 0;  ///< 0: in memory that only the sender maps
@@ -98,7 +98,7 @@ struct alignas(2 * kCacheLine) BasicCell {
       std::array<std::byte, kInlineBytes> memory;
     } message;
     Stretch stretch;
-    Announcement announcement;
+    RequestToSend rts;
     Offer offer;
     Clearance clearance;
   };

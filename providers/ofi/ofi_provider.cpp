@@ -302,7 +302,7 @@ std::size_t OfiProvider::poll() {
   const std::size_t events = read_queue();
   if (can_sweep_) sweep();
   if (!kept_blocks_.empty()) let_go_of_freed_blocks();
-  if (long_.has_due()) post_due_parts();
+  if (split_.has_due()) post_due_parts();
   if (order_) send_due();
   return events;
 }
@@ -334,7 +334,7 @@ std::size_t OfiProvider::read_queue() {
 }
 
 void OfiProvider::ended(Completion& completion, std::uint64_t bytes, std::uint64_t tag) {
-  if (!long_.empty() && goes_on(completion, bytes)) return;
+  if (!split_.empty() && goes_on(completion, bytes)) return;
   forget(completion);
   completion.done(bytes, tag);
 }
@@ -369,7 +369,7 @@ std::size_t OfiProvider::read_error() {
 }
 
 bool OfiProvider::may_sleep() {
-  if (long_.has_due() || (order_ && order_->has_due())) return false;
+  if (split_.has_due() || (order_ && order_->has_due())) return false;
   if (wait_set_) return fi_wait(wait_set_.get(), 0) == -FI_ETIMEDOUT;
   if (wait_fd_ < 0) return false;
   std::array<fid*, 1> fids{&queue_->fid};

@@ -18,11 +18,11 @@
 #include "core/provider.h"
 #include "providers/ofi/handles.h"
 #include "providers/ofi/kept_memory.h"
-#include "providers/ofi/long_messages.h"
 #include "providers/ofi/peek.h"
 #include "providers/ofi/receiver_key.h"
 #include "providers/ofi/regions_in_flight.h"
 #include "providers/ofi/send_order.h"
+#include "providers/ofi/split_messages.h"
 
 namespace fab::ofi {
 
@@ -116,8 +116,8 @@ class OfiProvider final : public Provider {
   [[nodiscard]] PostResult write_part(PeerHandle to, std::span<const iovec> pieces, void** descriptors,
                                       const RemoteMemory& target, std::optional<std::uint32_t> data,
                                       Completion& completion);
-  [[nodiscard]] PostResult begin(Completion& completion, LongMessage message, std::span<const iovec> pieces);
-  [[nodiscard]] PostResult post_part(const LongMessage& message, Completion& completion);
+  [[nodiscard]] PostResult begin(Completion& completion, SplitMessage message, std::span<const iovec> pieces);
+  [[nodiscard]] PostResult post_part(const SplitMessage& message, Completion& completion);
   /// One part has ended. Returns whether another follows; otherwise `bytes` becomes what the whole had.
   [[nodiscard]] bool goes_on(Completion& completion, std::uint64_t& bytes);
   void post_due_parts();
@@ -196,7 +196,7 @@ class OfiProvider final : public Provider {
   std::uint64_t most_ = 0;                                      ///< bytes in one message
   std::uint64_t least_limit_ = 0;                               ///< of this rank's and all peers'
   std::unordered_map<PeerHandle, std::uint64_t> lower_limits_;  ///< of peers that carry less than this rank
-  LongMessages long_;
+  SplitMessages split_;
   WriteListener* listener_ = nullptr;
 };
 

@@ -40,7 +40,7 @@ PostResult OfiProvider::posted(ssize_t result, const char* call, Completion& com
 void OfiProvider::forget(const Completion& completion) {
   if (register_local_) registered_.end(completion);
   if (order_) order_->end(completion);
-  if (!long_.empty()) long_.remove(completion);
+  if (!split_.empty()) split_.remove(completion);
 }
 
 PostResult OfiProvider::post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
@@ -73,7 +73,7 @@ PostResult OfiProvider::send_now(PeerHandle to, std::span<const iovec> pieces, s
   const std::size_t bytes = total_bytes(pieces);
   if (bytes > least_limit_ && bytes > limit_of(to))
     return begin(completion,
-                 {.kind = LongMessage::Kind::send, .peer = to, .bytes = bytes, .most = limit_of(to), .tag = tag},
+                 {.kind = SplitMessage::Kind::send, .peer = to, .bytes = bytes, .most = limit_of(to), .tag = tag},
                  pieces);
   return send_part(to, pieces, tag, completion);
 }
@@ -110,7 +110,7 @@ PostResult OfiProvider::post_recv(PeerHandle from, std::span<const iovec> pieces
   }
   if (bytes > least_limit_ && bytes > limit_of(from))
     return begin(completion,
-                 {.kind = LongMessage::Kind::receive,
+                 {.kind = SplitMessage::Kind::receive,
                   .peer = from,
                   .bytes = bytes,
                   .most = limit_of(from),
@@ -293,7 +293,7 @@ PostResult OfiProvider::post_write(PeerHandle to, std::span<const iovec> pieces,
   const std::size_t bytes = total_bytes(pieces);
   if (bytes > most_)
     return begin(completion,
-                 {.kind = LongMessage::Kind::write,
+                 {.kind = SplitMessage::Kind::write,
                   .peer = to,
                   .bytes = bytes,
                   .most = most_,
@@ -326,19 +326,19 @@ PostResult OfiProvider::write_part(PeerHandle to, std::span<const iovec> pieces,
 }
 
 // Failures end it (forget).
-PostResult OfiProvider::begin(Completion& completion, LongMessage message, std::span<const iovec> pieces) {
+PostResult OfiProvider::begin(Completion& completion, SplitMessage message, std::span<const iovec> pieces) {
   message.pieces.assign(pieces.begin(), pieces.end());
-  const PostResult result = post_part(long_.add(completion, std::move(message)), completion);
-  if (result == PostResult::again) long_.remove(completion);
+  const PostResult result = post_part(split_.add(completion, std::move(message)), completion);
+  if (result == PostResult::again) split_.remove(completion);
   return result;
 }
 
-PostResult OfiProvider::post_part(const LongMessage& message, Completion& completion) {
-  const MessagePart part = next_part(message);
+PostResult OfiProvider::post_part(const SplitMessage& message, Completion& completion) {
+  const SplitPart part = next_part(message);
   switch (message.kind) {
-    case LongMessage::Kind::send:
+    case SplitMessage::Kind::send:
       return send_part(message.peer, part.pieces, message.tag, completion);
-    case LongMessage::Kind::receive:
+    case SplitMessage::Kind::receive:
       return receive_part(message.peer, part.pieces, message.tag, message.ignore, completion);
     default: {
       void** const descriptors = static_cast<const Prepared&>(*message.source).descriptors();
@@ -350,25 +350,25 @@ PostResult OfiProvider::post_part(const LongMessage& message, Completion& comple
 }
 
 bool OfiProvider::goes_on(Completion& completion, std::uint64_t& bytes) {
-  LongMessage* message = long_.find(completion);
+  SplitMessage* message = split_.find(completion);
   if (message == nullptr) return false;
   bytes = message->bytes;
   if (message->is_in_last_part()) return false;
   message->ended += message->most;
   if (register_local_) registered_.end(completion);
-  long_.make_due(completion);
+  split_.make_due(completion);
   return true;
 }
 
 void OfiProvider::post_due_parts() {
-  while (long_.has_due()) {
-    Completion& completion = long_.take_due();
-    if (post_part(*long_.find(completion), completion) == PostResult::again) return long_.put_back(completion);
+  while (split_.has_due()) {
+    Completion& completion = split_.take_due();
+    if (post_part(*split_.find(completion), completion) == PostResult::again) return split_.put_back(completion);
   }
 }
 
 void OfiProvider::cancel(Completion& completion) {
-  if (long_.is_due(completion)) {
+  if (split_.is_due(completion)) {
     forget(completion);
     return completion.fail({make_error_code(Errc::cancelled), "cancelled between two parts of a long message"});
   }

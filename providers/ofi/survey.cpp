@@ -110,7 +110,7 @@ Survey::Survey(const Config& config, const JobInfo& job) : config_(config), job_
   }
   // Messages of one tag between two ranks meet their receives in order. Where the provider does not see to it fab does.
   for (const unsigned long long order : {FI_ORDER_SAS, FI_ORDER_NONE}) {
-    if (config.one_sided != OneSided::off) {
+    if (config.one_sided != OneSidedMode::off) {
       query(FI_TAGGED | FI_DIRECTED_RECV | FI_RMA, order, kWriteDataBytes);
       query(FI_TAGGED | FI_RMA, order, kWriteDataBytes);
     }
@@ -217,12 +217,12 @@ void Survey::judge_writes(Candidate& candidate) const {
     candidate.writes = writes;
     candidate.writes_reason = reason;
   };
-  if (config_.one_sided == OneSided::off) return decide(false, "FAB_ONE_SIDED=off");
+  if (config_.one_sided == OneSidedMode::off) return decide(false, "FAB_ONE_SIDED=off");
   if (config_.check) return decide(false, "FAB_CHECK compares messages");
   if ((info.caps & FI_RMA) == 0) return decide(false, "the provider has no one-sided writes");
   if (!writes_carry_data(info))
     return decide(false, "the provider's writes carry no data of 4 bytes to the target's completion queue");
-  if (config_.one_sided == OneSided::on) return decide(true, "FAB_ONE_SIDED=on");
+  if (config_.one_sided == OneSidedMode::on) return decide(true, "FAB_ONE_SIDED=on");
   if (row != nullptr && row->carrier == Carrier::writing_card) return decide(true, "the network card writes");
   decide(false, "no network card writes; FAB_ONE_SIDED=on has the provider do it");
 }

@@ -34,17 +34,17 @@ class Exchange final : public Operation {
   Exchange(const Case& which, const Communicator& ring)
       : ring_(ring), which_(which), one_(which.bytes), out_(2 * which.bytes), in_(2 * which.bytes) {
     if (which.doing == Doing::persistent || which.doing == Doing::one_sided)
-      lasting_ = neighbor_xchg.persistent(ring_, out_.data(), in_.data(), block());
+      persistent_ = neighbor_xchg.persistent(ring_, out_.data(), in_.data(), block());
   }
 
   bool run(int step, const std::function<void()>& moment) override {
     fill(one_, ring_.rank(), step);
     std::ranges::copy(one_, out_.begin());
     std::ranges::copy(one_, out_.begin() + static_cast<std::ptrdiff_t>(one_.size()));
-    if (lasting_) {
+    if (persistent_) {
       moment();
-      lasting_->start();
-      lasting_->wait();
+      persistent_->start();
+      persistent_->wait();
     } else if (which_.doing == Doing::nonblocking) {
       Request request = neighbor_xchg.start(ring_, out_.data(), in_.data(), block());
       compute();
@@ -70,7 +70,7 @@ class Exchange final : public Operation {
   Bytes one_;
   Bytes out_;
   Bytes in_;
-  std::optional<PersistentExchange> lasting_;
+  std::optional<PersistentExchange> persistent_;
   volatile std::uint32_t sum_ = 0;
 };
 

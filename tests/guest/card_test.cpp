@@ -16,7 +16,7 @@ class Card : public testing::Test, protected ProviderPair {
 
   static std::unique_ptr<Provider> open(Rank rank) {
     Config config = read_config();
-    config.one_sided = OneSided::on;
+    config.one_sided = OneSidedMode::on;
     return open_end(config, rank);
   }
 

@@ -63,7 +63,7 @@ struct State {
   Wrong wrong = Wrong::nothing;
 };
 
-class OneSided {
+class OneSidedModel {
  public:
   struct Options {
     std::size_t ends = 2;
@@ -73,7 +73,7 @@ class OneSided {
     Mistake mistake = Mistake::none;
   };
 
-  explicit OneSided(Options options) : options_(std::move(options)) {}
+  explicit OneSidedModel(Options options) : options_(std::move(options)) {}
 
   template <class Visit>
   void step(const State& now, const Visit& visit) const {
@@ -170,7 +170,7 @@ class OneSided {
   Options options_;
 };
 
-Visited visit(const OneSided::Options& options) { return visit_all(State(), OneSided(options)); }
+Visited visit(const OneSidedModel::Options& options) { return visit_all(State(), OneSidedModel(options)); }
 
 const std::vector<Edge> kOneWay = {{0, 1}};
 const std::vector<Edge> kBothWays = {{0, 1}, {1, 0}};

@@ -84,7 +84,7 @@ struct Port {
   }
 
   int fd = -1;
-  std::string text;  ///< of the address, without the letter in front
+  std::string text;  ///< of the address, without the character in front
 };
 
 TEST_F(LifelinesTest, TellThatAPeerEndedWithoutAWord) {

@@ -81,7 +81,8 @@ void wait_for(const std::atomic<bool>& flag) {
 
 /// A rank whose messages all go through the network.
 struct NetworkRank {
-  NetworkRank(std::unique_ptr<Store> store, const std::string& provider, OneSided one_sided = OneSided::automatic) {
+  NetworkRank(std::unique_ptr<Store> store, const std::string& provider,
+              OneSidedMode one_sided = OneSidedMode::automatic) {
     Config config = read_config([](const std::string&) { return std::nullopt; });
     config.local = false;
     config.provider = provider;
@@ -333,7 +334,7 @@ TEST_P(EarlyStrangerTest, HoldsUpNothingWithHalfAMessage) {
 // A write tells the number of its message; what names no memory needs no key.
 TEST_P(StrangerTest, TellsOfNoWrite) {
   const auto body = [&](std::unique_ptr<Store> store) {
-    const NetworkRank rank(std::move(store), provider(), OneSided::on);
+    const NetworkRank rank(std::move(store), provider(), OneSidedMode::on);
     const bool is_victim = rank.world->rank() == kVictim;
     std::vector<std::uint64_t> out(10'000, 1);
     std::vector<std::uint64_t> in(10'000);

@@ -19,7 +19,7 @@ class Conformance : public testing::Test, protected ProviderPair {
   static std::unique_ptr<Provider> open(Rank rank) {
     Config config;
     config.provider = "strict";
-    config.one_sided = OneSided::on;
+    config.one_sided = OneSidedMode::on;
     return open_end(config, rank);
   }
 };

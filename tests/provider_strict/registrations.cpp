@@ -96,7 +96,7 @@ TEST_F(Registrations, OutliveAnotherExchangeOfTheSameMemory) {
   const auto make = [&] {
     return neighbor_xchg.persistent(comm, mine.data(), theirs.data(), Layout::contiguous(1000 * sizeof(double)));
   };
-  PersistentExchange lasting = make();
+  PersistentExchange persistent = make();
   for (int i = 0; i < 5; ++i) {
     std::ranges::fill(theirs, -1);
     {
@@ -105,11 +105,11 @@ TEST_F(Registrations, OutliveAnotherExchangeOfTheSameMemory) {
       passing.wait();
       EXPECT_EQ(theirs.front(), next());
     }
-    start_some_times(lasting);
+    start_some_times(persistent);
     const unsigned long before = registrations();
     std::ranges::fill(theirs, -1);
-    lasting.start();
-    lasting.wait();
+    persistent.start();
+    persistent.wait();
     EXPECT_EQ(theirs.back(), previous());
     EXPECT_EQ(registrations(), before);
   }

@@ -68,13 +68,13 @@ TEST(Config, RowsAreCompleteAndUnique) {
 TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_PROVIDER", "tcp;ofi_rxm").provider, "tcp;ofi_rxm");
   EXPECT_EQ(read("FAB_IFACE", "eth0").interface, "eth0");
-  EXPECT_EQ(read("FAB_LOCAL_LONG", "auto").local_long, LongMessages::automatic);
-  EXPECT_EQ(read("FAB_LOCAL_LONG", "map").local_long, LongMessages::map);
-  EXPECT_EQ(read("FAB_LOCAL_LONG", "read").local_long, LongMessages::read);
-  EXPECT_EQ(read("FAB_LOCAL_LONG", "ring").local_long, LongMessages::ring);
-  EXPECT_EQ(read("FAB_ONE_SIDED", "auto").one_sided, OneSided::automatic);
-  EXPECT_EQ(read("FAB_ONE_SIDED", "on").one_sided, OneSided::on);
-  EXPECT_EQ(read("FAB_ONE_SIDED", "off").one_sided, OneSided::off);
+  EXPECT_EQ(read("FAB_LOCAL_LONG", "auto").local_long, LocalLong::automatic);
+  EXPECT_EQ(read("FAB_LOCAL_LONG", "map").local_long, LocalLong::map);
+  EXPECT_EQ(read("FAB_LOCAL_LONG", "read").local_long, LocalLong::read);
+  EXPECT_EQ(read("FAB_LOCAL_LONG", "ring").local_long, LocalLong::ring);
+  EXPECT_EQ(read("FAB_ONE_SIDED", "auto").one_sided, OneSidedMode::automatic);
+  EXPECT_EQ(read("FAB_ONE_SIDED", "on").one_sided, OneSidedMode::on);
+  EXPECT_EQ(read("FAB_ONE_SIDED", "off").one_sided, OneSidedMode::off);
   EXPECT_EQ(read("FAB_REQUESTS", "fab").requests, Requests::fab);
   EXPECT_EQ(read("FAB_REQUESTS", "mpi").requests, Requests::mpi);
   EXPECT_EQ(read("FAB_PROGRESS", "thread").progress, ProgressMode::thread);

@@ -79,7 +79,7 @@ TEST_F(Envelopes, ThatMakeNoSenseAreDroppedAndCounted) {
   with([](Envelope& envelope) { envelope.kind = static_cast<EnvelopeKind>(200); });
   with([](Envelope& envelope) { envelope.mode = static_cast<SendMode>(200); });
   with([](Envelope& envelope) { envelope.credits = 1000; });
-  with([](Envelope& envelope) { envelope.kind = EnvelopeKind::announce; });
+  with([](Envelope& envelope) { envelope.kind = EnvelopeKind::rts; });
   for (const Envelope& each : senseless) ASSERT_NO_FATAL_FAILURE(send(1, each, sizeof(kPayload)));
   ASSERT_NO_FATAL_FAILURE(send(1, message(), 0, 10));
   EXPECT_EQ(misfits(), senseless.size() + 1);
@@ -111,7 +111,7 @@ TEST_F(Envelopes, OfARankThatAMessageDoesNotConcernChangeNothing) {
     pending = &job_.context(kVictim).point_to_point().send(
         *communicators[kVictim], {reinterpret_cast<std::byte*>(&sent), sizeof(sent)}, {1, 0}, SendMode::synchronous);
   }
-  for (const EnvelopeKind kind : {EnvelopeKind::taken, EnvelopeKind::refused, EnvelopeKind::ask})
+  for (const EnvelopeKind kind : {EnvelopeKind::ack, EnvelopeKind::nack, EnvelopeKind::cts})
     ASSERT_NO_FATAL_FAILURE(send(2, {.kind = kind, .sender = 2}, 0));
   EXPECT_FALSE(pending->done()) << "rank 2 answered for rank 1";
   std::uint64_t received = 0;

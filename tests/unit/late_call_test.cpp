@@ -20,14 +20,14 @@ class TrustedThread : public testing::Test {
   }
   core::Run& start() {
     core::Run& run = rig_.start(*pool_, buffers_);
-    rig_.engine().leave();
+    rig_.engine().hand_over_progress();
     return run;
   }
   void let_thread_finish(core::Run& run) {
     rig_.provider().settle_all(8);
     EXPECT_TRUE(comes_true([&] { return run.done(); }));
     rig_.let_go(run);
-    EXPECT_TRUE(comes_true([&] { return rig_.engine().thread_state() == core::ThreadState::deaf; }));
+    EXPECT_TRUE(comes_true([&] { return rig_.engine().thread_state() == core::ThreadState::parked; }));
   }
   static RecordingRig::Options options() {
     RecordingRig::Options options;
@@ -90,7 +90,7 @@ class StartsBeforeTheSleep : public core::Lookout {
     core::engine_lock.assert_held();
     if (looks_ >= kLooks) return;
     engine_.activated();
-    engine_.leave();
+    engine_.hand_over_progress();
   }
   static constexpr int kLooks = 50;
   [[nodiscard]] int looks() const noexcept { return looks_; }

@@ -47,16 +47,16 @@ class MappedResource final : public std::pmr::memory_resource {
 /// How long messages travel.
 struct Way {
   const char* name;
-  LongMessages wanted;
+  LocalLong wanted;
   bool forbidden = false;  ///< the kernel forbids to read other processes' memory
   bool mapped = false;     ///< they lie in memory of fab's
 };
 
-inline constexpr Way kWays[] = {{"automatic", LongMessages::automatic},
-                                {"read", LongMessages::read},
-                                {"ring", LongMessages::ring},
-                                {"forbidden", LongMessages::read, true},
-                                {"mapped", LongMessages::map, true, true}};
+inline constexpr Way kWays[] = {{"automatic", LocalLong::automatic},
+                                {"read", LocalLong::read},
+                                {"ring", LocalLong::ring},
+                                {"forbidden", LocalLong::read, true},
+                                {"mapped", LocalLong::map, true, true}};
 
 inline std::string name_of(const testing::TestParamInfo<Way>& info) { return info.param.name; }
 

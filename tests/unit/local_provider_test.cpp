@@ -109,7 +109,7 @@ TEST_P(LocalProviderTest, MappedMemoryIsCopiedByTheReceiverAlone) {
     ASSERT_EQ(left_.post_send(to_right_, halves, 1, sent.outcome), PostResult::pending);
     receive(received, 1);
     for (int turn = 0; turn < 100; ++turn) right_.poll();
-    const bool can = GetParam().mapped || (!GetParam().forbidden && GetParam().wanted != LongMessages::ring);
+    const bool can = GetParam().mapped || (!GetParam().forbidden && GetParam().wanted != LocalLong::ring);
     EXPECT_EQ(received.outcome.ended, can);
     ASSERT_NO_FATAL_FAILURE(poll_until_all_ended(both));
     EXPECT_TRUE(std::equal(sent.memory.begin(), sent.memory.begin() + kLong / 2, received.memory.begin() + kLong / 2));
@@ -211,9 +211,9 @@ void LocalProviderTest::hand_over() {
         ASSERT_TRUE(taker.ended);
         EXPECT_TRUE(taker.status.ok());
         // What the kernel copies goes to the pieces.
-        const bool read = GetParam().wanted == LongMessages::read && !GetParam().forbidden;
+        const bool read = GetParam().wanted == LocalLong::read && !GetParam().forbidden;
         const bool by_kernel =
-            (read && bytes > kInside) || (GetParam().wanted == LongMessages::automatic && bytes > 16 * 1024);
+            (read && bytes > kInside) || (GetParam().wanted == LocalLong::automatic && bytes > 16 * 1024);
         const auto expected = pattern(bytes, 3);
         if (wants && !by_kernel) {
           EXPECT_TRUE(taker.kept == expected);
@@ -295,12 +295,12 @@ TEST_P(LocalProviderTest, TellsWhenAPostMeetsWhatIsThereAlready) {
   send(sent, 1);
   right_.poll();
   ASSERT_TRUE(right_.may_sleep()) << "nobody waits for it";
-  ASSERT_FALSE(right_.is_deaf());
+  ASSERT_FALSE(right_.is_disarmed());
   Message received{std::vector<std::byte>(8)};
   receive(received, 1);
   EXPECT_FALSE(right_.may_sleep());
   right_.awake();
-  EXPECT_TRUE(right_.is_deaf());
+  EXPECT_TRUE(right_.is_disarmed());
   right_.poll();
   EXPECT_TRUE(received.outcome.ended);
 }

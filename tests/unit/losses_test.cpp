@@ -28,7 +28,7 @@ class LossesTest : public testing::Test {
   }
   void hear_of_loss() {
     const core::Lock lock(rig_.engine());
-    rig_.context().losses().heard_of({.culprit = kLost, .code = Errc::unreachable});
+    rig_.context().losses().on_failure_notice({.failed_rank = kLost, .code = Errc::unreachable});
   }
   /// Looks every 50 ms, for so long.
   void pass(milliseconds time) {
@@ -83,7 +83,7 @@ TEST_F(LossesTest, EndAWaitForWhoHasGivenUpThere) {
   fail_with_lost(*rig_.world());
   ASSERT_THAT(provider().told_given_up(), SizeIs(1));
   const GivenUp here = told();
-  EXPECT_EQ(here.culprit, kLost);
+  EXPECT_EQ(here.failed_rank, kLost);
   provider().show_given_up(2, here);
   pass(seconds(1));
   ASSERT_TRUE(run.done());
@@ -124,7 +124,7 @@ TEST_F(LossesTest, TellOnceThatACallWasGivenUpAndThatAnotherEndedWell) {
   end_well(start({1}));
   ASSERT_THAT(provider().told_given_up(), SizeIs(2));
   EXPECT_EQ(provider().told_given_up()[1].communicator, provider().told_given_up()[0].communicator);
-  EXPECT_EQ(provider().told_given_up()[1].culprit, kNoRank);
+  EXPECT_EQ(provider().told_given_up()[1].failed_rank, kNoRank);
   end_well(start({1}));
   EXPECT_THAT(provider().told_given_up(), SizeIs(2));
 }

@@ -208,10 +208,10 @@ struct Two {
 TEST(OneSided, DataAreWrittenAndNotSent) {
   Two two(100'000, 100'000, true, 0);
   two.run_both();
-  const std::size_t letters = two.job.network().messages();
-  EXPECT_EQ(letters, 2u) << "what each needs to know of the other";
+  const std::size_t control_messages = two.job.network().messages();
+  EXPECT_EQ(control_messages, 2u) << "what each needs to know of the other";
   for (int i = 0; i < 5; ++i) two.run_both();
-  EXPECT_EQ(two.job.network().messages(), letters);
+  EXPECT_EQ(two.job.network().messages(), control_messages);
 }
 
 TEST(OneSided, LongMessagesAreWrittenInParts) {

@@ -69,8 +69,8 @@ TEST(PeerLookUp, OnlyPeersThatAreTalkedToAreLookedUp) {
   its.let_go();
 }
 
-// Ranks that close say farewell to these, so what they are must not depend on when addresses come, or on who listens to
-// whom.
+// Ranks that close shake hands with these, so what they are must not depend on when addresses come, or on who listens
+// to whom.
 TEST(PeerLookUp, PeersOfSchedulesAreThoseThatBothEndsCount) {
   RecordingRig rig(strangers());
   Buffers buffers(8);

@@ -41,62 +41,62 @@ class PolicyTest : public testing::Test {
   Time now_ = kSecond;
 };
 
-TEST_F(PolicyTest, LooksAtFirst) { EXPECT_EQ(policy().doze(1, false), 0); }
+TEST_F(PolicyTest, LooksAtFirst) { EXPECT_EQ(policy().timed_sleep(1, false), 0); }
 
 TEST_F(PolicyTest, LooksAgainWhereACallLedToSomething) {
   ProgressPolicy its = policy();
   EXPECT_EQ(its.after(Turn::worked, false), Then::again);
   now_ += kMillisecond;
   its.called(false);
-  EXPECT_EQ(its.doze(1, false), 0);
+  EXPECT_EQ(its.timed_sleep(1, false), 0);
 }
 
-TEST_F(PolicyTest, DozesWhereACallLedToNothing) {
+TEST_F(PolicyTest, SleepsForATimeWhereACallLedToNothing) {
   ProgressPolicy its = disappointed();
-  EXPECT_EQ(its.doze(1, false), ProgressPolicy::kFirstDoze);
+  EXPECT_EQ(its.timed_sleep(1, false), ProgressPolicy::kFirstTimedSleep);
 }
 
 TEST_F(PolicyTest, CallsInQuickSuccessionSayNothing) {
   ProgressPolicy its = policy();
   static_cast<void>(its.after(Turn::worked, false));
-  now_ += ProgressPolicy::kFirstDoze;
+  now_ += ProgressPolicy::kFirstTimedSleep;
   its.called(false);
-  EXPECT_GT(its.doze(1, false), 0);
+  EXPECT_GT(its.timed_sleep(1, false), 0);
 }
 
-TEST_F(PolicyTest, DozesOnceForACallThatNobodyDrivesAndAFewTimesWhileSomebodyDoes) {
+TEST_F(PolicyTest, SleepsOnceForACallThatNobodyDrivesAndAFewTimesWhileSomebodyDoes) {
   for (const bool driven : {false, true}) {
     ProgressPolicy its = disappointed();
-    int dozes = 0;
-    for (; its.doze(1, driven) > 0; ++dozes) its.dozed(false, 0);
-    EXPECT_EQ(dozes, driven ? ProgressPolicy::kDozesWhileDriven : 1);
-    EXPECT_GT(its.doze(2, driven), 0) << "the next call";
+    int sleeps = 0;
+    for (; its.timed_sleep(1, driven) > 0; ++sleeps) its.slept(false, 0);
+    EXPECT_EQ(sleeps, driven ? ProgressPolicy::kTimedSleepsWhileDriven : 1);
+    EXPECT_GT(its.timed_sleep(2, driven), 0) << "the next call";
   }
 }
 
-TEST_F(PolicyTest, DozesLongerAndLongerUntilSomethingHappens) {
+TEST_F(PolicyTest, SleepsLongerAndLongerUntilSomethingHappens) {
   ProgressPolicy its = disappointed();
-  Time expected = ProgressPolicy::kFirstDoze;
+  Time expected = ProgressPolicy::kFirstTimedSleep;
   for (std::uint32_t calls = 1; calls < 20; ++calls) {
-    EXPECT_EQ(its.doze(calls, false), expected);
-    its.dozed(false, 0);
-    expected = std::min(2 * expected, ProgressPolicy::kLongestDoze);
+    EXPECT_EQ(its.timed_sleep(calls, false), expected);
+    its.slept(false, 0);
+    expected = std::min(2 * expected, ProgressPolicy::kLongestTimedSleep);
   }
   static_cast<void>(its.after(Turn::worked, false));
-  EXPECT_EQ(its.doze(20, false), ProgressPolicy::kFirstDoze);
+  EXPECT_EQ(its.timed_sleep(20, false), ProgressPolicy::kFirstTimedSleep);
 }
 
-TEST_F(PolicyTest, ADozeEndsInALookForARunThatNeedsTheThreadAndAfterAnAbsence) {
+TEST_F(PolicyTest, ATimedSleepEndsInALookForARunThatNeedsTheThreadAndAfterAnAbsence) {
   ProgressPolicy needed = disappointed();
-  ASSERT_GT(needed.doze(1, false), 0);
-  needed.dozed(true, 0);
-  EXPECT_EQ(needed.doze(2, false), 0);
+  ASSERT_GT(needed.timed_sleep(1, false), 0);
+  needed.slept(true, 0);
+  EXPECT_EQ(needed.timed_sleep(2, false), 0);
   ProgressPolicy left_alone = disappointed();
-  ASSERT_GT(left_alone.doze(1, false), 0);
-  left_alone.dozed(false, 1);
-  EXPECT_EQ(left_alone.doze(2, false), 0);
-  left_alone.dozed(false, 1);
-  EXPECT_GT(left_alone.doze(3, false), 0) << "an old absence";
+  ASSERT_GT(left_alone.timed_sleep(1, false), 0);
+  left_alone.slept(false, 1);
+  EXPECT_EQ(left_alone.timed_sleep(2, false), 0);
+  left_alone.slept(false, 1);
+  EXPECT_GT(left_alone.timed_sleep(3, false), 0) << "an old absence";
 }
 
 TEST_F(PolicyTest, SleepsWhenUnwantedOrIdle) {
@@ -117,25 +117,25 @@ TEST_F(PolicyTest, SpinsForAMomentAfterAnEventWhereItHasAProcessor) {
   EXPECT_EQ(its.after(Turn::idle, true), Then::sleep);
 }
 
-TEST_F(PolicyTest, NapsForAPartOfTheTimeWithoutNewsWhereNoDescriptorTells) {
+TEST_F(PolicyTest, BacksOffForAPartOfTheTimeWithoutNewsWhereNoDescriptorTells) {
   ProgressPolicy its = policy({.descriptors = false});
-  EXPECT_EQ(its.nap(), ProgressPolicy::kFirstDoze);
+  EXPECT_EQ(its.back_off(), ProgressPolicy::kFirstTimedSleep);
   now_ += 160 * kMillisecond;
-  EXPECT_EQ(its.nap(), 10 * kMillisecond);
+  EXPECT_EQ(its.back_off(), 10 * kMillisecond);
   now_ += kDay;
-  EXPECT_EQ(its.nap(), ProgressPolicy::kLongestNap);
-  static_cast<void>(its.doze(1, false));
-  EXPECT_EQ(its.nap(), ProgressPolicy::kFirstDoze) << "a start";
+  EXPECT_EQ(its.back_off(), ProgressPolicy::kLongestBackOff);
+  static_cast<void>(its.timed_sleep(1, false));
+  EXPECT_EQ(its.back_off(), ProgressPolicy::kFirstTimedSleep) << "a start";
   now_ += 16 * kMillisecond;
-  EXPECT_EQ(its.nap(), kMillisecond);
+  EXPECT_EQ(its.back_off(), kMillisecond);
   static_cast<void>(its.after(Turn::worked, false));
-  EXPECT_EQ(its.nap(), ProgressPolicy::kFirstDoze) << "an event";
+  EXPECT_EQ(its.back_off(), ProgressPolicy::kFirstTimedSleep) << "an event";
 }
 
-TEST_F(PolicyTest, NapsNotWhereItHasADescriptorOrOnlyLooks) {
-  EXPECT_FALSE(policy().nap());
+TEST_F(PolicyTest, BacksOffNotWhereItHasADescriptorOrOnlyLooks) {
+  EXPECT_FALSE(policy().back_off());
   ProgressPolicy its = policy({.descriptors = false, .only_looks = true});
-  EXPECT_FALSE(its.nap());
+  EXPECT_FALSE(its.back_off());
   EXPECT_EQ(its.after(Turn::idle, false), Then::yield);
 }
 
@@ -157,10 +157,10 @@ TEST_F(PolicyTest, LooksAfterWhatIsHeldBackOnceNobodyHas) {
   for (int i = 0; i < 100; ++i) {
     const ProgressPolicy::Rest rest = its.rest(2, false);
     EXPECT_TRUE(rest.left_alone);
-    EXPECT_EQ(rest.look_again, std::min(last + last / ProgressPolicy::kPartOfQuiet, ProgressPolicy::kLongestNap));
+    EXPECT_EQ(rest.look_again, std::min(last + last / ProgressPolicy::kPartOfQuiet, ProgressPolicy::kLongestBackOff));
     last = rest.look_again;
   }
-  EXPECT_EQ(last, ProgressPolicy::kLongestNap);
+  EXPECT_EQ(last, ProgressPolicy::kLongestBackOff);
   EXPECT_EQ(its.rest(3, false).look_again, ProgressPolicy::kLeftAlone) << "somebody has polled";
 }
 
@@ -169,8 +169,8 @@ TEST(CallsOfTheThread, AreMadeWhereItWouldNotLook) {
     for (const bool late : {false, true}) {
       EXPECT_EQ(ProgressPolicy::call(ThreadState::awake, needed, late), Call::none);
       EXPECT_EQ(ProgressPolicy::call(ThreadState::waiting, needed, late), Call::none);
-      EXPECT_EQ(ProgressPolicy::call(ThreadState::dozing, needed, late), needed ? Call::at_once : Call::none);
-      EXPECT_EQ(ProgressPolicy::call(ThreadState::deaf, needed, late), late ? Call::late : Call::at_once);
+      EXPECT_EQ(ProgressPolicy::call(ThreadState::timed_sleep, needed, late), needed ? Call::at_once : Call::none);
+      EXPECT_EQ(ProgressPolicy::call(ThreadState::parked, needed, late), late ? Call::late : Call::at_once);
     }
 }
 
@@ -230,7 +230,7 @@ class Simulation {
   }
   void poll() {
     ++polls_;
-    if (state_ == ThreadState::waiting) state_ = ThreadState::deaf;
+    if (state_ == ThreadState::waiting) state_ = ThreadState::parked;
   }
   void leave() {
     ++calls_;
@@ -238,7 +238,7 @@ class Simulation {
     const Call call = ProgressPolicy::call(state_, needs_, may_call_late_);
     if (call != Call::none) {
       called_ = true;
-      state_ = call == Call::late ? ThreadState::dozing : ThreadState::awake;
+      state_ = call == Call::late ? ThreadState::timed_sleep : ThreadState::awake;
       wakes_ = now_ + (call == Call::late ? ProgressPolicy::kLateCall : 0);
     }
     left_at_ = now_;
@@ -246,8 +246,8 @@ class Simulation {
   void wake() {
     ++wake_ups_;
     const bool called = std::exchange(called_, false);
-    if (std::exchange(dozes_, false))
-      policy_.dozed(called && std::exchange(needs_, false), absences_);
+    if (std::exchange(timed_sleeps_, false))
+      policy_.slept(called && std::exchange(needs_, false), absences_);
     else if (called)
       policy_.called(std::exchange(needs_, false));
     run();
@@ -255,10 +255,10 @@ class Simulation {
   /// Until it sleeps.
   void run() {
     do {
-      if (const Time doze = policy_.doze(calls_, driven_); doze > 0) {
-        dozes_ = true;
-        state_ = ThreadState::dozing;
-        wakes_ = now_ + doze;
+      if (const Time sleep = policy_.timed_sleep(calls_, driven_); sleep > 0) {
+        timed_sleeps_ = true;
+        state_ = ThreadState::timed_sleep;
+        wakes_ = now_ + sleep;
         return;
       }
     } while (policy_.after(turn(), state_ != ThreadState::awake) != Then::sleep);
@@ -266,7 +266,7 @@ class Simulation {
   Turn turn() {
     state_ = ThreadState::awake;
     if (!active_ || driven_) {
-      state_ = ThreadState::deaf;
+      state_ = ThreadState::parked;
       wakes_ = ProgressPolicy::kForEver;
       const ProgressPolicy::Rest rest = policy_.rest(polls_, driven_);
       may_call_late_ = rest.may_call_late.value_or(may_call_late_);
@@ -280,8 +280,8 @@ class Simulation {
       found_.latest = std::max(found_.latest, now_ - comes_);
       return Turn::worked;
     }
-    state_ = ways_.descriptors ? ThreadState::waiting : ThreadState::deaf;
-    wakes_ = now_ + policy_.nap().value_or(ProgressPolicy::kSafetyTimeout);
+    state_ = ways_.descriptors ? ThreadState::waiting : ThreadState::parked;
+    wakes_ = now_ + policy_.back_off().value_or(ProgressPolicy::kSafetyTimeout);
     return Turn::idle;
   }
 
@@ -290,7 +290,7 @@ class Simulation {
   ProgressPolicy policy_;
   ThreadState state_ = ThreadState::awake;
   Time wakes_ = ProgressPolicy::kForEver;
-  bool dozes_ = false;
+  bool timed_sleeps_ = false;
   bool called_ = false;
   bool may_call_late_ = false;
   bool needs_ = false;
@@ -308,7 +308,7 @@ class Simulation {
 };
 
 constexpr ProgressPolicy::Ways kDescriptors{};
-constexpr ProgressPolicy::Ways kNaps{.descriptors = false};
+constexpr ProgressPolicy::Ways kBacksOff{.descriptors = false};
 
 /// Of a program that computes for 50 ms while each message, of 20 ms, is under way.
 void compute_for(Simulation& program, Time time) {
@@ -344,7 +344,7 @@ TEST(SimulatedDay, OfAComputingProgramHasEveryMessageFoundWhenItComes) {
 }
 
 TEST(SimulatedDay, OfAComputingProgramWithoutDescriptorsFindsMessagesLateByAPartOfTheirTime) {
-  Simulation program(kNaps);
+  Simulation program(kBacksOff);
   compute_for(program, kDay);
   EXPECT_EQ(program.found().by_caller, 0u);
   EXPECT_LE(program.found().latest, 20 * kMillisecond / ProgressPolicy::kPartOfQuiet + kMillisecond);
@@ -358,17 +358,17 @@ TEST(SimulatedDay, OfAPendingReceiveCostsAWakeUpASecond) {
 }
 
 TEST(SimulatedDay, OfAPendingReceiveWithoutDescriptorsCostsAFew) {
-  Simulation program(kNaps);
+  Simulation program(kBacksOff);
   program.start(kDay);
   program.compute(kDay - 1);
-  EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kDay / ProgressPolicy::kLongestNap) + 300);
+  EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kDay / ProgressPolicy::kLongestBackOff) + 300);
   program.compute(kSecond);
   EXPECT_EQ(program.found().by_thread, 1u);
-  EXPECT_LE(program.found().latest, ProgressPolicy::kLongestNap);
+  EXPECT_LE(program.found().latest, ProgressPolicy::kLongestBackOff);
 }
 
-TEST(SimulatedDay, AStartEndsANap) {
-  Simulation program(kNaps);
+TEST(SimulatedDay, AStartEndsABackOff) {
+  Simulation program(kBacksOff);
   for (int i = 0; i < 100; ++i) {
     program.start(10 * kSecond);
     program.compute(9 * kSecond);
@@ -381,12 +381,12 @@ TEST(SimulatedDay, AStartEndsANap) {
   EXPECT_EQ(program.found().by_caller, 0u);
 }
 
-TEST(SimulatedDay, OfAWaitingProgramHasTheThreadDoze) {
+TEST(SimulatedDay, OfAWaitingProgramHasTheThreadTakeTimedSleeps) {
   Simulation program(kDescriptors);
   wait_for(program, kMinute, 80 * kMicrosecond);
   EXPECT_EQ(program.found().by_thread, 0u);
   EXPECT_EQ(program.found().too_late, 0u);
-  EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kMinute / ProgressPolicy::kLongestDoze) + 100)
+  EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kMinute / ProgressPolicy::kLongestTimedSleep) + 100)
       << "and not two for each of 600,000 exchanges";
 }
 
@@ -401,7 +401,7 @@ TEST(SimulatedDay, OfAMixedProgramLosesTheOverlapOfOneExchangePerTurn) {
     program.compute(30 * kSecond);
   }
   EXPECT_LE(program.found().too_late, static_cast<std::uint64_t>(kTurns));
-  EXPECT_LE(program.found().latest, ProgressPolicy::kLongestDoze);
+  EXPECT_LE(program.found().latest, ProgressPolicy::kLongestTimedSleep);
 }
 
 }  // namespace

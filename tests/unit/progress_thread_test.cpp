@@ -85,7 +85,7 @@ class ProgressThread : public testing::TestWithParam<ThreadCase> {
     }
   }
 
-  [[nodiscard]] bool must_be_called() { return rig_.engine().thread_state() == ThreadState::deaf; }
+  [[nodiscard]] bool must_be_called() { return rig_.engine().thread_state() == ThreadState::parked; }
 
   RecordingRig rig_{options()};
   Buffers buffers_{80};
@@ -94,12 +94,12 @@ class ProgressThread : public testing::TestWithParam<ThreadCase> {
 INSTANTIATE_TEST_SUITE_P(Ways, ProgressThread,
                          testing::Values(ThreadCase{"Sleeps", ProgressMode::automatic, true},
                                          ThreadCase{"Polls", ProgressMode::thread, false},
-                                         ThreadCase{"Naps", ProgressMode::automatic, false}),
+                                         ThreadCase{"BacksOff", ProgressMode::automatic, false}),
                          [](const auto& each) { return each.param.name; });
 
 TEST_P(ProgressThread, FinishesWhatNobodyWaitsFor) {
   core::Run& run = rig_.start(two_rounds(), buffers_);
-  rig_.engine().leave();
+  rig_.engine().hand_over_progress();
   provider().deliver(provider().find(kRecv, 1), bytes_of(8, 3));
   ASSERT_TRUE(comes_true([&] { return is_posted(kSend, 2); })) << "the second round";
   EXPECT_FALSE(run.done());
@@ -112,7 +112,7 @@ TEST_P(ProgressThread, FinishesWhatNobodyWaitsFor) {
 TEST_P(ProgressThread, RepeatsRefusedPosts) {
   provider().refuse(7);
   core::Run& run = rig_.start(exchange_with({1, 2}, 8), buffers_);
-  rig_.engine().leave();
+  rig_.engine().hand_over_progress();
   ASSERT_TRUE(comes_true([&] { return provider().posts().size() == 4; }));
   provider().settle_all(8);
   ASSERT_TRUE(comes_true([&] { return run.done(); }));
@@ -124,7 +124,7 @@ TEST_P(ProgressThread, FinishesWhatWasLetGo) {
   const auto pool = rig_.pool(exchange_with({1}, 8));
   for (int i = 0; i < 100; ++i) {
     rig_.let_go(rig_.start(*pool, buffers_));
-    rig_.engine().leave();
+    rig_.engine().hand_over_progress();
     provider().settle_all(8);
   }
   EXPECT_TRUE(comes_true([&] {
@@ -152,17 +152,17 @@ TEST_P(ProgressThread, TakesOverFromACallerThatLeaves) {
 
 TEST_P(ProgressThread, SleepsUntilItIsCalledOnceNothingIsActive) {
   core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
-  rig_.engine().leave();
+  rig_.engine().hand_over_progress();
   provider().settle_all(8);
   ASSERT_TRUE(comes_true([&] { return run.done(); }));
   rig_.let_go(run);
-  EXPECT_TRUE(comes_to_rest(rig_, ThreadState::deaf, ProgressPolicy::kForEver));
+  EXPECT_TRUE(comes_to_rest(rig_, ThreadState::parked, ProgressPolicy::kForEver));
 }
 
 TEST_P(ProgressThread, MeetsNoBlockingCall) {
   const auto pool = rig_.pool(exchange_with({1}, 8));
   core::Run& first = rig_.start(*pool, buffers_);  // for the thread, which may be slow to come
-  rig_.engine().leave();
+  rig_.engine().hand_over_progress();
   provider().settle_all(8);
   ASSERT_TRUE(comes_true([&] { return first.done(); }));
   rig_.let_go(first);
@@ -194,7 +194,8 @@ TEST_P(ProgressThread, SeesToWhatAProviderHoldsBack) {
   }
   ASSERT_TRUE(polled_after(rig.provider().background_polls())) << "left alone";
   const bool told = GetParam().wait_fd;
-  EXPECT_TRUE(comes_to_rest(rig, ThreadState::deaf, told ? ProgressPolicy::kSafetyTimeout : ProgressPolicy::kLeftAlone))
+  EXPECT_TRUE(
+      comes_to_rest(rig, ThreadState::parked, told ? ProgressPolicy::kSafetyTimeout : ProgressPolicy::kLeftAlone))
       << "until there is room";
   const std::size_t before = rig.provider().background_polls();
   rig.provider().knock();
@@ -205,7 +206,7 @@ TEST(ProgressThreadSleep, CostsAFewWakeUpsASecondWhileAReceiveIsPending) {
   RecordingRig rig(with_thread());
   Buffers buffers(8);
   core::Run& run = rig.start(exchange_with({1}, 8), buffers);
-  rig.engine().leave();
+  rig.engine().hand_over_progress();
   EXPECT_TRUE(comes_to_rest(rig, ThreadState::waiting, 100 * ProgressPolicy::kMillisecond));
   rig.provider().settle_all(8);
   EXPECT_TRUE(comes_true([&] { return run.done(); }));
@@ -219,14 +220,14 @@ TEST(ProgressThreadSleep, GrowsWhereNoDescriptorWouldEndItAndEndsWithAStart) {
   RecordingRig rig(options);
   Buffers buffers(16);
   core::Run& old = rig.start(exchange_with({1}, 8), buffers);
-  rig.engine().leave();
-  EXPECT_TRUE(comes_to_rest(rig, ThreadState::deaf, ProgressPolicy::kFirstDoze));
-  EXPECT_TRUE(comes_to_rest(rig, ThreadState::deaf, 20 * ProgressPolicy::kMillisecond));
+  rig.engine().hand_over_progress();
+  EXPECT_TRUE(comes_to_rest(rig, ThreadState::parked, ProgressPolicy::kFirstTimedSleep));
+  EXPECT_TRUE(comes_to_rest(rig, ThreadState::parked, 20 * ProgressPolicy::kMillisecond));
   core::Run& fresh = rig.start(exchange_with({2}, 8), buffers);
-  std::optional<Rest> nap;
-  ASSERT_TRUE(comes_true([&] { return nap.emplace(rig).state == ThreadState::deaf; }));
-  rig.engine().leave();
-  EXPECT_NE(Rest(rig), *nap) << "it was called";
+  std::optional<Rest> rest;
+  ASSERT_TRUE(comes_true([&] { return rest.emplace(rig).state == ThreadState::parked; }));
+  rig.engine().hand_over_progress();
+  EXPECT_NE(Rest(rig), *rest) << "it was called";
   rig.provider().settle_all(8);
   EXPECT_TRUE(comes_true([&] { return old.done() && fresh.done(); }));
   rig.let_go(old);
@@ -239,7 +240,7 @@ TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
   RecordingRig rig(options);
   Buffers buffers(8);
   core::Run& run = rig.start(exchange_with({1}, 8), buffers);
-  rig.engine().leave();
+  rig.engine().hand_over_progress();
   ASSERT_TRUE(comes_true([&] { return rig.engine().thread_state() == ThreadState::waiting; }));
   rig.publish(1);
   ASSERT_TRUE(comes_true([&] { return rig.provider().posts().size() == 2; }));
@@ -256,7 +257,7 @@ TEST(ProgressThreadSleep, EndsWhoeverDrivesBeforeTheFirst) {
     RecordingRig rig(with_thread());
     Buffers buffers(8);
     core::Run& run = rig.start(exchange_with({1}, 8), buffers);
-    rig.engine().leave();
+    rig.engine().hand_over_progress();
     for (int poll = 0; poll < 20; ++poll) rig.poll();
     rig.provider().settle_all(8);
     core::wait(run);
@@ -264,21 +265,21 @@ TEST(ProgressThreadSleep, EndsWhoeverDrivesBeforeTheFirst) {
   }
 }
 
-// From then on a start of that plan calls a thread that dozes, too.
-TEST(ProgressThreadDoze, APlanRemembersThatItsRunWasLeftAlone) {
+// From then on a start of that plan calls a thread in a timed sleep, too.
+TEST(ProgressThreadTimedSleep, APlanRemembersThatItsRunWasLeftAlone) {
   RecordingRig::Options options = with_thread();
   options.config.progress = ProgressMode::automatic;
   RecordingRig rig(options);
   Buffers buffers(8);
   const auto pool = rig.pool(exchange_with({1}, 8));
-  ASSERT_TRUE(comes_true([&] { return rig.engine().thread_state() == ThreadState::deaf; }));
+  ASSERT_TRUE(comes_true([&] { return rig.engine().thread_state() == ThreadState::parked; }));
   core::Run& waited_for = rig.start(*pool, buffers);
   rig.provider().settle_all(8);
   core::finish(waited_for);
   rig.let_go(waited_for);
   ASSERT_FALSE(pool->needs_thread.load());
   core::Run& run = rig.start(*pool, buffers);
-  rig.engine().leave();
+  rig.engine().hand_over_progress();
   for (const std::uint64_t begin = core::ticks(); core::ticks() - begin < 1'000'000;) {
   }
   rig.provider().settle_all(8);
@@ -441,7 +442,7 @@ TEST_P(RanksAsThreads, ExchangesInTheBackground) {
   std::vector<core::Run*> runs;
   for (Rank rank = 0; rank < kRanks; ++rank) {
     runs.push_back(&its->start(rank));
-    job_->context(rank).engine().leave();
+    job_->context(rank).engine().hand_over_progress();
   }
   if (GetParam() == ProgressMode::caller) job_->finish(runs);  // otherwise nobody drives
   for (core::Run* run : runs) EXPECT_TRUE(comes_true([run] { return run->done(); }));

@@ -29,9 +29,9 @@ class ProviderTest : public testing::TestWithParam<ProviderSetting>, protected P
  protected:
   ProviderTest() : ProviderPair(open(0), open(1)) {}
 
-  static std::unique_ptr<Provider> open(Rank rank, OneSided one_sided = OneSided::on) {
+  static std::unique_ptr<Provider> open(Rank rank, OneSidedMode one_sided = OneSidedMode::on) {
     if (std::string(GetParam().provider) == "local")
-      return std::make_unique<local::LocalProvider>(LongMessages::automatic, one_of_two(rank), log_of_ends());
+      return std::make_unique<local::LocalProvider>(LocalLong::automatic, one_of_two(rank), log_of_ends());
     Config config;
     config.provider = GetParam().provider;
     config.one_sided = one_sided;
@@ -107,7 +107,7 @@ TEST_P(NetworkProviderTest, SaysWhatOtherProviderAPeerUses) {
 }
 
 TEST_P(NetworkProviderTest, RefusesAPeerWhosePersistentExchangesTravelOtherwise) {
-  const std::unique_ptr<Provider> third = open(1, OneSided::off);
+  const std::unique_ptr<Provider> third = open(1, OneSidedMode::off);
   EXPECT_FALSE(third->capabilities().writes);
   try {
     third->connect(left_->address());

@@ -48,7 +48,7 @@ void RecordingProvider::refuse_connections(std::string fault) {
 }
 
 void RecordingProvider::show_given_up(PeerHandle peer, const GivenUp& what) {
-  given_up_[{peer, what.communicator}] = what.culprit;
+  given_up_[{peer, what.communicator}] = what.failed_rank;
 }
 
 Rank RecordingProvider::given_up_by(PeerHandle peer, std::uint32_t communicator) const noexcept {

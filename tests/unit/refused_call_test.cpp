@@ -72,11 +72,12 @@ class RefusedCall : public testing::TestWithParam<Case> {
     for (Rank rank = 0; rank < job_->size(); ++rank) job_->context(rank).set_clock(TurnedClock::now);
     communicators_ = job_->communicators([](Rank) { return Cartesian({GetParam().ranks}, {true}); });
   }
-  void refuse(const core::Communicator& of, bool lasting = false) {
+  void refuse(const core::Communicator& of, bool persistent = false) {
     auto& communicator = const_cast<core::Communicator&>(of);
     const auto refuses = []() -> int { throw Error(Errc::invalid_count, kReason); };
-    EXPECT_THROW(lasting ? core::in_order_of_lasting(communicator, refuses) : core::in_order(communicator, refuses),
-                 Error);
+    EXPECT_THROW(
+        persistent ? core::in_order_of_persistent(communicator, refuses) : core::in_order(communicator, refuses),
+        Error);
   }
   /// As callers that wait do, by a clock that seconds pass on.
   void wait_for(const std::vector<core::Run*>& runs) {

@@ -141,7 +141,7 @@ TEST_P(RunFailure, NoRoundFollows) {
   ASSERT_EQ(told.message.size(), core::FrameHead::kBytes);
   const auto notice = core::find_notice(core::read_frame_head(told.message.data()));
   ASSERT_TRUE(notice.has_value());
-  EXPECT_EQ(notice->culprit, 1);
+  EXPECT_EQ(notice->failed_rank, 1);
   EXPECT_EQ(notice->code, Errc::unreachable);
   provider().complete_send(provider().find(kSend, 2));
   poll();
@@ -151,7 +151,7 @@ TEST_P(RunFailure, NoRoundFollows) {
 TEST_P(RunFailure, TellsOfWhatItHears) {
   core::Run& run = start(exchange_with({1}, 8));
   std::vector<std::byte> told(core::FrameHead::kBytes);
-  core::write_notice({.culprit = 3, .code = Errc::unreachable}, told.data());
+  core::write_notice({.failed_rank = 3, .code = Errc::unreachable}, told.data());
   provider().deliver(provider().find(kRecv, 1), told, rig_.context().tags().framed());
   provider().complete_send(provider().find(kSend, 1));
   poll();

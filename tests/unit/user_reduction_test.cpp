@@ -70,7 +70,7 @@ class UserReductions : public testing::TestWithParam<ProgressMode> {
       const core::Lock lock(rig_.engine());
       run = &rig_.world()->start(pool, bases, function_.user());
     }
-    rig_.engine().leave();
+    rig_.engine().hand_over_progress();
     return *run;
   }
   [[nodiscard]] std::string pending(const core::Run& run) {

@@ -80,7 +80,7 @@ int non_blocking(const char* name, MPI_Comm comm, MPI_Request* request, Call&& c
       completed_by = who_completes();
       return call(core, Start{core});
     });
-    core.engine().leave();
+    core.engine().hand_over_progress();
     *request = completed_by == CompletedBy::fab ? make_request(name, attachment, run)
                                                 : make_request_for_mpi(name, attachment, run);
   });
@@ -91,7 +91,7 @@ int persistent(const char* name, MPI_Comm comm, MPI_Request* request, Call&& cal
   return guarded(name, comm, [&] {
     open_fab();
     Attachment& attachment = attachment_with_topology(comm);
-    core::Persistent exchange = core::in_order_of_lasting(*attachment.core, [&] {
+    core::Persistent exchange = core::in_order_of_persistent(*attachment.core, [&] {
       check_request(request);
       require_completion_by_fab();
       return call(*attachment.core, Make{attachment.core});

@@ -165,7 +165,7 @@ void Exchange::start() {
     const core::Lock lock(persistent_->engine());
     persistent_->start();
   }
-  persistent_->engine().leave();
+  persistent_->engine().hand_over_progress();
   run_ = &persistent_->run();
   Pool::instance().count_active(1);
 }

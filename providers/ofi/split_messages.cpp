@@ -1,12 +1,12 @@
-#include "providers/ofi/long_messages.h"
+#include "providers/ofi/split_messages.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace fab::ofi {
 
-MessagePart next_part(const LongMessage& message) {
-  MessagePart part;
+SplitPart next_part(const SplitMessage& message) {
+  SplitPart part;
   const std::uint64_t last = std::min(message.bytes, message.ended + message.most);
   std::uint64_t begin = 0;
   for (const iovec& piece : message.pieces) {
@@ -21,24 +21,24 @@ MessagePart next_part(const LongMessage& message) {
   return part;
 }
 
-LongMessage& LongMessages::add(const Completion& completion, LongMessage message) {
+SplitMessage& SplitMessages::add(const Completion& completion, SplitMessage message) {
   return messages_.insert_or_assign(&completion, std::move(message)).first->second;
 }
 
-LongMessage* LongMessages::find(const Completion& completion) {
+SplitMessage* SplitMessages::find(const Completion& completion) {
   const auto found = messages_.find(&completion);
   return found == messages_.end() ? nullptr : &found->second;
 }
 
-void LongMessages::remove(const Completion& completion) {
+void SplitMessages::remove(const Completion& completion) {
   if (messages_.erase(&completion) > 0) std::erase(due_, &completion);
 }
 
-bool LongMessages::is_due(const Completion& completion) const noexcept {
+bool SplitMessages::is_due(const Completion& completion) const noexcept {
   return std::ranges::find(due_, &completion) != due_.end();
 }
 
-Completion& LongMessages::take_due() {
+Completion& SplitMessages::take_due() {
   Completion& completion = *due_.front();
   due_.pop_front();
   return completion;

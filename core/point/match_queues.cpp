@@ -1,10 +1,10 @@
-#include "core/point/mailbox.h"
+#include "core/point/match_queues.h"
 
 #include <algorithm>
 
 namespace fab::core {
 
-PostedReceive* Mailbox::match(const Envelope& envelope) {
+PostedReceive* MatchQueues::match(const Envelope& envelope) {
   const auto found =
       std::find_if(posted_.begin(), posted_.end(), [&](const PostedReceive* receive) FAB_REQUIRES(engine_lock) {
         return !receive->is_probe() && receive->matches(envelope);
@@ -15,7 +15,7 @@ PostedReceive* Mailbox::match(const Envelope& envelope) {
   return receive;
 }
 
-void Mailbox::keep(Unexpected message) {
+void MatchQueues::keep(Unexpected message) {
   const Envelope envelope = message.envelope;
   unexpected_.push_back(std::move(message));
   for (std::size_t i = 0; i < posted_.size();) {
@@ -29,7 +29,7 @@ void Mailbox::keep(Unexpected message) {
   }
 }
 
-std::optional<Unexpected> Mailbox::take(const PostedReceive& receive) {
+std::optional<Unexpected> MatchQueues::take(const PostedReceive& receive) {
   const auto found = std::find_if(unexpected_.begin(), unexpected_.end(),
                                   [&](const Unexpected& message)
                                       FAB_REQUIRES(engine_lock) { return receive.matches(message.envelope); });
@@ -39,7 +39,7 @@ std::optional<Unexpected> Mailbox::take(const PostedReceive& receive) {
   return message;
 }
 
-const Envelope* Mailbox::find(Source from) const {
+const Envelope* MatchQueues::find(Source from) const {
   const auto found = std::find_if(unexpected_.begin(), unexpected_.end(), [&](const Unexpected& message) {
     const Envelope& envelope = message.envelope;
     return (from.rank == kAnySource || from.rank == envelope.source) &&

@@ -15,7 +15,7 @@
 namespace fab::ofi {
 
 /// Goes in parts of one tag, each of which is posted when the one before it has ended. Sender and receiver cut alike.
-struct LongMessage {
+struct SplitMessage {
   enum class Kind : std::uint8_t { send, receive, write };
 
   Kind kind = Kind::send;
@@ -34,17 +34,17 @@ struct LongMessage {
 };
 
 /// The memory of one part.
-struct MessagePart {
+struct SplitPart {
   std::vector<iovec> pieces;
   std::size_t first_piece = 0;  ///< of the message
 };
-[[nodiscard]] MessagePart next_part(const LongMessage& message);
+[[nodiscard]] SplitPart next_part(const SplitMessage& message);
 
-class LongMessages {
+class SplitMessages {
  public:
   [[nodiscard]] bool empty() const noexcept { return messages_.empty(); }
-  LongMessage& add(const Completion& completion, LongMessage message);
-  [[nodiscard]] LongMessage* find(const Completion& completion);
+  SplitMessage& add(const Completion& completion, SplitMessage message);
+  [[nodiscard]] SplitMessage* find(const Completion& completion);
   /// No effect on what is none.
   void remove(const Completion& completion);
 
@@ -57,7 +57,7 @@ class LongMessages {
   void put_back(Completion& completion) { due_.push_front(&completion); }
 
  private:
-  std::unordered_map<const Completion*, LongMessage> messages_;
+  std::unordered_map<const Completion*, SplitMessage> messages_;
   std::deque<Completion*> due_;
 };
 

@@ -22,7 +22,7 @@ class PostedReceive {
   [[nodiscard]] bool is_probe() const noexcept FAB_REQUIRES(engine_lock) { return probe_; }
   /// A probe is over.
   virtual void found(const Envelope& envelope) FAB_REQUIRES(engine_lock) = 0;
-  /// Takes a message; `bytes` of an eager one. The mailbox has forgotten this receive.
+  /// Takes a message; `bytes` of an eager one. The queues have forgotten this receive.
   virtual void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes)
       FAB_REQUIRES(engine_lock) = 0;
 
@@ -36,7 +36,7 @@ class PostedReceive {
 /// MPI's rules (MPI-4.1, 3.5): of the receives that match a message, the one that was posted first takes it; of the
 /// messages that match a receive, the one that came first is taken. Who calls this keeps the messages of each sender in
 /// order.
-class Mailbox {
+class MatchQueues {
  public:
   /// A receive for a message that has come: forgotten here from now on. Null: there is none.
   [[nodiscard]] PostedReceive* match(const Envelope& envelope) FAB_REQUIRES(engine_lock);
