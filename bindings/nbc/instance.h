@@ -4,8 +4,10 @@
 #include <memory>
 #include <utility>
 
+#include "bindings/mpi/calls/three_forms.h"
 #include "bindings/mpi/communicators/attachment.h"
 #include "bindings/mpi/lifecycle/lifecycle.h"
+#include "bindings/mpi/requests/exchange.h"
 #include "bindings/nbc/code.h"
 #include "core/communicator/refused_call.h"
 #include "core/progress/engine.h"
@@ -65,14 +67,13 @@ void abandon(NBC_Handle& handle);
 /// Throws Failure(MPI_ERR_ARG).
 void check_handle(const NBC_Handle* handle);
 
-/// What must outlive an operation.
-using Kept = std::shared_ptr<void>;
+using mpi::Kept;
 
-/// The body of a call that starts an operation: `start` makes a run on the communicator, under no lock, and fills in
-/// what must outlive it. The handle is complete if that fails.
-template <class Start>
+/// The body of a call that starts an operation, which `describe` describes (bindings/mpi/calls/three_forms.h). The
+/// handle is complete if that fails.
+template <class Describe>
 int begin(const char* call, mpi::Attachment& (*attachment_of)(MPI_Comm), MPI_Comm comm, NBC_Handle* handle,
-          Start&& start) noexcept {
+          Describe&& describe) noexcept {
   return guarded(call, [&] {
     if (handle != nullptr) make_complete(*handle);
     mpi::open_fab();
@@ -80,7 +81,7 @@ int begin(const char* call, mpi::Attachment& (*attachment_of)(MPI_Comm), MPI_Com
     Kept kept;
     core::Run& run = core::in_order(*attachment.core, [&]() -> core::Run& {
       check_handle(handle);
-      return start(*attachment.core, kept);
+      return describe(*attachment.core, kept, mpi::Start{*attachment.core});
     });
     attachment.core->engine().hand_over_progress();
     hold(*handle, Instance(call, std::move(kept)));
@@ -90,15 +91,15 @@ int begin(const char* call, mpi::Attachment& (*attachment_of)(MPI_Comm), MPI_Com
 }
 
 /// On any communicator.
-template <class Start>
-int begin(const char* call, MPI_Comm comm, NBC_Handle* handle, Start&& start) noexcept {
-  return begin(call, mpi::attachment_of, comm, handle, std::forward<Start>(start));
+template <class Describe>
+int begin(const char* call, MPI_Comm comm, NBC_Handle* handle, Describe&& describe) noexcept {
+  return begin(call, mpi::attachment_of, comm, handle, std::forward<Describe>(describe));
 }
 
 /// On one with a topology.
-template <class Start>
-int begin_along(const char* call, MPI_Comm comm, NBC_Handle* handle, Start&& start) noexcept {
-  return begin(call, mpi::attachment_with_topology, comm, handle, std::forward<Start>(start));
+template <class Describe>
+int begin_along(const char* call, MPI_Comm comm, NBC_Handle* handle, Describe&& describe) noexcept {
+  return begin(call, mpi::attachment_with_topology, comm, handle, std::forward<Describe>(describe));
 }
 
 }  // namespace fab::nbc

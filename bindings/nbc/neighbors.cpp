@@ -2,18 +2,18 @@
 #include <span>
 #include <vector>
 
-#include "bindings/nbc/starting.h"
+#include "bindings/mpi/calls/neighbor_collectives.h"
+#include "bindings/nbc/instance.h"
 #include "collectives/neighbor/cart_shift_xchg.h"
-#include "collectives/neighbor/neighbor_collective.h"
 #include "collectives/neighbor/neighbor_xchg.h"
 
 namespace fab::nbc {
 
 namespace {
 
-using collectives::NeighborCall;
-using collectives::NeighborCollective;
+using collectives::BlockList;
 using collectives::StandardBlocks;
+using mpi::Side;
 
 StandardBlocks blocks_of(const core::Communicator& core) {
   return collectives::standard_blocks(*core.topology(), core.neighborhood());
@@ -28,7 +28,8 @@ std::vector<BlockShape> of_edges(const BlockList& list, std::span<const std::siz
   return blocks;
 }
 
-core::Run& start_xchg(core::Communicator& core, const Side& send, const Side& recv, Blocks* blocks) {
+core::Run& start_xchg(core::Communicator& core, const Side& send, const Side& recv, Blocks* blocks,
+                      const mpi::Start& then) {
   const bool in_place = mpi::is_in_place(send);
   const auto order = collectives::standard_order(*core.topology(), core.neighborhood());
   const StandardBlocks count = blocks_of(core);
@@ -36,26 +37,13 @@ core::Run& start_xchg(core::Communicator& core, const Side& send, const Side& re
   const auto from = in_place ? into : of_edges(blocks(send, count.send), order.destinations);
   const collectives::NeighborXchg call{
       .send = BlockList::general(from), .recv = BlockList::general(into), .in_place = in_place};
-  const core::Lock lock(core.engine());
-  return collectives::start_neighbor_xchg(core, in_place ? nullptr : send.buffer, mpi::memory_of(recv), call);
+  return then(in_place ? nullptr : send.buffer, mpi::memory_of(recv), call);
 }
 
 int begin_xchg(const char* name, const Side& send, const Side& recv, Blocks* blocks, MPI_Comm comm,
                NBC_Handle* handle) noexcept {
-  return begin_along(name, comm, handle, [&](core::Communicator& core, Kept&) -> core::Run& {
-    return start_xchg(core, send, recv, blocks);
-  });
-}
-
-int begin_neighbor(const char* name, NeighborCall kind, const Side& send, const Side& recv, Blocks* blocks,
-                   MPI_Comm comm, NBC_Handle* handle) noexcept {
-  return begin_along(name, comm, handle, [&](core::Communicator& core, Kept&) -> core::Run& {
-    const StandardBlocks count = blocks_of(core);
-    const bool gathers = kind == NeighborCall::allgather || kind == NeighborCall::allgatherv;
-    const NeighborCollective call{kind, gathers ? mpi::equal_blocks(send, 1) : blocks(send, count.send),
-                                  blocks(recv, count.recv)};
-    const core::Lock lock(core.engine());
-    return collectives::start_neighbor_collective(core, send.buffer, mpi::memory_of(recv), call);
+  return begin_along(name, comm, handle, [&](core::Communicator& core, Kept&, const mpi::Start& then) -> core::Run& {
+    return start_xchg(core, send, recv, blocks, then);
   });
 }
 
@@ -70,82 +58,66 @@ namespace mpi = fab::mpi;
 
 int NBC_Ineighbor_xchg(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                        MPI_Datatype recvtype, MPI_Comm comm, NBC_Handle* handle) {
-  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
-  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
-  return begin_xchg("NBC_Ineighbor_xchg", send, recv, mpi::equal_blocks, comm, handle);
+  return begin_xchg("NBC_Ineighbor_xchg", mpi::equal_side("send", sendbuf, sendcount, sendtype),
+                    mpi::equal_side("recv", recvbuf, recvcount, recvtype), mpi::equal_blocks, comm, handle);
 }
 
 int NBC_Ineighbor_xchgv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                         void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                         MPI_Comm comm, NBC_Handle* handle) {
-  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .counts = sendcounts, .displacements = sdispls};
-  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = rdispls};
-  return begin_xchg("NBC_Ineighbor_xchgv", send, recv, mpi::varied_blocks, comm, handle);
+  return begin_xchg("NBC_Ineighbor_xchgv", mpi::varied_side("send", sendbuf, sendcounts, sdispls, sendtype),
+                    mpi::varied_side("recv", recvbuf, recvcounts, rdispls, recvtype), mpi::varied_blocks, comm, handle);
 }
 
 int NBC_Icart_shift_xchg(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                          MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, NBC_Handle* handle) {
   const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
   const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
-  return begin_along("NBC_Icart_shift_xchg", comm, handle, [&](core::Communicator& core, Kept&) -> core::Run& {
-    mpi::check_direction(core, direction);
-    const bool in_place = mpi::is_in_place(send);
-    const collectives::CartShiftXchg call{.send = in_place ? collectives::BlockView{} : mpi::single_block(send),
-                                          .recv = mpi::single_block(recv),
-                                          .dimension = direction,
-                                          .displacement = disp,
-                                          .in_place = in_place};
-    const core::Lock lock(core.engine());
-    return collectives::start_cart_shift_xchg(core, in_place ? nullptr : sendbuf, recvbuf, call);
-  });
+  return begin_along(
+      "NBC_Icart_shift_xchg", comm, handle, [&](core::Communicator& core, Kept&, const mpi::Start& then) -> core::Run& {
+        mpi::check_direction(core, direction);
+        const bool in_place = mpi::is_in_place(send);
+        const collectives::CartShiftXchg call{.send = in_place ? collectives::BlockView{} : mpi::single_block(send),
+                                              .recv = mpi::single_block(recv),
+                                              .dimension = direction,
+                                              .displacement = disp,
+                                              .in_place = in_place};
+        return then(in_place ? nullptr : sendbuf, recvbuf, call);
+      });
 }
 
 int NBC_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, MPI_Comm comm, NBC_Handle* handle) {
-  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
-  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
-  return begin_neighbor("NBC_Ineighbor_allgather", NeighborCall::allgather, send, recv, mpi::equal_blocks, comm,
-                        handle);
+  return begin_along("NBC_Ineighbor_allgather", comm, handle,
+                     mpi::neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
 }
 
 int NBC_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                              const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
                              NBC_Handle* handle) {
-  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
-  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = displs};
-  return begin_neighbor("NBC_Ineighbor_allgatherv", NeighborCall::allgatherv, send, recv, mpi::varied_blocks, comm,
-                        handle);
+  return begin_along("NBC_Ineighbor_allgatherv", comm, handle,
+                     mpi::neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype));
 }
 
 int NBC_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                            MPI_Datatype recvtype, MPI_Comm comm, NBC_Handle* handle) {
-  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
-  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
-  return begin_neighbor("NBC_Ineighbor_alltoall", NeighborCall::alltoall, send, recv, mpi::equal_blocks, comm, handle);
+  return begin_along("NBC_Ineighbor_alltoall", comm, handle,
+                     mpi::neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
 }
 
 int NBC_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                             void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                             MPI_Comm comm, NBC_Handle* handle) {
-  const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .counts = sendcounts, .displacements = sdispls};
-  const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = rdispls};
-  return begin_neighbor("NBC_Ineighbor_alltoallv", NeighborCall::alltoallv, send, recv, mpi::varied_blocks, comm,
-                        handle);
+  return begin_along(
+      "NBC_Ineighbor_alltoallv", comm, handle,
+      mpi::neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype));
 }
 
 int NBC_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                             NBC_Handle* handle) {
-  std::vector<BlockView> from;
-  std::vector<BlockView> into;
-  const mpi::TypedSide<MPI_Aint> send{"send", sendbuf, sendcounts, sdispls, sendtypes, &from};
-  const mpi::TypedSide<MPI_Aint> recv{"recv", recvbuf, recvcounts, rdispls, recvtypes, &into};
-  return begin_along("NBC_Ineighbor_alltoallw", comm, handle, [&](core::Communicator& core, Kept&) -> core::Run& {
-    const StandardBlocks count = blocks_of(core);
-    const NeighborCollective call{NeighborCall::alltoallv, mpi::typed_blocks(send, count.send),
-                                  mpi::typed_blocks(recv, count.recv)};
-    const core::Lock lock(core.engine());
-    return collectives::start_neighbor_collective(core, sendbuf, recvbuf, call);
-  });
+  return begin_along(
+      "NBC_Ineighbor_alltoallw", comm, handle,
+      mpi::neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes));
 }

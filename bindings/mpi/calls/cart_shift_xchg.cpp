@@ -12,16 +12,17 @@ auto shift(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recv
            MPI_Datatype recvtype, int direction, int displacement) {
   const Side send{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount};
   const Side recv{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount};
-  return [send, recv, direction, displacement](const core::Communicator& core, const auto& then) -> decltype(auto) {
-    check_direction(core, direction);
-    const bool in_place = is_in_place(send);
-    const collectives::CartShiftXchg call{.send = in_place ? collectives::BlockView{} : single_block(send),
-                                          .recv = single_block(recv),
-                                          .dimension = direction,
-                                          .displacement = displacement,
-                                          .in_place = in_place};
-    return then(in_place ? nullptr : send.buffer, memory_of(recv), call);
-  };
+  return
+      [send, recv, direction, displacement](const core::Communicator& core, Kept&, const auto& then) -> decltype(auto) {
+        check_direction(core, direction);
+        const bool in_place = is_in_place(send);
+        const collectives::CartShiftXchg call{.send = in_place ? collectives::BlockView{} : single_block(send),
+                                              .recv = single_block(recv),
+                                              .dimension = direction,
+                                              .displacement = displacement,
+                                              .in_place = in_place};
+        return then(in_place ? nullptr : send.buffer, memory_of(recv), call);
+      };
 }
 
 }  // namespace

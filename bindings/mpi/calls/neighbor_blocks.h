@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bindings/mpi/calls/arguments.h"
+#include "bindings/mpi/requests/exchange.h"
 #include "collectives/neighbor/neighbor_xchg.h"
 
 namespace fab::mpi {
@@ -10,7 +11,7 @@ namespace fab::mpi {
 /// A call for three_forms.h. blocks(side, n) makes the list of one side's n blocks.
 template <class AnySide, class Blocks>
 auto neighbor_blocks(const AnySide& send, const AnySide& recv, Blocks blocks) {
-  return [send, recv, blocks](const core::Communicator& core, const auto& then) -> decltype(auto) {
+  return [send, recv, blocks](const core::Communicator& core, Kept&, const auto& then) -> decltype(auto) {
     const bool in_place = is_in_place(send);
     const Neighborhood& edges = core.neighborhood();
     const collectives::NeighborXchg call{

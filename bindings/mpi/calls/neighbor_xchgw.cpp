@@ -2,16 +2,12 @@
 #include "bindings/mpi/calls/neighbor_blocks.h"
 #include "bindings/mpi/calls/profiled.h"
 #include "bindings/mpi/calls/three_forms.h"
+#include "bindings/mpi/calls/typed_views.h"
 #include "fab/mpi.h"
 
 namespace fab::mpi {
 
 namespace {
-
-// From a thread's second call on, describing blocks allocates nothing. No call begins while another one of the thread
-// describes its blocks.
-thread_local std::vector<collectives::BlockView> send_views;
-thread_local std::vector<collectives::BlockView> recv_views;
 
 auto typed(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
            void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[]) {

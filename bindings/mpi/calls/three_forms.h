@@ -1,7 +1,8 @@
-// The three forms of a call along a topology, written once: blocking, non-blocking and persistent.
+// The three forms of a call, written once: blocking, non-blocking and persistent.
 //
-// A call is a function object `call(core, then)`. It checks the user's arguments against the communicator, describes
-// the exchange, and returns then(send, recv, exchange): `then` starts the exchange, or makes it persistent.
+// A call is a function object `call(core, kept, then)`. It checks the user's arguments against the communicator,
+// describes the exchange, and returns then(send, recv, exchange): `then` starts the exchange, or makes it persistent.
+// What must outlive the exchange goes into `kept`.
 #pragma once
 
 #include <mpi.h>
@@ -18,7 +19,9 @@
 #include "bindings/mpi/requests/exchange.h"
 #include "bindings/mpi/requests/idle.h"
 #include "collectives/neighbor/cart_shift_xchg.h"
+#include "collectives/neighbor/neighbor_collective.h"
 #include "collectives/neighbor/neighbor_xchg.h"
+#include "collectives/start.h"
 #include "core/communicator/refused_call.h"
 #include "core/run/wait.h"
 
@@ -36,6 +39,14 @@ struct Start {
     const core::Lock lock(core.engine());
     return collectives::start_cart_shift_xchg(core, send, recv, call);
   }
+  core::Run& operator()(const void* send, void* recv, const collectives::NeighborCollective& call) const {
+    const core::Lock lock(core.engine());
+    return collectives::start_neighbor_collective(core, send, recv, call);
+  }
+  core::Run& operator()(const void* send, void* recv, const collectives::CollectiveCall& call) const {
+    const core::Lock lock(core.engine());
+    return collectives::start(core, send, recv, call);
+  }
 };
 
 /// Makes it persistent.
@@ -48,41 +59,74 @@ struct Make {
   core::Persistent operator()(const void* send, void* recv, const collectives::CartShiftXchg& call) const {
     return collectives::make_cart_shift_xchg(core, send, recv, call);
   }
+  core::Persistent operator()(const void* send, void* recv, const collectives::NeighborCollective& call) const {
+    return collectives::make_neighbor_collective(core, send, recv, call);
+  }
+  core::Persistent operator()(const void* send, void* recv, const collectives::CollectiveCall& call) const {
+    return collectives::make(core, send, recv, call);
+  }
 };
 
-/// Starts and waits, with no thread hand-over and nothing allocated where the plan exists.
+inline void check_request(const MPI_Request* request) {
+  if (request == nullptr) throw Failure(MPI_ERR_ARG, "request is a null pointer");
+}
+
+/// Starts and waits, with no thread hand-over and nothing allocated where the plan exists. Throws what `call` throws,
+/// and the exchange's own error.
+template <class Call>
+void perform(Attachment& attachment, Call&& call) {
+  core::Communicator& core = *attachment.core;
+  Kept kept;
+  core::Run& run = core::in_order(core, [&]() -> core::Run& { return call(core, kept, Start{core}); });
+  const Status status = core::complete(run, next_idle_hook());
+  if (status.ok()) return;
+  note_failure();
+  throw Error(status.errc(), status.message);
+}
+
+/// Starts, and puts a request into *request.
+template <class Call>
+void start(const char* name, Attachment& attachment, MPI_Request* request, Call&& call) {
+  core::Communicator& core = *attachment.core;
+  CompletedBy completed_by = CompletedBy::fab;
+  Kept kept;
+  core::Run& run = core::in_order(core, [&]() -> core::Run& {
+    check_request(request);
+    completed_by = who_completes();
+    return call(core, kept, Start{core});
+  });
+  core.engine().hand_over_progress();
+  *request = completed_by == CompletedBy::fab ? make_request(name, attachment, run, std::move(kept))
+                                              : make_request_for_mpi(name, attachment, run, std::move(kept));
+}
+
+/// Makes a persistent exchange, with a request in *request.
+template <class Call>
+void make_persistent(const char* name, Attachment& attachment, MPI_Request* request, Call&& call) {
+  Kept kept;
+  core::Persistent exchange = core::in_order_of_persistent(*attachment.core, [&] {
+    check_request(request);
+    require_completion_by_fab();
+    return call(*attachment.core, kept, Make{attachment.core});
+  });
+  *request = make_request(name, attachment, std::move(exchange), std::move(kept));
+}
+
+// The same as functions of MPI's for calls along a topology, which return an error class.
+
 template <class Call>
 int blocking(const char* name, MPI_Comm comm, Call&& call) noexcept {
   return guarded(name, comm, [&] {
     open_fab();
-    core::Communicator& core = *attachment_with_topology(comm).core;
-    core::Run& run = core::in_order(core, [&]() -> core::Run& { return call(core, Start{core}); });
-    const Status status = core::complete(run, next_idle_hook());
-    if (status.ok()) return;
-    note_failure();
-    throw Error(status.errc(), status.message);
+    perform(attachment_with_topology(comm), call);
   });
-}
-
-inline void check_request(const MPI_Request* request) {
-  if (request == nullptr) throw Failure(MPI_ERR_ARG, "request is a null pointer");
 }
 
 template <class Call>
 int non_blocking(const char* name, MPI_Comm comm, MPI_Request* request, Call&& call) noexcept {
   return guarded(name, comm, [&] {
     open_fab();
-    Attachment& attachment = attachment_with_topology(comm);
-    core::Communicator& core = *attachment.core;
-    CompletedBy completed_by = CompletedBy::fab;
-    core::Run& run = core::in_order(core, [&]() -> core::Run& {
-      check_request(request);
-      completed_by = who_completes();
-      return call(core, Start{core});
-    });
-    core.engine().hand_over_progress();
-    *request = completed_by == CompletedBy::fab ? make_request(name, attachment, run)
-                                                : make_request_for_mpi(name, attachment, run);
+    start(name, attachment_with_topology(comm), request, call);
   });
 }
 
@@ -90,13 +134,7 @@ template <class Call>
 int persistent(const char* name, MPI_Comm comm, MPI_Request* request, Call&& call) noexcept {
   return guarded(name, comm, [&] {
     open_fab();
-    Attachment& attachment = attachment_with_topology(comm);
-    core::Persistent exchange = core::in_order_of_persistent(*attachment.core, [&] {
-      check_request(request);
-      require_completion_by_fab();
-      return call(*attachment.core, Make{attachment.core});
-    });
-    *request = make_request(name, attachment, std::move(exchange));
+    make_persistent(name, attachment_with_topology(comm), request, call);
   });
 }
 

@@ -21,6 +21,7 @@ struct Awaited {
   const char* call;
   core::Run* run;
   std::shared_ptr<Attachment> attachment;
+  Kept kept;
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;  ///< how it ended
 
@@ -88,6 +89,7 @@ void end(Awaited& awaited) {
     const core::Lock lock(awaited.engine());
     awaited.run->let_go();
   }
+  awaited.kept.reset();
   awaited.attachment.reset();
   if (PMPI_Grequest_complete(awaited.request) != MPI_SUCCESS)
     log_error(awaited.call, "MPI cannot complete the request");
@@ -123,8 +125,8 @@ std::vector<Awaited*> take_ended() {
 
 }  // namespace
 
-MPI_Request make_request_for_mpi(const char* call, Attachment& attachment, core::Run& run) {
-  auto awaited = std::make_unique<Awaited>(Awaited{call, &run, attachment.shared_from_this()});
+MPI_Request make_request_for_mpi(const char* call, Attachment& attachment, core::Run& run, Kept kept) {
+  auto awaited = std::make_unique<Awaited>(Awaited{call, &run, attachment.shared_from_this(), std::move(kept)});
   Awaiting& state = awaiting();
   const std::lock_guard lock(state.mutex);
   state.all.reserve(state.all.size() + 1);

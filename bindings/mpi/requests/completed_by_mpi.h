@@ -5,13 +5,14 @@
 #include <mpi.h>
 
 #include "bindings/mpi/communicators/attachment.h"
+#include "bindings/mpi/requests/exchange.h"
 #include "core/run/run.h"
 
 namespace fab::mpi {
 
 /// Gives a run that was started on `attachment` such a request. An error of the exchange is what the call returns that
 /// completes it, through the error handler that MPI chooses. Throws Failure; then the run is left to itself.
-[[nodiscard]] MPI_Request make_request_for_mpi(const char* call, Attachment& attachment, core::Run& run);
+[[nodiscard]] MPI_Request make_request_for_mpi(const char* call, Attachment& attachment, core::Run& run, Kept kept);
 
 /// Whether there is any that is not complete; one atomic load.
 [[nodiscard]] bool requests_await_mpi() noexcept;

@@ -24,13 +24,14 @@ class Pool {
   }
 
   MPI_Request take(const char* call, Attachment& attachment, core::Run* run,
-                   std::unique_ptr<core::Persistent> persistent) {
+                   std::unique_ptr<core::Persistent> persistent, Kept kept) {
     Exchange* exchange = spare_.exchange(nullptr, std::memory_order_acquire);
     if (exchange == nullptr) exchange = &take_listed();
     exchange->call_ = call;
     exchange->run_ = run;
     exchange->attachment_ = attachment.shared_from_this();
     exchange->persistent_ = std::move(persistent);
+    exchange->kept_ = std::move(kept);
     if (run != nullptr)
       count_active(1);
     else
@@ -39,6 +40,7 @@ class Pool {
     return exchange->request_;
   }
   void give_back(Exchange& exchange) noexcept {
+    exchange.kept_.reset();
     exchange.attachment_.reset();
     Exchange* none = nullptr;
     if (spare_.compare_exchange_strong(none, &exchange, std::memory_order_release, std::memory_order_relaxed)) return;
@@ -64,6 +66,7 @@ class Pool {
     latest_.store(nullptr);
     for (Exchange& exchange : exchanges_) {
       exchange.let_run_go();
+      exchange.kept_.reset();
       exchange.attachment_.reset();
       if (next_pmpi.request_free(&exchange.request_) != MPI_SUCCESS) log_error("MPI_Finalize", "cannot free a request");
     }
@@ -154,7 +157,10 @@ Outcome Exchange::wait(MPI_Request& handle) {
   return told(run_->status(), handle);
 }
 
+// MPI forbids to free the request of a collective that is in flight (MPI-4.1, 6.12), and only those keep anything:
+// where a program does it all the same, what its exchange still needs stays.
 void Exchange::abandon(MPI_Request& handle) noexcept {
+  if (kept_ != nullptr && run_ != nullptr && !run_->done()) static_cast<void>(new Kept(std::move(kept_)));
   let_run_go();
   handle = MPI_REQUEST_NULL;
   Pool::instance().give_back(*this);
@@ -170,12 +176,13 @@ void Exchange::start() {
   Pool::instance().count_active(1);
 }
 
-MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run) {
-  return Pool::instance().take(call, attachment, &run, nullptr);
+MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run, Kept kept) {
+  return Pool::instance().take(call, attachment, &run, nullptr, std::move(kept));
 }
 
-MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent) {
-  return Pool::instance().take(call, attachment, nullptr, std::make_unique<core::Persistent>(std::move(persistent)));
+MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent, Kept kept) {
+  return Pool::instance().take(call, attachment, nullptr, std::make_unique<core::Persistent>(std::move(persistent)),
+                               std::move(kept));
 }
 
 bool exchanges_exist() noexcept { return Pool::instance().any_active() || Pool::instance().any_persistent(); }

@@ -15,6 +15,9 @@
 
 namespace fab::mpi {
 
+/// What must outlive an exchange: an operation of the user's, for example.
+using Kept = std::shared_ptr<void>;
+
 /// How an exchange ended.
 struct Outcome {
   int code = MPI_SUCCESS;
@@ -54,13 +57,15 @@ class Exchange {
   core::Run* run_ = nullptr;
   std::shared_ptr<Attachment> attachment_;  ///< null: not in use
   MPI_Request request_;
+  Kept kept_;
   std::unique_ptr<core::Persistent> persistent_;  ///< null: serves once
 };
 
 /// Gives a run that was started on `attachment` a request. Throws Failure; then the run is left to itself.
-[[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run);
+[[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run, Kept kept);
 /// The same for a persistent exchange.
-[[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent);
+[[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent,
+                                       Kept kept);
 
 /// Whether any exchange has a request; two atomic loads.
 [[nodiscard]] bool exchanges_exist() noexcept;
