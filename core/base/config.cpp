@@ -124,7 +124,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 17> kOtherRows = {{
+constexpr std::array<ConfigRow, 19> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "Provider that carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another name of "
      "libfabric's, as fab_info lists them; empty or auto: fab chooses the best one.",
@@ -156,6 +156,17 @@ constexpr std::array<ConfigRow, 17> kOtherRows = {{
      "it), fab (fab, without that check) or mpi (MPI, which is slower; persistent exchanges are refused).",
      [](std::string_view text, Config& config) { return parse_name<Requests>(text, kRequests, config.requests); },
      [](const Config& config) { return std::string(find_name<Requests>(kRequests, config.requests)); }},
+    {"FAB_DROPIN", "auto",
+     "Calls of MPI's own collectives that fab carries out for programs under libfab_dropin: auto (those for which it was "
+     "measured to be faster), all (all that it can), off, or a list of functions without MPI_, such as "
+     "allreduce,neighbor_alltoallv; the same on all ranks.",
+     [](std::string_view text, Config& config) { return parse_text(text, config.dropin) && !text.empty(); },
+     [](const Config& config) { return config.dropin; }, true},
+    {"FAB_STATS", "0",
+     "At its end a program under libfab_dropin prints which calls fab carried out, and why not the others: 0 or off, 1 "
+     "or on; the same on all ranks.",
+     [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.stats); },
+     [](const Config& config) { return std::string(find_name<bool>(kSwitches, config.stats)); }, true},
     {"FAB_PROGRESS", "auto",
      "Progress of transfers that no caller waits for: auto (a progress thread that sleeps between events), thread (one "
      "that polls if the provider has no descriptor to sleep on) or caller (only calls into fab).",

@@ -51,6 +51,8 @@ struct Config {
   OneSidedMode one_sided = OneSidedMode::automatic;  ///< FAB_ONE_SIDED
   ProgressMode progress = ProgressMode::automatic;   ///< FAB_PROGRESS
   Requests requests = Requests::automatic;           ///< FAB_REQUESTS
+  std::string dropin;             ///< FAB_DROPIN: auto, all, off or functions of MPI's, for libfab_dropin to read
+  bool stats = false;             ///< FAB_STATS
   int progress_cpu = -1;          ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
   LogLevel log = LogLevel::warn;  ///< FAB_LOG
   double wait_timeout_s = 0;      ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever

@@ -21,6 +21,12 @@ class Failure : public std::runtime_error {
   int error_class_;
 };
 
+/// For arguments that every MPI library refuses, too: a negative count, no datatype, no operation.
+class BadArgument : public Failure {
+ public:
+  using Failure::Failure;
+};
+
 /// The class that stands for a code of fab's.
 [[nodiscard]] int error_class_of(Errc code) noexcept;
 

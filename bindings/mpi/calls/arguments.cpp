@@ -14,7 +14,7 @@ using collectives::BlockList;
 using collectives::BlockView;
 
 void check_count(std::string_view name, int count) {
-  if (count < 0) throw Failure(MPI_ERR_COUNT, fmt::format("{}count is {}; valid is 0 or more", name, count));
+  if (count < 0) throw BadArgument(MPI_ERR_COUNT, fmt::format("{}count is {}; valid is 0 or more", name, count));
 }
 
 namespace {
@@ -22,12 +22,12 @@ namespace {
 void check_not_negative(std::string_view name, std::span<const int> counts) {
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i] < 0)
-      throw Failure(MPI_ERR_COUNT, fmt::format("{}counts[{}] is {}; valid is 0 or more", name, i, counts[i]));
+      throw BadArgument(MPI_ERR_COUNT, fmt::format("{}counts[{}] is {}; valid is 0 or more", name, i, counts[i]));
 }
 
 void check_not_in_place(std::string_view name, const void* buffer) {
   if (buffer == MPI_IN_PLACE)
-    throw Failure(MPI_ERR_BUFFER, fmt::format("{}buf is MPI_IN_PLACE; only sendbuf may be", name));
+    throw BadArgument(MPI_ERR_BUFFER, fmt::format("{}buf is MPI_IN_PLACE; only sendbuf may be", name));
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ BlockView typed_block(const TypedSide<Displacement>& side, std::size_t i) try {
   return {offset, static_cast<std::size_t>(side.counts[i]), &element};
 } catch (const Failure& failure) {
   if (failure.error_class() != MPI_ERR_TYPE) throw;
-  throw Failure(MPI_ERR_TYPE, fmt::format("{}types[{}]: {}", side.name, i, failure.what()));
+  throw BadArgument(MPI_ERR_TYPE, fmt::format("{}types[{}]: {}", side.name, i, failure.what()));
 }
 
 }  // namespace

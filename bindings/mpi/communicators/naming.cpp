@@ -95,7 +95,7 @@ void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_C
       pending().namings.emplace_back(Naming{.communicator = communicator, .owner = communicator->world_rank(0)});
   if (communicator->rank() == 0) naming.number = draw_number(communicator->context());
   const Inside inside;
-  const int code = PMPI_Ibcast(&naming.number, 1, MPI_INT, 0, comm, &naming.broadcast);
+  const int code = next_ibcast(&naming.number, 1, MPI_INT, 0, comm, &naming.broadcast);
   if (code != MPI_SUCCESS) pending().namings.pop_back();
   require(code, "MPI_Ibcast");
   pending().count.fetch_add(1);

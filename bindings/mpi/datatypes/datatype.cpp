@@ -72,7 +72,7 @@ int delete_layout(MPI_Datatype, int, void* layout, void*) noexcept {
 void check_committed(MPI_Datatype type) {
   const char nothing = 0;
   const int code = PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, private_comm());
-  if (code != MPI_SUCCESS) throw Failure(MPI_ERR_TYPE, "the datatype is not committed");
+  if (code != MPI_SUCCESS) throw BadArgument(MPI_ERR_TYPE, "the datatype is not committed");
 }
 
 const Layout& add_derived(MPI_Datatype type) {
@@ -85,7 +85,7 @@ const Layout& add_derived(MPI_Datatype type) {
 }  // namespace
 
 const Layout& layout_of(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) throw Failure(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  if (type == MPI_DATATYPE_NULL) throw BadArgument(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
   if (const Layout* layout = predefined().find(type)) return *layout;
   void* layout = nullptr;
   int found = 0;

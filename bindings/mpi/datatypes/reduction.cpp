@@ -87,13 +87,23 @@ Reducer of_user(MPI_Op op, MPI_Datatype type) {
 }  // namespace
 
 Reducer reducer_of(MPI_Op op, MPI_Datatype type) {
-  if (op == MPI_OP_NULL) throw Failure(MPI_ERR_OP, "op is MPI_OP_NULL");
+  if (op == MPI_OP_NULL) throw BadArgument(MPI_ERR_OP, "op is MPI_OP_NULL");
   if (op == MPI_REPLACE || op == MPI_NO_OP)
-    throw Failure(MPI_ERR_OP, fmt::format("op is {}, which is for one-sided communication only",
+    throw BadArgument(MPI_ERR_OP, fmt::format("op is {}, which is for one-sided communication only",
                                           op == MPI_REPLACE ? "MPI_REPLACE" : "MPI_NO_OP"));
-  if (type == MPI_DATATYPE_NULL) throw Failure(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  if (type == MPI_DATATYPE_NULL) throw BadArgument(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
   const NamedOp* const named = find_predefined(op);
   return named != nullptr ? predefined(*named, type) : of_user(op, type);
+}
+
+bool is_predefined_operation(MPI_Op op) { return find_predefined(op) != nullptr; }
+
+bool can_reduce(MPI_Op op, MPI_Datatype type) {
+  if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || type == MPI_DATATYPE_NULL) return false;
+  const NamedOp* const named = find_predefined(op);
+  if (named == nullptr) return true;
+  const auto element = element_type_of(type);
+  return element && is_defined({named->op, *element});
 }
 
 }  // namespace fab::mpi

@@ -32,4 +32,9 @@ struct Reducer {
 /// on a type that MPI-4.1, 6.9.2 and 6.9.4, do not define it for, or that this build has no numbers like.
 [[nodiscard]] Reducer reducer_of(MPI_Op op, MPI_Datatype type);
 
+/// Whether it is MPI_SUM or another one that MPI brings along.
+[[nodiscard]] bool is_predefined_operation(MPI_Op op);
+/// Whether reducer_of gives a reducer, uncommitted datatypes apart: the same on all ranks of a correct call.
+[[nodiscard]] bool can_reduce(MPI_Op op, MPI_Datatype type);
+
 }  // namespace fab::mpi

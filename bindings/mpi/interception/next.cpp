@@ -1,41 +1,20 @@
 #include "bindings/mpi/interception/next.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 #include <string>
 
-#include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/interception/find_next.h"
 
 namespace fab::mpi {
 
 namespace {
 
-/// Stands where there is no definition.
-template <class Function>
-struct Missing;
-template <class Result, class... Arguments>
-struct Missing<Result (*)(Arguments...)> {
-  static Result call(Arguments...) {
-    log_error("libfab_mpi", "the MPI library lacks a function that fab takes over; was fab built for another one?");
-    return MPI_ERR_INTERN;
-  }
-};
-
-/// Behind libfab_mpi there is nothing where the MPI library comes first: then it is MPI's.
-template <class Function>
-Function find_next(void* library, const std::string& name) {
-  void* found = ::dlsym(RTLD_NEXT, name.c_str());
-  if (found == nullptr && library != nullptr) found = ::dlsym(library, name.c_str());
-  return found == nullptr ? Missing<Function>::call : reinterpret_cast<Function>(found);
-}
-
 Next find_all(const std::string& prefix) {
-  void* const library = open_mpi_library();
+  const Library library;
 #define FAB_FIND(member, name) .member = find_next<decltype(Next::member)>(library, prefix + #name),
   const Next next{FAB_TAKEN_OVER(FAB_FIND)};
 #undef FAB_FIND
-  if (library != nullptr) ::dlclose(library);  // fab keeps it loaded
   return next;
 }
 
@@ -51,5 +30,6 @@ void* open_mpi_library() noexcept {
 
 const Next next_mpi = find_all("MPI_");
 const Next next_pmpi = find_all("PMPI_");
+const decltype(&::PMPI_Ibcast) next_ibcast = find_next<decltype(&::PMPI_Ibcast)>(Library(), "PMPI_Ibcast");
 
 }  // namespace fab::mpi

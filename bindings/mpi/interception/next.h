@@ -42,5 +42,7 @@ struct Next {
 extern const Next next_mpi;
 /// Those named PMPI_...: what fab calls for itself.
 extern const Next next_pmpi;
+/// MPI's PMPI_Ibcast, which libfab_dropin defines, too.
+extern const decltype(&::PMPI_Ibcast) next_ibcast;
 
 }  // namespace fab::mpi

@@ -1,0 +1,61 @@
+// The three forms of a call that fab carries, or passes on as it came.
+//
+// `shape()` tells its Shape, `call` is one for bindings/mpi/calls/three_forms.h, `pass_on()` calls the next function of
+// the name.
+#pragma once
+
+#include <mpi.h>
+
+#include "bindings/dropin/judge.h"
+#include "bindings/dropin/settings.h"
+#include "bindings/dropin/statistics.h"
+#include "bindings/mpi/calls/three_forms.h"
+
+namespace fab::dropin {
+
+/// MPI refuses it, too, without talking to other ranks: its own words, and its own error handler, are for the user.
+[[nodiscard]] bool mpi_refuses_it_too() noexcept;
+/// Logs the exception that is being handled, and calls the error handler.
+int report(const char* name, MPI_Comm comm) noexcept;
+
+template <class MakeShape, class PassOn, class Carry>
+int carry_or_pass_on(const char* name, const Call& call, const MakeShape& shape, const PassOn& pass_on,
+                     const Carry& carry) noexcept {
+  if (!settings().wants(call.function)) {
+    count(call.function, Fate::off);
+    return pass_on();
+  }
+  try {
+    mpi::Attachment* const attachment = judge(call, shape());
+    if (attachment == nullptr) return pass_on();
+    const Timed timed(call.function);
+    carry(*attachment);
+    return MPI_SUCCESS;
+  } catch (...) {
+    if (!mpi_refuses_it_too()) return report(name, call.comm);
+  }
+  return pass_on();
+}
+
+template <class MakeShape, class Described, class PassOn>
+int blocking(Function function, const char* name, MPI_Comm comm, const MakeShape& shape, const Described& call,
+             const PassOn& pass_on) noexcept {
+  return carry_or_pass_on(name, {function, Form::blocking, comm}, shape, pass_on,
+                          [&](mpi::Attachment& attachment) { mpi::perform(attachment, call); });
+}
+
+template <class MakeShape, class Described, class PassOn>
+int non_blocking(Function function, const char* name, MPI_Comm comm, MPI_Request* request, const MakeShape& shape,
+                 const Described& call, const PassOn& pass_on) noexcept {
+  return carry_or_pass_on(name, {function, Form::non_blocking, comm}, shape, pass_on,
+                          [&](mpi::Attachment& attachment) { mpi::start(name, attachment, request, call); });
+}
+
+template <class MakeShape, class Described, class PassOn>
+int persistent(Function function, const char* name, MPI_Comm comm, MPI_Request* request, const MakeShape& shape,
+               const Described& call, const PassOn& pass_on) noexcept {
+  return carry_or_pass_on(name, {function, Form::persistent, comm}, shape, pass_on,
+                          [&](mpi::Attachment& attachment) { mpi::make_persistent(name, attachment, request, call); });
+}
+
+}  // namespace fab::dropin

@@ -1,0 +1,52 @@
+#include "bindings/dropin/judge.h"
+
+#include "bindings/dropin/record.h"
+#include "bindings/dropin/settings.h"
+#include "bindings/dropin/statistics.h"
+#include "bindings/mpi/lifecycle/lifecycle.h"
+
+namespace fab::dropin {
+
+namespace {
+
+/// Of a communicator's calls, in automatic mode. Programs make communicators for a call or two, and fab takes longer to
+/// get to know one than such a call takes.
+constexpr std::uint32_t kFirstCalls = 4;
+
+/// What can be told before fab knows the communicator.
+Fate judge_early(const Call& call, const Shape& shape, Record& record) {
+  if (record.kind == Record::Kind::unseen)
+    record.kind = is_usable(call.comm) ? Record::Kind::usable : Record::Kind::unusable;
+  if (record.kind == Record::Kind::unusable) return Fate::communicator;
+  if (!shape.can_reduce) return Fate::operation;
+  const bool at_once = settings().mode != Mode::automatic || call.form == Form::persistent;
+  return at_once || record.calls > kFirstCalls ? Fate::carried : Fate::early;
+}
+
+/// fab is closed in MPI_Finalize, in which a program's own functions may still communicate.
+bool has_closed(const Record& record) { return record.attachment != nullptr && !mpi::is_open(); }
+
+Fate judge_late(const Call& call, const Shape& shape, Record& record) {
+  if (record.attachment == nullptr) {
+    mpi::open_fab();
+    record.attachment = &mpi::attachment_of(call.comm);
+  }
+  const core::Communicator& core = *record.attachment->core;
+  if (needs_topology(call.function) && core.topology() == nullptr) return Fate::topology;
+  if (settings().mode != Mode::automatic) return Fate::carried;
+  return pays({call.function, call.form, core.size(), core.is_on_one_node()}, shape) ? Fate::carried : Fate::slower;
+}
+
+}  // namespace
+
+mpi::Attachment* judge(const Call& call, const Shape& shape) {
+  Record* const record = find_record(call.comm);
+  if (record == nullptr) return nullptr;
+  ++record->calls;
+  Fate fate = judge_early(call, shape, *record);
+  if (fate == Fate::carried) fate = has_closed(*record) ? Fate::communicator : judge_late(call, shape, *record);
+  count(call.function, fate);
+  return fate == Fate::carried ? record->attachment : nullptr;
+}
+
+}  // namespace fab::dropin

@@ -1,0 +1,22 @@
+// Decides whether fab carries a call.
+#pragma once
+
+#include <mpi.h>
+
+#include "bindings/dropin/functions.h"
+#include "bindings/dropin/rules.h"
+#include "bindings/mpi/communicators/attachment.h"
+
+namespace fab::dropin {
+
+struct Call {
+  Function function;
+  Form form;
+  MPI_Comm comm;
+};
+
+/// Null: the call goes on to MPI. Decides by what all ranks know alike, so that all decide alike, and counts the call.
+/// Before the first call of the process that fab carries, fab opens. Throws Failure.
+[[nodiscard]] mpi::Attachment* judge(const Call& call, const Shape& shape);
+
+}  // namespace fab::dropin

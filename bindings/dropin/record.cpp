@@ -1,0 +1,97 @@
+#include "bindings/dropin/record.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <vector>
+
+#include "bindings/mpi/base/failure.h"
+
+namespace fab::dropin {
+
+using mpi::require;
+
+namespace {
+
+std::atomic<std::uint64_t> deletions{0};
+
+/// The communicator that a thread used last, for as long as none has been freed since: spares asking MPI.
+struct Latest {
+  MPI_Comm comm = MPI_COMM_NULL;
+  Record* record = nullptr;
+  std::uint64_t deletions = 0;
+};
+thread_local Latest latest;
+
+int delete_record(MPI_Comm, int, void* record, void*) noexcept {
+  deletions.fetch_add(1);
+  delete static_cast<Record*>(record);
+  return MPI_SUCCESS;
+}
+
+/// MPI frees it with the last communicator that has a record.
+int make_keyval() {
+  int keyval = MPI_KEYVAL_INVALID;
+  require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_record, &keyval, nullptr), "MPI_Comm_create_keyval");
+  return keyval;
+}
+
+Record& look_up(MPI_Comm comm) {
+  static const int keyval = make_keyval();
+  void* value = nullptr;
+  int found = 0;
+  require(PMPI_Comm_get_attr(comm, keyval, &value, &found), "MPI_Comm_get_attr");
+  if (found != 0) return *static_cast<Record*>(value);
+  auto record = std::make_unique<Record>();
+  require(PMPI_Comm_set_attr(comm, keyval, record.get()), "MPI_Comm_set_attr");
+  return *record.release();
+}
+
+class Group {
+ public:
+  explicit Group(MPI_Comm comm) { require(PMPI_Comm_group(comm, &group_), "MPI_Comm_group"); }
+  ~Group() {
+    if (PMPI_Group_free(&group_) != MPI_SUCCESS) mpi::log_error("libfab_dropin", "cannot free a group");
+  }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  [[nodiscard]] MPI_Group get() const noexcept { return group_; }
+
+ private:
+  MPI_Group group_ = MPI_GROUP_NULL;
+};
+
+bool are_in_world(MPI_Comm comm, int ranks) {
+  if (comm == MPI_COMM_WORLD) return true;
+  const Group group(comm);
+  const Group world(MPI_COMM_WORLD);
+  std::vector<int> of_comm(static_cast<std::size_t>(ranks));
+  std::iota(of_comm.begin(), of_comm.end(), 0);
+  std::vector<int> of_world(of_comm.size());
+  require(PMPI_Group_translate_ranks(group.get(), ranks, of_comm.data(), world.get(), of_world.data()),
+          "MPI_Group_translate_ranks");
+  return std::ranges::find(of_world, MPI_UNDEFINED) == of_world.end();
+}
+
+}  // namespace
+
+Record* find_record(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return nullptr;
+  if (latest.comm == comm && latest.deletions == deletions.load(std::memory_order_acquire)) return latest.record;
+  if (!mpi::mpi_is_usable()) return nullptr;
+  Record& record = look_up(comm);
+  latest = {comm, &record, deletions.load()};
+  return &record;
+}
+
+bool is_usable(MPI_Comm comm) {
+  int inter = 0;
+  int ranks = 0;
+  require(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  if (inter != 0) return false;
+  require(PMPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+  return ranks > 1 && are_in_world(comm, ranks);
+}
+
+}  // namespace fab::dropin

@@ -1,0 +1,30 @@
+// What libfab_dropin knows of a communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "bindings/mpi/communicators/attachment.h"
+
+namespace fab::dropin {
+
+/// Small, as programs make communicators by the thousand. Used by one collective call at a time, as the communicator
+/// is.
+struct Record {
+  enum class Kind : unsigned char { unseen, usable, unusable };
+
+  std::uint32_t calls = 0;  ///< collective calls so far: the same on all ranks, which call in the same order
+  Kind kind = Kind::unseen;
+  mpi::Attachment* attachment = nullptr;  ///< made by the first call that fab carries
+};
+
+/// The record of `comm`, made by its first call; goes with the communicator. Null where MPI cannot be called, or `comm`
+/// is no communicator. Throws Failure.
+[[nodiscard]] Record* find_record(MPI_Comm comm);
+
+/// Whether fab can carry collectives of `comm` at all: one group of at least two ranks, all of this MPI_COMM_WORLD. The
+/// same on all ranks. Throws Failure.
+[[nodiscard]] bool is_usable(MPI_Comm comm);
+
+}  // namespace fab::dropin

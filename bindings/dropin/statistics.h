@@ -1,0 +1,56 @@
+// Counts what became of the calls, for the table that FAB_STATS prints.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "bindings/dropin/functions.h"
+
+namespace fab::dropin {
+
+/// What became of a call.
+enum class Fate : unsigned char {
+  carried,       ///< by fab
+  off,           ///< FAB_DROPIN does not name it
+  communicator,  ///< between groups, of one rank, or with processes of other launches
+  topology,      ///< the communicator has none, or one that fab cannot use
+  operation,     ///< a datatype or operation that fab has no numbers for
+  early,         ///< auto: among the first calls on its communicator
+  slower,        ///< auto: MPI is faster at it
+};
+inline constexpr auto kFateNames =
+    std::to_array<std::string_view>({"carried", "off", "communicator", "topology", "operation", "early", "slower"});
+inline constexpr std::size_t kFates = kFateNames.size();
+
+struct Count {
+  std::array<std::atomic<std::uint64_t>, kFates> calls{};
+  std::atomic<std::uint64_t> bytes{0};        ///< that this rank sent and received in carried calls
+  std::atomic<std::uint64_t> nanoseconds{0};  ///< in carried calls; of non-blocking ones in their starts
+};
+
+/// Of this process. Counts only with FAB_STATS.
+[[nodiscard]] Count& count_of(Function function) noexcept;
+
+void count(Function function, Fate fate) noexcept;
+
+/// From a carried call's begin to its end.
+class Timed {
+ public:
+  explicit Timed(Function function) noexcept;
+  ~Timed();
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  Count* count_;  ///< null: without FAB_STATS
+  std::chrono::steady_clock::time_point begin_;
+};
+
+/// Adds up the counts of all ranks; rank 0 writes the table to stderr. Collective; in MPI_Finalize.
+void print_statistics();
+
+}  // namespace fab::dropin

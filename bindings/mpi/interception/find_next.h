@@ -1,0 +1,51 @@
+// Finds the next definition of a function that fab defines as well: a tool's, or MPI's.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/interception/next.h"
+
+namespace fab::mpi {
+
+/// A handle of the MPI library for dlsym while this lives; fab keeps the library loaded.
+class Library {
+ public:
+  Library() noexcept : handle_(open_mpi_library()) {}
+  ~Library() {
+    if (handle_ != nullptr) ::dlclose(handle_);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  /// Null if it is not there.
+  [[nodiscard]] void* find(const std::string& name) const noexcept {
+    return handle_ == nullptr ? nullptr : ::dlsym(handle_, name.c_str());
+  }
+
+ private:
+  void* handle_;
+};
+
+/// Stands where there is no definition.
+template <class Function>
+struct Missing;
+template <class Result, class... Arguments>
+struct Missing<Result (*)(Arguments...)> {
+  static Result call(Arguments...) {
+    log_error("libfab_mpi", "the MPI library lacks a function that fab takes over; was fab built for another one?");
+    return MPI_ERR_INTERN;
+  }
+};
+
+/// Behind fab's library there is nothing where the MPI library comes first: then it is MPI's.
+template <class Function>
+Function find_next(const Library& library, const std::string& name) {
+  void* found = ::dlsym(RTLD_NEXT, name.c_str());
+  if (found == nullptr) found = library.find(name);
+  return found == nullptr ? Missing<Function>::call : reinterpret_cast<Function>(found);
+}
+
+}  // namespace fab::mpi
