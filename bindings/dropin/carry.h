@@ -18,6 +18,17 @@ namespace fab::dropin {
 /// Logs the exception that is being handled, and calls the error handler.
 int report(const char* name, MPI_Comm comm) noexcept;
 
+/// A call whose blocks are counted when it starts.
+template <class Described>
+auto counted(Function function, const Described& call) {
+  return [function, &call](core::Communicator& core, mpi::Kept& kept, const auto& then) -> decltype(auto) {
+    return call(core, kept, [function, &then](const void* send, void* recv, const auto& exchange) -> decltype(auto) {
+      count_bytes(function, exchange.send, exchange.recv);
+      return then(send, recv, exchange);
+    });
+  };
+}
+
 template <class MakeShape, class PassOn, class Carry>
 int carry_or_pass_on(const char* name, const Call& call, const MakeShape& shape, const PassOn& pass_on,
                      const Carry& carry) noexcept {
@@ -41,21 +52,23 @@ template <class MakeShape, class Described, class PassOn>
 int blocking(Function function, const char* name, MPI_Comm comm, const MakeShape& shape, const Described& call,
              const PassOn& pass_on) noexcept {
   return carry_or_pass_on(name, {function, Form::blocking, comm}, shape, pass_on,
-                          [&](mpi::Attachment& attachment) { mpi::perform(attachment, call); });
+                          [&](mpi::Attachment& attachment) { mpi::perform(attachment, counted(function, call)); });
 }
 
 template <class MakeShape, class Described, class PassOn>
 int non_blocking(Function function, const char* name, MPI_Comm comm, MPI_Request* request, const MakeShape& shape,
                  const Described& call, const PassOn& pass_on) noexcept {
-  return carry_or_pass_on(name, {function, Form::non_blocking, comm}, shape, pass_on,
-                          [&](mpi::Attachment& attachment) { mpi::start(name, attachment, request, call); });
+  return carry_or_pass_on(name, {function, Form::non_blocking, comm}, shape, pass_on, [&](mpi::Attachment& attachment) {
+    mpi::start(name, attachment, request, counted(function, call));
+  });
 }
 
 template <class MakeShape, class Described, class PassOn>
 int persistent(Function function, const char* name, MPI_Comm comm, MPI_Request* request, const MakeShape& shape,
                const Described& call, const PassOn& pass_on) noexcept {
-  return carry_or_pass_on(name, {function, Form::persistent, comm}, shape, pass_on,
-                          [&](mpi::Attachment& attachment) { mpi::make_persistent(name, attachment, request, call); });
+  return carry_or_pass_on(name, {function, Form::persistent, comm}, shape, pass_on, [&](mpi::Attachment& attachment) {
+    mpi::make_persistent(name, attachment, request, counted(function, call));
+  });
 }
 
 }  // namespace fab::dropin

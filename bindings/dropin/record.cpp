@@ -91,7 +91,7 @@ bool is_usable(MPI_Comm comm) {
   require(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
   if (inter != 0) return false;
   require(PMPI_Comm_size(comm, &ranks), "MPI_Comm_size");
-  return ranks > 1 && are_in_world(comm, ranks);
+  return are_in_world(comm, ranks);
 }
 
 }  // namespace fab::dropin

@@ -23,7 +23,7 @@ struct Record {
 /// is no communicator. Throws Failure.
 [[nodiscard]] Record* find_record(MPI_Comm comm);
 
-/// Whether fab can carry collectives of `comm` at all: one group of at least two ranks, all of this MPI_COMM_WORLD. The
+/// Whether fab can carry collectives of `comm` at all: one group, all of whose ranks are in this MPI_COMM_WORLD. The
 /// same on all ranks. Throws Failure.
 [[nodiscard]] bool is_usable(MPI_Comm comm);
 

@@ -3,8 +3,7 @@
 namespace fab::dropin {
 
 bool pays(const Situation& situation, const Shape& shape) noexcept {
-  static_cast<void>(situation);
-  return !shape.user_operation;
+  return situation.ranks > 1 && !shape.user_operation;
 }
 
 }  // namespace fab::dropin

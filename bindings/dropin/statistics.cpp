@@ -54,6 +54,12 @@ void print(std::span<const Numbers> rows, int ranks) {
   std::fputs(table.c_str(), stderr);
 }
 
+std::size_t bytes_of(const collectives::BlockList& blocks) noexcept {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) bytes += blocks[i].bytes();
+  return bytes;
+}
+
 }  // namespace
 
 Count& count_of(Function function) noexcept {
@@ -64,6 +70,12 @@ Count& count_of(Function function) noexcept {
 void count(Function function, Fate fate) noexcept {
   if (!settings().stats) return;
   count_of(function).calls[static_cast<std::size_t>(fate)].fetch_add(1, std::memory_order_relaxed);
+}
+
+void count_bytes(Function function, const collectives::BlockList& send, const collectives::BlockList& recv) noexcept {
+  if (!settings().stats) return;
+  const std::size_t bytes = std::max(bytes_of(send), bytes_of(recv));
+  count_of(function).bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 Timed::Timed(Function function) noexcept : count_(settings().stats ? &count_of(function) : nullptr) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "bindings/dropin/functions.h"
+#include "collectives/block_list.h"
 
 namespace fab::dropin {
 
@@ -16,7 +17,7 @@ namespace fab::dropin {
 enum class Fate : unsigned char {
   carried,       ///< by fab
   off,           ///< FAB_DROPIN does not name it
-  communicator,  ///< between groups, of one rank, or with processes of other launches
+  communicator,  ///< between groups, or with processes of other launches
   topology,      ///< the communicator has none, or one that fab cannot use
   operation,     ///< a datatype or operation that fab has no numbers for
   early,         ///< auto: among the first calls on its communicator
@@ -28,7 +29,7 @@ inline constexpr std::size_t kFates = kFateNames.size();
 
 struct Count {
   std::array<std::atomic<std::uint64_t>, kFates> calls{};
-  std::atomic<std::uint64_t> bytes{0};        ///< that this rank sent and received in carried calls
+  std::atomic<std::uint64_t> bytes{0};        ///< of this rank's blocks in carried calls, on the larger side of each
   std::atomic<std::uint64_t> nanoseconds{0};  ///< in carried calls; of non-blocking ones in their starts
 };
 
@@ -36,6 +37,7 @@ struct Count {
 [[nodiscard]] Count& count_of(Function function) noexcept;
 
 void count(Function function, Fate fate) noexcept;
+void count_bytes(Function function, const collectives::BlockList& send, const collectives::BlockList& recv) noexcept;
 
 /// From a carried call's begin to its end.
 class Timed {

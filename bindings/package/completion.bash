@@ -1,5 +1,5 @@
-# Completion for bash of fab_info and fab_sim: the options are those that the tool's --help lists, the collectives and
-# their algorithms those of fab_sim --list.
+# Completion for bash of fab_info, fab_run and fab_sim: the options are those that the tool's --help lists, the
+# collectives and their algorithms those of fab_sim --list.
 
 _fab_tool() {
   local tool=$1 current=$2 previous=$3 words
@@ -25,4 +25,4 @@ _fab_tool() {
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 
-complete -F _fab_tool fab_info fab_sim
+complete -F _fab_tool fab_info fab_run fab_sim

@@ -3,10 +3,6 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fab)
 set(template_dir ${CMAKE_CURRENT_LIST_DIR})
-set(tools)
-if(FAB_TOOLS)
-  set(tools fab_info fab_sim)
-endif()
 
 # `cmake --install` by itself builds nothing. Where only a part has been built, as bench/run does, it would fail.
 add_custom_target(fab_installed DEPENDS ${libraries} ${tools})
@@ -31,9 +27,9 @@ set_target_properties(${libraries} PROPERTIES INSTALL_RPATH "$ORIGIN")
 if(FAB_TOOLS)
   set_target_properties(${tools} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
   install(TARGETS ${tools} COMPONENT tools)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/man/fab_info.1 ${CMAKE_CURRENT_BINARY_DIR}/man/fab_sim.1
-    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
   foreach(tool ${tools})  # bash looks for a file of the program's name
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/man/${tool}.1
+      DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
     install(FILES ${template_dir}/completion.bash DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions
       RENAME ${tool} COMPONENT tools)
   endforeach()

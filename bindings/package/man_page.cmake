@@ -47,6 +47,9 @@ if(name STREQUAL "fab_info")
   example("fab_info" "The choice of provider and interface on this machine, with reasons, and every variable.")
   example("mpirun -n 2 --map-by node fab_info --statistics" "Exchanges between two nodes, and what they counted.")
   example("fab_info --map 16x16 --nodes 16x16 --svg map.svg" "A grid of 256 ranks on 16 nodes of 16, before and after.")
+elseif(name STREQUAL "fab_run")
+  example("mpirun -n 4 fab_run ./program" "The program, with its collectives carried by fab where that is faster.")
+  example("mpirun -n 4 fab_run --carry all --stats ./program" "All that fab can, and a table at the end.")
 elseif(name STREQUAL "fab_sim")
   example("fab_sim bcast -n 16,1k,1M -b 8,64k" "Every algorithm of a broadcast, for three numbers of ranks and two sizes.")
   example("fab_sim --print-network > network.json" "A network file to change, for --network.")
@@ -130,6 +133,7 @@ Variables are read once, when a context is opened.
 prints their values, and which network and interface they lead to.
 ${body}.SH SEE ALSO
 .BR fab_info (1),
+.BR fab_run (1),
 .BR fab_sim (1)
 " PARENT_SCOPE)
 endfunction()

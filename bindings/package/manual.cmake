@@ -1,7 +1,8 @@
 # Man pages, out of what the tools say of themselves: a page for each tool, and fab(7) with every variable.
 set(man_pages)
 set(page_writer ${CMAKE_CURRENT_SOURCE_DIR}/package/man_page.cmake)
-foreach(page fab.7 fab_info.1 fab_sim.1)
+list(TRANSFORM tools APPEND .1 OUTPUT_VARIABLE tool_pages)
+foreach(page fab.7 ${tool_pages})
   string(REGEX REPLACE "\\.[0-9]$" "" program ${page})
   if(program STREQUAL "fab")
     set(program fab_info)

@@ -1,0 +1,98 @@
+// fab_run: starts a program under libfab_dropin.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bindings/tools/command_line.h"
+
+namespace {
+
+constexpr const char* kFile = "libfab_dropin.so.1";
+
+struct Request {
+  std::string carry;
+  bool stats = false;
+  std::vector<std::string> command;
+};
+
+/// Beside this program, as in a build folder, or where the libraries were installed.
+std::vector<std::filesystem::path> places() {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  return {folder / kFile, (folder / FAB_BIN_TO_LIB / kFile).lexically_normal()};
+}
+
+/// Empty if it is in no place.
+std::string find_library() {
+  for (const auto& place : places()) {
+    std::error_code error;
+    if (std::filesystem::exists(place, error)) return place.string();
+  }
+  return {};
+}
+
+bool set(const char* name, const std::string& value) {
+  if (::setenv(name, value.c_str(), 1) == 0) return true;
+  std::fprintf(stderr, "fab_run: cannot set %s: %s\n", name, std::strerror(errno));
+  return false;
+}
+
+/// What was to be loaded before comes behind it: a tool sees the calls that fab makes.
+bool preload(const std::string& library) {
+  const char* const before = std::getenv("LD_PRELOAD");
+  const bool any = before != nullptr && *before != '\0';
+  return set("LD_PRELOAD", any ? fmt::format("{}:{}", library, before) : library);
+}
+
+/// Returns only if the program cannot be started.
+int start(const Request& request) {
+  std::vector<char*> arguments;
+  for (const std::string& word : request.command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  std::fprintf(stderr, "fab_run: cannot start %s: %s\n", fab::in_quotes(request.command[0]).c_str(),
+               std::strerror(errno));
+  return errno == ENOENT ? 127 : 126;
+}
+
+int run(const Request& request) {
+  const std::string library = find_library();
+  if (library.empty()) {
+    std::fprintf(stderr, "fab_run: %s is missing; it was looked for as %s and %s\n", kFile, places()[0].c_str(),
+                 places()[1].c_str());
+    return EXIT_FAILURE;
+  }
+  if (!request.carry.empty() && !set("FAB_DROPIN", request.carry)) return EXIT_FAILURE;
+  if (request.stats && !set("FAB_STATS", "1")) return EXIT_FAILURE;
+  return preload(library) ? start(request) : EXIT_FAILURE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Starts an MPI program as it is, and lets fab carry its collectives where that is faster.", "fab_run");
+  Request request;
+  app.add_option("-c,--carry", request.carry,
+                 "What fab carries: auto, all, off, or a list such as allreduce,neighbor_alltoallv (FAB_DROPIN)");
+  app.add_flag("-s,--stats", request.stats, "At the end print what fab carried, and why not the rest (FAB_STATS=1)");
+  app.prefix_command();  // all from the program on is the program's
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return fab::tools::end_parsing(app, error);
+  }
+  request.command = app.remaining();
+  if (request.command.empty()) {
+    std::fprintf(stderr, "fab_run: the program to start is missing: fab_run [OPTIONS] PROGRAM [ARGUMENTS]\n");
+    return EXIT_FAILURE;
+  }
+  return run(request);
+}

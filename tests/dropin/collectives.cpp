@@ -1,0 +1,316 @@
+// Every collective under the drop-in library against MPI's own result: random counts, types, roots, in place or not, on
+// several communicators, completed by every function that completes requests.
+#include <functional>
+
+#include "forms.h"
+
+namespace fab::test {
+
+namespace {
+
+constexpr int kRounds = 12;
+
+/// One communicator, and what is drawn on it.
+struct Case {
+  MPI_Comm comm;
+  int rank = 0;
+  int ranks = 1;
+  Draw alike;
+  Draw own;
+  int way = 0;
+
+  Case(MPI_Comm of, unsigned seed) : comm(of), alike(seed), own(seed) {
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    own = Draw(seed * 1000 + static_cast<unsigned>(rank) + 1);
+    way = alike.number(0, kWaysToFinish - 1);
+  }
+  int root() { return alike.number(0, ranks - 1); }
+  bool coin() { return alike.number(0, 1) == 1; }
+};
+
+/// The world, a duplicate of it, the same in the opposite order, and halves.
+class Collectives : public testing::TestWithParam<int> {
+ protected:
+  Collectives() {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    switch (GetParam()) {
+      case 0:
+        comm_ = MPI_COMM_WORLD;
+        break;
+      case 1:
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+        break;
+      case 2:
+        MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm_);
+        break;
+      default:
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm_);
+    }
+  }
+  ~Collectives() override {
+    if (comm_ != MPI_COMM_WORLD) MPI_Comm_free(&comm_);
+  }
+
+  void repeat(const std::function<void(Case&)>& body) const {
+    for (unsigned round = 0; round < kRounds; ++round) {
+      SCOPED_TRACE(round);
+      Case each(comm_, round + 1);
+      body(each);
+    }
+  }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+std::size_t bytes_for(std::size_t elements, const RandomType& type) { return (elements + 1) * type.extent(); }
+std::size_t count_of(int count) { return static_cast<std::size_t>(count); }
+
+TEST_P(Collectives, Bcast) {
+  repeat([](Case& c) {
+    const RandomType type(c.own);
+    const int count = c.alike.count();
+    const int root = c.root();
+    const Bytes before = random_bytes(bytes_for(count_of(count), type), c.own);
+    COMPARE_FORMS(before, c.way, Bcast, bcast, (buffer, count, type.get(), root), c.comm);
+  });
+}
+
+TEST_P(Collectives, GatherAndScatter) {
+  repeat([](Case& c) {
+    const RandomType own(c.own);
+    const RandomType all(c.own);
+    const int count = c.alike.count() % 3000;
+    const int root = c.root();
+    const bool in_place = c.coin() && c.rank == root;
+    const Bytes block = random_bytes(bytes_for(count_of(count), own), c.own);
+    const Bytes blocks = random_bytes(bytes_for(count_of(count * c.ranks), all), c.own);
+    const void* const sent = in_place ? MPI_IN_PLACE : block.data();
+    COMPARE_FORMS(blocks, c.way, Gather, gather, (sent, count, own.get(), buffer, count, all.get(), root), c.comm);
+    if (in_place)
+      COMPARE_FORMS(blocks, c.way, Scatter, scatter, (buffer, count, all.get(), MPI_IN_PLACE, count, own.get(), root),
+                    c.comm);
+    else
+      COMPARE_FORMS(block, c.way, Scatter, scatter, (blocks.data(), count, all.get(), buffer, count, own.get(), root),
+                    c.comm);
+  });
+}
+
+TEST_P(Collectives, GathervAndScatterv) {
+  repeat([](Case& c) {
+    const RandomType own(c.own);
+    const RandomType all(c.own);
+    const std::vector<int> counts = c.alike.counts(c.ranks);
+    const std::vector<int> places = displacements_of(counts);
+    const int count = counts.at(count_of(c.rank));
+    const int root = c.root();
+    const Bytes block = random_bytes(bytes_for(count_of(count), own), c.own);
+    const Bytes blocks = random_bytes(bytes_for(reach_of(counts), all), c.own);
+    COMPARE_FORMS(blocks, c.way, Gatherv, gatherv,
+                  (block.data(), count, own.get(), buffer, counts.data(), places.data(), all.get(), root), c.comm);
+    COMPARE_FORMS(block, c.way, Scatterv, scatterv,
+                  (blocks.data(), counts.data(), places.data(), all.get(), buffer, count, own.get(), root), c.comm);
+  });
+}
+
+TEST_P(Collectives, Allgather) {
+  repeat([](Case& c) {
+    const RandomType own(c.own);
+    const RandomType all(c.own);
+    const int count = c.alike.count() % 3000;
+    const Bytes block = random_bytes(bytes_for(count_of(count), own), c.own);
+    const Bytes blocks = random_bytes(bytes_for(count_of(count * c.ranks), all), c.own);
+    const void* const sent = c.coin() ? MPI_IN_PLACE : block.data();
+    COMPARE_FORMS(blocks, c.way, Allgather, allgather, (sent, count, own.get(), buffer, count, all.get()), c.comm);
+    const std::vector<int> counts = c.alike.counts(c.ranks);
+    const std::vector<int> places = displacements_of(counts);
+    const Bytes varied = random_bytes(bytes_for(reach_of(counts), all), c.own);
+    const int mine = counts.at(count_of(c.rank));
+    const Bytes one = random_bytes(bytes_for(count_of(mine), own), c.own);
+    COMPARE_FORMS(varied, c.way, Allgatherv, allgatherv,
+                  (sent == MPI_IN_PLACE ? MPI_IN_PLACE : one.data(), mine, own.get(), buffer, counts.data(),
+                   places.data(), all.get()),
+                  c.comm);
+  });
+}
+
+TEST_P(Collectives, Alltoall) {
+  repeat([](Case& c) {
+    const RandomType from(c.own);
+    const RandomType into(c.own);
+    const int count = c.alike.count() % 2000;
+    const Bytes sent = random_bytes(bytes_for(count_of(count * c.ranks), from), c.own);
+    const Bytes before = random_bytes(bytes_for(count_of(count * c.ranks), into), c.own);
+    const void* const send = c.coin() ? MPI_IN_PLACE : sent.data();
+    COMPARE_FORMS(before, c.way, Alltoall, alltoall, (send, count, from.get(), buffer, count, into.get()), c.comm);
+  });
+}
+
+/// counts[i][j] elements go from i to j; all ranks know all.
+std::vector<std::vector<int>> random_matrix(Case& c) {
+  std::vector<std::vector<int>> counts;
+  for (int i = 0; i < c.ranks; ++i) counts.push_back(c.alike.counts(c.ranks));
+  return counts;
+}
+
+TEST_P(Collectives, AlltoallvAndAlltoallw) {
+  repeat([](Case& c) {
+    const RandomType from(c.own);
+    const RandomType into(c.own);
+    const auto matrix = random_matrix(c);
+    const std::vector<int>& sends = matrix.at(count_of(c.rank));
+    std::vector<int> receives;
+    for (const std::vector<int>& row : matrix) receives.push_back(row.at(count_of(c.rank)));
+    std::vector<int> send_places = displacements_of(sends);
+    std::vector<int> recv_places = displacements_of(receives);
+    const Bytes sent = random_bytes(bytes_for(reach_of(sends), from), c.own);
+    const Bytes before = random_bytes(bytes_for(reach_of(receives), into), c.own);
+    COMPARE_FORMS(before, c.way, Alltoallv, alltoallv,
+                  (sent.data(), sends.data(), send_places.data(), from.get(), buffer, receives.data(),
+                   recv_places.data(), into.get()),
+                  c.comm);
+    if (c.ranks == 1) return;  // Open MPI 4.1 multiplies displacements in bytes by the extent there
+    for (int& place : send_places) place *= static_cast<int>(from.extent());
+    for (int& place : recv_places) place *= static_cast<int>(into.extent());
+    const std::vector<MPI_Datatype> send_types(sends.size(), from.get());
+    const std::vector<MPI_Datatype> recv_types(sends.size(), into.get());
+    COMPARE_FORMS(before, c.way, Alltoallw, alltoallw,
+                  (sent.data(), sends.data(), send_places.data(), send_types.data(), buffer, receives.data(),
+                   recv_places.data(), recv_types.data()),
+                  c.comm);
+  });
+}
+
+/// From MPI_BOTTOM, displacements are addresses.
+TEST_P(Collectives, AlltoallwFromBottom) {
+  Case c(comm_, 1);
+  std::vector<int> sent(count_of(c.ranks));
+  for (int& number : sent) number = c.own.number(0, 1000);
+  std::vector<MPI_Datatype> types(count_of(c.ranks));
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    MPI_Aint address = 0;
+    const int length = 1;
+    MPI_Get_address(&sent[i], &address);
+    ASSERT_EQ(MPI_Type_create_hindexed(1, &length, &address, MPI_INT, &types[i]), MPI_SUCCESS);
+    ASSERT_EQ(MPI_Type_commit(&types[i]), MPI_SUCCESS);
+  }
+  const std::vector<int> ones(types.size(), 1);
+  const std::vector<int> zeros(types.size(), 0);
+  std::vector<int> places;
+  for (int i = 0; i < c.ranks; ++i) places.push_back(i * static_cast<int>(sizeof(int)));
+  const std::vector<MPI_Datatype> ints(types.size(), MPI_INT);
+  const Bytes before(types.size() * sizeof(int));
+  COMPARE_FORMS(before, c.way, Alltoallw, alltoallw,
+                (MPI_BOTTOM, ones.data(), zeros.data(), types.data(), buffer, ones.data(), places.data(), ints.data()),
+                c.comm);
+  for (MPI_Datatype& type : types) MPI_Type_free(&type);
+}
+
+// Of ints, sums of which are exact in any order.
+TEST_P(Collectives, Reductions) {
+  repeat([](Case& c) {
+    const std::vector<MPI_Op> operations{MPI_SUM, MPI_MAX, MPI_BXOR, MPI_LAND};
+    const MPI_Op op = operations.at(count_of(c.alike.number(0, 3)));
+    const int count = c.alike.count();
+    const int root = c.root();
+    const Bytes mine = random_bytes(count_of(count) * sizeof(int), c.own);
+    const Bytes before = random_bytes(count_of(count) * sizeof(int), c.own);
+    const bool in_place = c.coin();
+    const void* const sent = in_place ? MPI_IN_PLACE : mine.data();
+    COMPARE_FORMS(before, c.way, Reduce, reduce,
+                  (in_place && c.rank == root ? MPI_IN_PLACE : mine.data(), buffer, count, MPI_INT, op, root), c.comm);
+    COMPARE_FORMS(before, c.way, Allreduce, allreduce, (sent, buffer, count, MPI_INT, op), c.comm);
+    COMPARE_FORMS(before, c.way, Scan, scan, (sent, buffer, count, MPI_INT, op), c.comm);
+    COMPARE_FORMS(before, c.way, Exscan, exscan, (sent, buffer, count, MPI_INT, op), c.comm);
+  });
+}
+
+TEST_P(Collectives, ReduceScatter) {
+  repeat([](Case& c) {
+    const std::vector<int> counts = c.alike.counts(c.ranks);
+    const int count = c.alike.count() % 3000;
+    const std::size_t all = std::max(reach_of(counts), count_of(count * c.ranks));
+    const Bytes mine = random_bytes(all * sizeof(int), c.own);
+    const Bytes before = random_bytes(all * sizeof(int), c.own);
+    const void* const sent = mine.data();
+    COMPARE_FORMS(before, c.way, Reduce_scatter, reduce_scatter, (sent, buffer, counts.data(), MPI_INT, MPI_SUM),
+                  c.comm);
+    COMPARE_FORMS(before, c.way, Reduce_scatter_block, reduce_scatter_block, (sent, buffer, count, MPI_INT, MPI_SUM),
+                  c.comm);
+  });
+}
+
+/// 2 x 2 matrices, whose product depends on the order.
+void multiply(void* in, void* inout, int* count, MPI_Datatype*) {
+  const auto* const left = static_cast<const unsigned*>(in);
+  auto* const right = static_cast<unsigned*>(inout);
+  for (int i = 0; i < *count; ++i) {
+    const unsigned* const a = left + 4 * i;
+    unsigned* const b = right + 4 * i;
+    const unsigned product[4] = {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2],
+                                 a[2] * b[1] + a[3] * b[3]};
+    std::copy(product, product + 4, b);
+  }
+}
+
+/// The program may free its operation and datatype as soon as the call has returned (MPI-4.1, 6.12).
+TEST_P(Collectives, OperationsOfTheUser) {
+  repeat([](Case& c) {
+    MPI_Datatype matrix = MPI_DATATYPE_NULL;
+    MPI_Op product = MPI_OP_NULL;
+    MPI_Type_contiguous(4, MPI_UNSIGNED, &matrix);
+    MPI_Type_commit(&matrix);
+    MPI_Op_create(multiply, 0, &product);
+    const int count = c.alike.number(0, 50);
+    const Bytes mine = random_bytes(count_of(count) * 4 * sizeof(unsigned), c.own);
+    const Bytes before = random_bytes(mine.size(), c.own);
+    COMPARE_FORMS(before, c.way, Allreduce, allreduce, (mine.data(), buffer, count, matrix, product), c.comm);
+    COMPARE_FORMS(before, c.way, Scan, scan, (mine.data(), buffer, count, matrix, product), c.comm);
+    Bytes expected = before;
+    Bytes got = before;
+    MPI_ITSELF(MPI_Allreduce)(mine.data(), expected.data(), count, matrix, product, c.comm);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(mine.data(), got.data(), count, matrix, product, c.comm, &request);
+    MPI_Op_free(&product);
+    MPI_Type_free(&matrix);
+    finish(request, c.way);
+    EXPECT_TRUE(got == expected) << "operation freed early";
+  });
+}
+
+/// The others start, and see that they are not complete before rank 0 has called, which waits for that.
+void meet(Case& c, MPI_Request& request, const std::function<void()>& begin) {
+  int told = 1;
+  if (c.rank == 0) {
+    for (int other = 1; other < c.ranks; ++other)
+      EXPECT_EQ(MPI_Recv(&told, 1, MPI_INT, other, 5, c.comm, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    begin();
+  } else {
+    begin();
+    int complete = 0;
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_EQ(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), MPI_SUCCESS);
+      EXPECT_EQ(complete, 0) << "before rank 0 has come";
+    }
+    EXPECT_EQ(MPI_Send(&told, 1, MPI_INT, 0, 5, c.comm), MPI_SUCCESS);
+  }
+  finish(request, c.way);
+}
+
+TEST_P(Collectives, Barrier) {
+  Case c(comm_, 1);
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_EQ(MPI_Barrier(c.comm), MPI_SUCCESS);
+  EXPECT_EQ(PMPI_Barrier(c.comm), MPI_SUCCESS);
+  meet(c, request, [&] { EXPECT_EQ(MPI_Ibarrier(c.comm, &request), MPI_SUCCESS); });
+  EXPECT_EQ(INIT_OF(Barrier)(c.comm, MPI_INFO_NULL, &request), MPI_SUCCESS);
+  for (int round = 0; round < 2; ++round) meet(c, request, [&] { EXPECT_EQ(MPI_Start(&request), MPI_SUCCESS); });
+  EXPECT_EQ(MPI_Request_free(&request), MPI_SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(Communicators, Collectives, testing::Range(0, 4));
+
+}  // namespace
+
+}  // namespace fab::test

@@ -1,0 +1,85 @@
+// Runs a collective in all its forms under the names that programs call, and compares with MPI itself.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
+
+#include "finishing.h"
+#include "mpi_itself.h"
+#include "random_call.h"
+
+#if MPI_VERSION >= 4
+#define INIT_OF(Name) MPI_##Name##_init
+#else
+#define INIT_OF(Name) MPIX_##Name##_init
+#endif
+
+namespace fab::test {
+
+/// What a buffer holds after MPI's own call shall be there after every form of the program's calls.
+class Forms {
+ public:
+  Forms(const Bytes& before, int way) : before_(before), way_(way) {}
+
+  template <class Itself>
+  void expect(Itself&& itself) {
+    expected_ = before_;
+    EXPECT_EQ(itself(expected_.data()), MPI_SUCCESS);
+  }
+  template <class Blocking>
+  void blocking(Blocking&& call) {
+    Bytes got = before_;
+    EXPECT_EQ(call(got.data()), MPI_SUCCESS);
+    EXPECT_TRUE(got == expected_) << "blocking";
+  }
+  template <class Start>
+  void non_blocking(Start&& start) {
+    Bytes got = before_;
+    MPI_Request request = MPI_REQUEST_NULL;
+    EXPECT_EQ(start(got.data(), &request), MPI_SUCCESS);
+    finish(request, way_);
+    EXPECT_EQ(request, MPI_REQUEST_NULL);
+    EXPECT_TRUE(got == expected_) << "non-blocking, completed by way " << way_;
+  }
+  template <class Init>
+  void persistent(Init&& init) {
+    Bytes got = before_;
+    MPI_Request request = MPI_REQUEST_NULL;
+    EXPECT_EQ(init(got.data(), &request), MPI_SUCCESS);
+    for (int round = 0; round < 2; ++round) {
+      std::copy(before_.begin(), before_.end(), got.begin());
+      EXPECT_EQ(MPI_Start(&request), MPI_SUCCESS);
+      finish(request, (way_ + round) % kWaysToFinish);
+      EXPECT_NE(request, MPI_REQUEST_NULL);
+      EXPECT_TRUE(got == expected_) << "persistent, round " << round;
+    }
+    EXPECT_EQ(MPI_Request_free(&request), MPI_SUCCESS);
+  }
+
+ private:
+  const Bytes& before_;
+  Bytes expected_;
+  int way_;
+};
+
+}  // namespace fab::test
+
+#define FAB_UNPACK(...) __VA_ARGS__
+
+// `arguments` are the call's but for the communicator, in parentheses, with `buffer` for the one that is compared.
+#define COMPARE_FORMS(before, way, Name, name, arguments, comm)                                                \
+  do {                                                                                                         \
+    SCOPED_TRACE(#Name);                                                                                       \
+    fab::test::Forms forms(before, way);                                                                       \
+    forms.expect([&](void* buffer) { return MPI_ITSELF(MPI_##Name)(FAB_UNPACK arguments, comm); });            \
+    forms.blocking([&](void* buffer) { return MPI_##Name(FAB_UNPACK arguments, comm); });                      \
+    forms.blocking([&](void* buffer) { return PMPI_##Name(FAB_UNPACK arguments, comm); });                     \
+    forms.non_blocking(                                                                                        \
+        [&](void* buffer, MPI_Request* request) { return MPI_I##name(FAB_UNPACK arguments, comm, request); }); \
+    forms.persistent([&](void* buffer, MPI_Request* request) {                                                 \
+      return INIT_OF(Name)(FAB_UNPACK arguments, comm, MPI_INFO_NULL, request);                                \
+    });                                                                                                        \
+  } while (false)
