@@ -1,0 +1,195 @@
+// The neighbourhood collectives under the drop-in library against MPI's own result, along each kind of topology.
+#include <functional>
+
+#include "forms.h"
+
+namespace fab::test {
+
+namespace {
+
+constexpr unsigned kRounds = 8;
+
+/// Edges of a random directed graph that all ranks draw alike: to[i] are the destinations of rank i.
+std::vector<std::vector<int>> random_edges(int ranks) {
+  Draw alike(17);
+  std::vector<std::vector<int>> to(static_cast<std::size_t>(ranks));
+  for (auto& destinations : to)
+    for (int other = 0; other < ranks; ++other)
+      if (alike.number(0, 2) > 0) destinations.push_back(other);
+  return to;
+}
+
+MPI_Comm make_grid(bool periodic, int dimensions, int ranks) {
+  std::vector<int> dims(static_cast<std::size_t>(dimensions), 0);
+  const std::vector<int> periods(dims.size(), periodic ? 1 : 0);
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Dims_create(ranks, dimensions, dims.data());
+  MPI_Cart_create(MPI_COMM_WORLD, dimensions, dims.data(), periods.data(), 0, &comm);
+  return comm;
+}
+
+/// Each rank with both of its neighbours on a ring, once each.
+MPI_Comm make_graph(int ranks) {
+  std::vector<int> index;
+  std::vector<int> edges;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int left = (rank + ranks - 1) % ranks;
+    const int right = (rank + 1) % ranks;
+    if (ranks > 1) edges.push_back(left);
+    if (right != left) edges.push_back(right);
+    index.push_back(static_cast<int>(edges.size()));
+  }
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Graph_create(MPI_COMM_WORLD, ranks, index.data(), edges.data(), 0, &comm);
+  return comm;
+}
+
+MPI_Comm make_distributed_graph(int rank, int ranks) {
+  const auto to = random_edges(ranks);
+  const std::vector<int>& destinations = to.at(static_cast<std::size_t>(rank));
+  std::vector<int> sources;
+  for (int other = 0; other < ranks; ++other)
+    for (const int destination : to.at(static_cast<std::size_t>(other)))
+      if (destination == rank) sources.push_back(other);
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
+                                 static_cast<int>(destinations.size()), destinations.data(), MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &comm);
+  return comm;
+}
+
+class Neighbors : public testing::TestWithParam<int> {
+ protected:
+  Neighbors() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    switch (GetParam()) {
+      case 0:
+        comm_ = make_grid(false, 1, ranks_);
+        break;
+      case 1:
+        comm_ = make_grid(true, 2, ranks_);
+        break;
+      case 2:
+        comm_ = make_grid(false, 3, ranks_);
+        break;
+      case 3:
+        comm_ = make_graph(ranks_);
+        break;
+      default:
+        comm_ = make_distributed_graph(rank_, ranks_);
+    }
+    count_blocks();
+  }
+  ~Neighbors() override { MPI_Comm_free(&comm_); }
+
+  void count_blocks() {
+    int kind = MPI_UNDEFINED;
+    int weighted = 0;
+    MPI_Topo_test(comm_, &kind);
+    if (kind == MPI_CART) MPI_Cartdim_get(comm_, &sources_);
+    if (kind == MPI_CART) sources_ *= 2;
+    if (kind == MPI_GRAPH) MPI_Graph_neighbors_count(comm_, rank_, &sources_);
+    destinations_ = sources_;
+    if (kind == MPI_DIST_GRAPH) MPI_Dist_graph_neighbors_count(comm_, &sources_, &destinations_, &weighted);
+  }
+
+  void repeat(const std::function<void(Draw& alike, Draw& own)>& body) const {
+    for (unsigned round = 0; round < kRounds; ++round) {
+      SCOPED_TRACE(round);
+      Draw alike(round + 1);
+      Draw own(1000 * (round + 1) + static_cast<unsigned>(rank_));
+      body(alike, own);
+    }
+  }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int ranks_ = 1;
+  int sources_ = 0;
+  int destinations_ = 0;
+};
+
+std::size_t size_of(int count) { return static_cast<std::size_t>(count); }
+Bytes bytes_for(int elements, const RandomType& type, Draw& draw) {
+  return random_bytes((size_of(elements) + 1) * type.extent(), draw);
+}
+
+TEST_P(Neighbors, Alltoall) {
+  repeat([this](Draw& alike, Draw& own) {
+    const RandomType from(own);
+    const RandomType into(own);
+    const int count = alike.count();
+    const Bytes sent = bytes_for(count * destinations_, from, own);
+    const Bytes before = bytes_for(count * sources_, into, own);
+    COMPARE_FORMS(before, alike.number(0, kWaysToFinish - 1), Neighbor_alltoall, neighbor_alltoall,
+                  (sent.data(), count, from.get(), buffer, count, into.get()), comm_);
+  });
+}
+
+TEST_P(Neighbors, Allgather) {
+  repeat([this](Draw& alike, Draw& own) {
+    const RandomType from(own);
+    const RandomType into(own);
+    const int count = alike.count();
+    const Bytes sent = bytes_for(count, from, own);
+    const Bytes before = bytes_for(count * sources_, into, own);
+    COMPARE_FORMS(before, alike.number(0, kWaysToFinish - 1), Neighbor_allgather, neighbor_allgather,
+                  (sent.data(), count, from.get(), buffer, count, into.get()), comm_);
+  });
+}
+
+/// Blocks of `count` elements each, in the opposite order and with gaps.
+struct Places {
+  Places(int blocks, int count) {
+    for (int i = 0; i < blocks; ++i) {
+      counts.push_back(count);
+      displacements.push_back((blocks - 1 - i) * (count + 1));
+    }
+    elements = blocks * (count + 1);
+  }
+  std::vector<int> counts;
+  std::vector<int> displacements;
+  int elements;
+};
+
+std::vector<MPI_Aint> in_bytes(const Places& places, const RandomType& type) {
+  std::vector<MPI_Aint> all;
+  for (const int place : places.displacements) all.push_back(place * static_cast<MPI_Aint>(type.extent()));
+  return all;
+}
+
+TEST_P(Neighbors, AllgathervAlltoallvAlltoallw) {
+  repeat([this](Draw& alike, Draw& own) {
+    const RandomType from(own);
+    const RandomType into(own);
+    const int count = alike.number(0, 600);
+    const int way = alike.number(0, kWaysToFinish - 1);
+    const Places sends(destinations_, count);
+    const Places receives(sources_, count);
+    const Bytes sent = bytes_for(sends.elements + count, from, own);
+    const Bytes before = bytes_for(receives.elements, into, own);
+    COMPARE_FORMS(
+        before, way, Neighbor_allgatherv, neighbor_allgatherv,
+        (sent.data(), count, from.get(), buffer, receives.counts.data(), receives.displacements.data(), into.get()),
+        comm_);
+    COMPARE_FORMS(before, way, Neighbor_alltoallv, neighbor_alltoallv,
+                  (sent.data(), sends.counts.data(), sends.displacements.data(), from.get(), buffer,
+                   receives.counts.data(), receives.displacements.data(), into.get()),
+                  comm_);
+    const std::vector<MPI_Datatype> send_types(sends.counts.size(), from.get());
+    const std::vector<MPI_Datatype> recv_types(receives.counts.size(), into.get());
+    const std::vector<MPI_Aint> send_places = in_bytes(sends, from);
+    const std::vector<MPI_Aint> recv_places = in_bytes(receives, into);
+    COMPARE_FORMS(before, way, Neighbor_alltoallw, neighbor_alltoallw,
+                  (sent.data(), sends.counts.data(), send_places.data(), send_types.data(), buffer,
+                   receives.counts.data(), recv_places.data(), recv_types.data()),
+                  comm_);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Topologies, Neighbors, testing::Range(0, 5));
+
+}  // namespace
+
+}  // namespace fab::test
