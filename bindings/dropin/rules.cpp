@@ -1,9 +1,65 @@
 #include "bindings/dropin/rules.h"
 
+#include <algorithm>
+#include <array>
+#include <limits>
+
 namespace fab::dropin {
 
+namespace {
+
+/// Collectives were measured with as many ranks. All ranks of a larger communicator would be peers of one another.
+constexpr int kMostRanks = 8;
+
+enum class Where : unsigned char { node, network };
+enum class Forms : unsigned char { blocking, all };
+
+/// Calls at which MPI was faster, by more than the spread of the measurement.
+struct Loss {
+  Function function;
+  Where where;
+  Forms forms;
+  std::size_t least_bytes;
+  std::size_t most_bytes;
+};
+
+constexpr std::size_t kKiB = 1024;
+constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max() - 1;  // kUnknownBytes is no size
+
+// Short messages that go one way: the call times how fast one rank can send to the next one. Long ones in chains: a
+// network between nodes might show another picture than the loopback interface on which they were measured.
+constexpr auto kLosses = std::to_array<Loss>({
+    {Function::scan, Where::node, Forms::blocking, 0, 511},
+    {Function::exscan, Where::node, Forms::blocking, 0, 511},
+    {Function::scan, Where::network, Forms::blocking, 0, 16 * kKiB},
+    {Function::exscan, Where::network, Forms::blocking, 0, 16 * kKiB},
+    {Function::scan, Where::network, Forms::all, 256 * kKiB, kAnySize},
+    {Function::exscan, Where::network, Forms::all, 256 * kKiB, kAnySize},
+    {Function::reduce, Where::node, Forms::blocking, 4 * kKiB, 16 * kKiB},
+    {Function::reduce, Where::node, Forms::blocking, 256 * kKiB, kAnySize},
+    {Function::reduce, Where::network, Forms::blocking, 256 * kKiB, kAnySize},
+    {Function::scatter, Where::node, Forms::all, 4 * kKiB, 16 * kKiB},
+    {Function::scatter, Where::node, Forms::all, 256 * kKiB, kAnySize},
+    {Function::gather, Where::node, Forms::blocking, 16 * kKiB, 64 * kKiB},
+    {Function::bcast, Where::network, Forms::all, 256 * kKiB, kAnySize},
+    {Function::allgather, Where::network, Forms::all, 256 * kKiB, kAnySize},
+    {Function::alltoall, Where::network, Forms::all, 256 * kKiB, kAnySize},
+});
+
+bool covers(const Loss& loss, const Situation& situation, std::size_t bytes) noexcept {
+  const Where where = situation.one_node ? Where::node : Where::network;
+  return loss.function == situation.function && loss.where == where &&
+         (loss.forms == Forms::all || situation.form == Form::blocking) && bytes >= loss.least_bytes &&
+         bytes <= loss.most_bytes;
+}
+
+}  // namespace
+
 bool pays(const Situation& situation, const Shape& shape) noexcept {
-  return situation.ranks > 1 && !shape.user_operation;
+  if (situation.ranks < 2 || shape.user_operation) return false;
+  if (needs_topology(situation.function)) return true;
+  return situation.ranks <= kMostRanks &&
+         std::ranges::none_of(kLosses, [&](const Loss& loss) { return covers(loss, situation, shape.bytes); });
 }
 
 }  // namespace fab::dropin
