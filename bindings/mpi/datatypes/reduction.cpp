@@ -90,7 +90,7 @@ Reducer reducer_of(MPI_Op op, MPI_Datatype type) {
   if (op == MPI_OP_NULL) throw BadArgument(MPI_ERR_OP, "op is MPI_OP_NULL");
   if (op == MPI_REPLACE || op == MPI_NO_OP)
     throw BadArgument(MPI_ERR_OP, fmt::format("op is {}, which is for one-sided communication only",
-                                          op == MPI_REPLACE ? "MPI_REPLACE" : "MPI_NO_OP"));
+                                              op == MPI_REPLACE ? "MPI_REPLACE" : "MPI_NO_OP"));
   if (type == MPI_DATATYPE_NULL) throw BadArgument(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
   const NamedOp* const named = find_predefined(op);
   return named != nullptr ? predefined(*named, type) : of_user(op, type);

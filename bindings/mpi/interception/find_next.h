@@ -2,31 +2,27 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <mpi.h>
 
 #include <string>
 
 #include "bindings/mpi/base/failure.h"
-#include "bindings/mpi/interception/next.h"
 
 namespace fab::mpi {
 
 /// A handle of the MPI library for dlsym while this lives; fab keeps the library loaded.
 class Library {
  public:
-  Library() noexcept : handle_(open_mpi_library()) {}
-  ~Library() {
-    if (handle_ != nullptr) ::dlclose(handle_);
-  }
+  Library() noexcept;
+  ~Library();
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
   /// Null if it is not there.
-  [[nodiscard]] void* find(const std::string& name) const noexcept {
-    return handle_ == nullptr ? nullptr : ::dlsym(handle_, name.c_str());
-  }
+  [[nodiscard]] void* find(const std::string& name) const noexcept;
 
  private:
-  void* handle_;
+  void* handle_ = nullptr;
 };
 
 /// Stands where there is no definition.

@@ -1,12 +1,11 @@
 #include "bindings/mpi/interception/mpi_progress.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
 
 #include <utility>
 
 #include "bindings/mpi/base/failure.h"
-#include "bindings/mpi/interception/next.h"
+#include "bindings/mpi/interception/find_next.h"
 
 namespace fab::mpi {
 
@@ -16,13 +15,7 @@ using Change = int (*)(int (*)());
 
 /// Open MPI's functions that add to, and take from, its list. They are not in its manual, but in every version since
 /// its first; its own MPI-IO uses them for the same.
-Change find_change(const char* name) noexcept {
-  void* const library = open_mpi_library();
-  if (library == nullptr) return nullptr;
-  const auto found = reinterpret_cast<Change>(::dlsym(library, name));
-  ::dlclose(library);
-  return found;
-}
+Change find_change(const char* name) noexcept { return reinterpret_cast<Change>(Library().find(name)); }
 
 ProgressFunction joined = nullptr;
 

@@ -1,7 +1,5 @@
 #include "bindings/mpi/interception/next.h"
 
-#include <dlfcn.h>
-
 #include <string>
 
 #include "bindings/mpi/interception/find_next.h"
@@ -19,14 +17,6 @@ Next find_all(const std::string& prefix) {
 }
 
 }  // namespace
-
-// It is in the object of a function that no other object defines.
-void* open_mpi_library() noexcept {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<void*>(&PMPI_Get_library_version), &info) == 0 || info.dli_fname == nullptr)
-    return nullptr;
-  return ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-}
 
 const Next next_mpi = find_all("MPI_");
 const Next next_pmpi = find_all("PMPI_");
