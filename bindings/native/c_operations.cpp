@@ -157,7 +157,7 @@ auto in_form(const Communicator& communicator, const fab_operation& operation, F
   const Layout block = Layout::contiguous(operation.count * bytes);
   if (operation.name == FAB_OP_CART_SHIFT_XCHG) {
     auto call = call_of<detail::ShiftCall>(operation, &block);
-    call.shift = {operation.dimension, operation.displacement};
+    call.shift = {Dimension{operation.dimension}, operation.displacement};
     return form(communicator, call);
   }
   if (combines(operation.name)) {

@@ -14,6 +14,10 @@ namespace fab {
 /// The number of a process within a communicator, from 0.
 using Rank = int;
 
+/// The number of a dimension of a grid, from 0: fab::Dimension{0}. It has a type of its own so that no call takes it
+/// for a rank or a displacement.
+enum class Dimension : int {};
+
 /// One directed edge, seen from one of its ends. Both ends carry the same slot: a block that leaves rank i on an edge
 /// {peer j, slot s} arrives at rank j on its edge {peer i, slot s}. Slots are unique among the edges from one rank to
 /// another rank.
@@ -42,8 +46,8 @@ class Cartesian {
 
   [[nodiscard]] int dimensions() const noexcept { return static_cast<int>(dims_.size()); }
   [[nodiscard]] std::span<const int> dims() const noexcept { return dims_; }
-  /// Throws Error(invalid_argument) unless 0 <= dimension < dimensions().
-  [[nodiscard]] bool periodic(int dimension) const;
+  /// Throws Error(invalid_argument) unless `dimension` is 0 to dimensions() - 1.
+  [[nodiscard]] bool periodic(Dimension dimension) const;
   [[nodiscard]] int size() const noexcept { return size_; }
 
   /// The coordinates of a rank. Throws Error(invalid_rank) unless 0 <= rank < size().
@@ -58,7 +62,7 @@ class Cartesian {
   };
   /// The ranks that `rank` receives from and sends to if blocks move by `displacement` (any integer) along `dimension`;
   /// none where that leaves a non-periodic dimension. Throws Error(invalid_argument) for a dimension out of range.
-  [[nodiscard]] Shift shift(Rank rank, int dimension, int displacement) const;
+  [[nodiscard]] Shift shift(Rank rank, Dimension dimension, int displacement) const;
 
   /// Per dimension the neighbour at +1, then the one at -1. Directions that leave a non-periodic dimension are omitted
   /// (Topological Collectives for MPI-2, 2.2). A block that leaves in direction +d arrives in the receiver's -d block,

@@ -43,7 +43,7 @@ struct Root {
 
 /// The dimension of a Cartesian communicator along which blocks are shifted, and by how many places.
 struct Shift {
-  int dimension = 0;
+  Dimension dimension{};
   int displacement = 0;  ///< any integer; periodic dimensions wrap
 };
 
