@@ -78,7 +78,8 @@ std::span<std::byte> room_at(void* data, std::size_t bytes) {
 
 }  // namespace
 
-// Functions of C linkage are the same in whatever namespace they are declared.
+// Functions of C linkage are the same in every namespace, but FAB_API of their declarations does not come along.
+#pragma GCC visibility push(default)
 extern "C" {
 
 fab_error fab_wait(fab_request* request, fab_message* message) { return end(request, nullptr, message, wait_for_end); }
@@ -185,5 +186,6 @@ fab_error fab_iprobe(const fab_comm* comm, int rank, int tag, int* found, fab_me
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace fab::c
