@@ -395,7 +395,7 @@ void ReceiveOperation::sender_gave_up() {
   correspondent_->peer->provider->cancel(payload_);
 }
 
-// Who waits for anybody waits for all that it knows.
+// A receive from any rank waits for all ranks that it knows.
 void ReceiveOperation::visit_peers(const PeerVisitor& visit) const {
   if (correspondent_ != nullptr) {
     if (correspondent_->peer != nullptr) visit(*correspondent_->peer);
