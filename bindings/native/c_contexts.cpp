@@ -47,7 +47,8 @@ fab_error keep_failure(Errc code, const char* message) noexcept {
   return static_cast<fab_error>(code);
 }
 
-// Functions of C linkage are the same in whatever namespace they are declared.
+// Functions of C linkage are the same in every namespace, but FAB_API of their declarations does not come along.
+#pragma GCC visibility push(default)
 extern "C" {
 
 const char* fab_last_error() { return last_error().c_str(); }
@@ -148,5 +149,6 @@ fab_error fab_buffer_free(void* memory) {
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace fab::c

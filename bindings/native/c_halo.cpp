@@ -42,7 +42,8 @@ HaloExchange& exchange_of(fab_halo* halo) { return given(halo, "halo").exchange;
 
 }  // namespace
 
-// Functions of C linkage are the same in whatever namespace they are declared.
+// Functions of C linkage are the same in every namespace, but FAB_API of their declarations does not come along.
+#pragma GCC visibility push(default)
 extern "C" {
 
 fab_error fab_halo_make(const fab_comm* comm, const fab_halo_options* options, fab_halo** made) {
@@ -105,5 +106,6 @@ fab_error fab_halo_flip(fab_halo* halo) {
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace fab::c

@@ -69,7 +69,7 @@ void put(fab_request* memory, Request&& request);
 void check_idle(const fab_request* memory);
 
 inline void tell(fab_message* message, const MessageInfo& info) noexcept {
-  if (message != nullptr) *message = {info.source, info.tag, info.bytes};
+  if (message != nullptr) *message = {info.source, static_cast<int>(info.tag), info.bytes};
 }
 
 }  // namespace fab::c

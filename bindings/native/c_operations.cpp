@@ -157,7 +157,7 @@ auto in_form(const Communicator& communicator, const fab_operation& operation, F
   const Layout block = Layout::contiguous(operation.count * bytes);
   if (operation.name == FAB_OP_CART_SHIFT_XCHG) {
     auto call = call_of<detail::ShiftCall>(operation, &block);
-    call.shift = {operation.dimension, operation.displacement};
+    call.shift = {Dimension{operation.dimension}, operation.displacement};
     return form(communicator, call);
   }
   if (combines(operation.name)) {
@@ -191,7 +191,8 @@ auto in_form(const fab_comm* comm, const fab_operation& operation, Order order, 
 
 }  // namespace
 
-// Functions of C linkage are the same in whatever namespace they are declared.
+// Functions of C linkage are the same in every namespace, but FAB_API of their declarations does not come along.
+#pragma GCC visibility push(default)
 extern "C" {
 
 fab_error fab_perform(const fab_comm* comm, fab_operation operation) {
@@ -220,5 +221,6 @@ fab_error fab_make_persistent(const fab_comm* comm, fab_operation operation, fab
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace fab::c

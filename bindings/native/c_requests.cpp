@@ -9,7 +9,7 @@
 namespace fab::c {
 
 static_assert(sizeof(Request) <= sizeof(fab_request::state) && alignof(Request) <= alignof(std::uint64_t));
-static_assert(FAB_ANY_SOURCE == kAnySource && FAB_ANY_TAG == kAnyTag && FAB_NO_RANK == kNoRank);
+static_assert(FAB_ANY_SOURCE == kAnySource && Tag{FAB_ANY_TAG} == kAnyTag && FAB_NO_RANK == kNoRank);
 
 Request* request_in(fab_request& memory) noexcept {
   return memory.active == nullptr ? nullptr : std::launder(reinterpret_cast<Request*>(memory.state));
@@ -78,7 +78,8 @@ std::span<std::byte> room_at(void* data, std::size_t bytes) {
 
 }  // namespace
 
-// Functions of C linkage are the same in whatever namespace they are declared.
+// Functions of C linkage are the same in every namespace, but FAB_API of their declarations does not come along.
+#pragma GCC visibility push(default)
 extern "C" {
 
 fab_error fab_wait(fab_request* request, fab_message* message) { return end(request, nullptr, message, wait_for_end); }
@@ -148,42 +149,43 @@ fab_error fab_exchange_wait_source(fab_exchange* exchange, size_t source) {
 void fab_exchange_free(fab_exchange* exchange) { delete exchange; }
 
 fab_error fab_send(const fab_comm* comm, const void* data, size_t bytes, int rank, int tag) {
-  return guarded([&] { send(given(comm, "comm").communicator, bytes_at(data, bytes), {rank, tag}); });
+  return guarded([&] { send(given(comm, "comm").communicator, bytes_at(data, bytes), {rank, Tag{tag}}); });
 }
 
 fab_error fab_recv(const fab_comm* comm, void* data, size_t bytes, int rank, int tag, fab_message* message) {
   return guarded([&] {
-    tell(message, recv(given(comm, "comm").communicator, room_at(data, bytes), Source{rank, tag}));
+    tell(message, recv(given(comm, "comm").communicator, room_at(data, bytes), Source{rank, Tag{tag}}));
   });
 }
 
 fab_error fab_isend(const fab_comm* comm, const void* data, size_t bytes, int rank, int tag, fab_request* request) {
   return guarded([&] {
     check_idle(request);
-    put(request, isend(given(comm, "comm").communicator, bytes_at(data, bytes), {rank, tag}));
+    put(request, isend(given(comm, "comm").communicator, bytes_at(data, bytes), {rank, Tag{tag}}));
   });
 }
 
 fab_error fab_irecv(const fab_comm* comm, void* data, size_t bytes, int rank, int tag, fab_request* request) {
   return guarded([&] {
     check_idle(request);
-    put(request, irecv(given(comm, "comm").communicator, room_at(data, bytes), Source{rank, tag}));
+    put(request, irecv(given(comm, "comm").communicator, room_at(data, bytes), Source{rank, Tag{tag}}));
   });
 }
 
 fab_error fab_probe(const fab_comm* comm, int rank, int tag, fab_message* message) {
-  return guarded([&] { tell(message, probe(given(comm, "comm").communicator, {rank, tag})); });
+  return guarded([&] { tell(message, probe(given(comm, "comm").communicator, {rank, Tag{tag}})); });
 }
 
 fab_error fab_iprobe(const fab_comm* comm, int rank, int tag, int* found, fab_message* message) {
   return guarded([&] {
     int& there = given(found, "found");
-    const std::optional<MessageInfo> info = iprobe(given(comm, "comm").communicator, {rank, tag});
+    const std::optional<MessageInfo> info = iprobe(given(comm, "comm").communicator, {rank, Tag{tag}});
     there = info ? 1 : 0;
     if (info) tell(message, *info);
   });
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace fab::c

@@ -13,7 +13,7 @@ void Completions::when_done(Request request, Callback callback) {
   entries_.push_back({std::move(request), std::move(callback)});
 }
 
-// One test makes progress for all. Whatever ends after the descriptor was read makes it readable again.
+// One test makes progress for all. An operation that ends after the descriptor was read makes it readable again.
 std::size_t Completions::run_ready() {
   context_.clear_events();
   const auto left = std::ranges::find_if_not(entries_, &Request::done, &Entry::request);

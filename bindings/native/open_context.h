@@ -4,12 +4,13 @@
 #include <memory>
 
 #include "core/context.h"
+#include "fab/api.h"
 
 namespace fab {
 
-/// From the environment and the launcher. Throws what Context::open throws.
-[[nodiscard]] std::shared_ptr<core::Context> open_context();
+/// From the environment and the launcher. Throws what Context::open throws. The MPI binding calls it, too.
+[[nodiscard]] FAB_API std::shared_ptr<core::Context> open_context();
 /// With a given configuration and store (several ranks in one process).
-[[nodiscard]] std::shared_ptr<core::Context> open_context(const Config& config, std::unique_ptr<Store> store);
+[[nodiscard]] FAB_API std::shared_ptr<core::Context> open_context(const Config& config, std::unique_ptr<Store> store);
 
 }  // namespace fab

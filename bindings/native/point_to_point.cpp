@@ -26,12 +26,12 @@ void check_rank(const Communicator& communicator, Rank rank, const char* call, c
 void check_tag(Tag tag, Tag least, const char* call, const char* argument) {
   if (tag < least)
     throw Error(Errc::invalid_argument, fmt::format("{}: {}.tag is {}; valid are 0 to 2147483647{}", call, argument,
-                                                    tag, least < 0 ? " and kAnyTag" : ""));
+                                                    static_cast<int>(tag), least == kAnyTag ? " and kAnyTag" : ""));
 }
 
 /// Returns whether there is anything to do.
 bool check(const Communicator& communicator, Destination to, const char* call) {
-  check_tag(to.tag, 0, call, "to");
+  check_tag(to.tag, Tag{0}, call, "to");
   if (to.rank == kNoRank) return false;
   check_rank(communicator, to.rank, call, "to");
   return true;

@@ -16,7 +16,7 @@ auto prepared(const Communicator& /*communicator*/, const ShiftCall& call, Use&&
   return use(PreparedShift{{call.send, call.recv},
                            {.send = view,
                             .recv = view,
-                            .dimension = call.shift.dimension,
+                            .dimension = static_cast<int>(call.shift.dimension),
                             .displacement = call.shift.displacement,
                             .in_place = call.in_place}});
 }

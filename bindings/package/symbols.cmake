@@ -1,4 +1,6 @@
-# The symbols of libfab.so. Those of libfab.symbols, one a line as c++filt writes it, have the version FAB_1: they are the
+# What the libraries export: the names in libfab.symbols and libfab_mpi.symbols, which checks.symbols compares with them.
+#
+# libfab.so: those of libfab.symbols, one a line as c++filt writes it, have the version FAB_1: they are the
 # binary interface. All others of fab's are for libfab_mpi, the tools and the tests of the same build, and their version
 # says so: they cannot be hidden, because all libraries of a process share one core. Everything else is local.
 set(symbol_list ${CMAKE_CURRENT_LIST_DIR}/libfab.symbols)
@@ -20,3 +22,21 @@ file(CONFIGURE OUTPUT ${version_script} CONTENT "${script}" @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${symbol_list})
 target_link_options(fab PRIVATE LINKER:--version-script=${version_script})
 set_target_properties(fab PROPERTIES LINK_DEPENDS ${version_script})
+
+# libfab_mpi.so and libfab_dropin.so: C and Fortran names alone. They have no version, as MPI's have none: which definition of a name a process
+# reaches is decided by the order of libraries only (bindings/mpi/interception). A name that fits and is not listed is
+# exported, and checks.symbols tells of it.
+if(FAB_MPI)
+  set(mpi_version_script ${CMAKE_CURRENT_BINARY_DIR}/libfab_mpi.map)
+  file(CONFIGURE OUTPUT ${mpi_version_script} CONTENT "{
+  global:
+    MPI_*; PMPI_*; MPIX_*; PMPIX_*; mpi_*; pmpi_*; NBC_*; nbc_*; fab_*;
+  local:
+    *;
+};
+")
+  foreach(library fab_mpi fab_dropin)
+    target_link_options(${library} PRIVATE LINKER:--version-script=${mpi_version_script})
+    set_target_properties(${library} PROPERTIES LINK_DEPENDS ${mpi_version_script})
+  endforeach()
+endif()

@@ -211,7 +211,7 @@ int run_statistics(bool json) {
   return EXIT_SUCCESS;
 }
 
-/// Without their values: nothing is read, so that it prints them whatever the environment says.
+/// Without their values: nothing is read, so that it prints them in every environment.
 int run_variables(bool json) {
   ordered_json rows = ordered_json::array();
   for (const fab::ConfigRow& row : fab::config_rows())

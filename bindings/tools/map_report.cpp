@@ -136,7 +136,7 @@ nlohmann::ordered_json to_json(const MapReport& report) {
     rows.push_back(std::move(entry));
   }
   std::vector<bool> periodic;
-  for (int d = 0; d < report.grid.dimensions(); ++d) periodic.push_back(report.grid.periodic(d));
+  for (int d = 0; d < report.grid.dimensions(); ++d) periodic.push_back(report.grid.periodic(fab::Dimension{d}));
   return {{"dims", report.grid.dims()}, {"periodic", periodic}, {"nodes", report.nodes}, {"mappings", rows}};
 }
 

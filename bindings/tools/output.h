@@ -9,7 +9,7 @@
 namespace fab::tools {
 
 /// The first thing in main(): a standard output that cannot be written (a full disk, a closed descriptor) ends the
-/// process with a message and exit status 1, whatever it would have been.
+/// process with a message and exit status 1 instead of its own.
 inline void check_output_at_exit() {
   std::atexit([] {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;

@@ -1,5 +1,5 @@
 // Broadcast along a binary tree. Rank counts: any. Relative rank i receives from (i - 1) / 2, then sends to 2i + 1 and
-// 2i + 2; floor(log2 P) steps. Every rank has at most three peers, whatever the size of the job. Segments follow each
+// 2i + 2; floor(log2 P) steps. Every rank has at most three peers, in jobs of all sizes. Segments follow each
 // other down the tree.
 #include "collectives/tree.h"
 

@@ -12,7 +12,7 @@ std::optional<Rank> neighbor(const Cartesian& grid, std::vector<int> coordinates
   for (std::size_t d = 0; d < coordinates.size(); ++d) {
     coordinates[d] += side[d];
     const bool inside = coordinates[d] >= 0 && coordinates[d] < grid.dims()[d];
-    if (!inside && !grid.periodic(static_cast<int>(d))) return std::nullopt;
+    if (!inside && !grid.periodic(static_cast<Dimension>(d))) return std::nullopt;
   }
   return grid.rank_at(coordinates);
 }

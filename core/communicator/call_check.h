@@ -14,7 +14,7 @@
 namespace fab::core {
 
 /// Two comparisons. Before a call: a dissemination in which each message holds what its sender has seen, a call and one
-/// that differs from it if there is one. So every rank learns of a difference, whatever the calls are and whichever
+/// that differs from it if there is one. So every rank learns of a difference, for all calls and whichever
 /// ranks they connect. After a call, when each rank has done its part: a dissemination of whether one of them has found
 /// that the ends of an edge disagree, which its receiver alone can see. A rank that has found it does not wait for the
 /// others. Guarded by the engine's lock.

@@ -175,8 +175,8 @@ Run& Communicator::make_persistent(Schedule schedule, std::span<std::byte* const
 }
 
 // Providers connect with the first message, which takes some of them seconds. So a message without bytes goes along
-// each edge to another node, unless memory is told along it anyway. Nobody waits for them, or cares how they end. Where
-// a peer refuses the exchange they do not come.
+// each edge to another node, unless memory is told along it anyway. No caller waits for them, or learns how they end.
+// Where a peer refuses the exchange they do not come.
 void Communicator::make_contact(const Plan& plan, std::uint64_t number) {
   const Schedule& schedule = plan.schedule();
   std::set<std::pair<OperationKind, Rank>> edges;

@@ -111,7 +111,7 @@ class Communicator final : public Membership {
   /// The exception on its way says that the same call may be made later.
   bool call_again_ FAB_GUARDED_BY(engine_lock) = false;
   std::uint64_t calls_ FAB_GUARDED_BY(engine_lock) = 0;  ///< counted where they are compared
-  RefusedCalls refused_ FAB_GUARDED_BY(engine_lock);     ///< until there is an id; somebody has to drive meanwhile
+  RefusedCalls refused_ FAB_GUARDED_BY(engine_lock);     ///< until there is an id; a thread has to drive meanwhile
   bool compares_calls_;
   std::unique_ptr<CallCheck> call_check_ FAB_GUARDED_BY(engine_lock);  ///< from the first call on that is compared
   CallShape shape_ FAB_GUARDED_BY(engine_lock);

@@ -15,11 +15,11 @@ namespace fab::core {
 
 namespace {
 
-/// Connections that nobody has accepted. The kernel takes fewer where it is told so.
+/// Connections that this rank has not accepted. The kernel takes fewer where it is told so.
 constexpr int kBacklog = 4096;
-/// Lines that stay connected although nobody waits for their peers.
+/// Lines that stay connected although no operation waits for their peers.
 constexpr std::size_t kMostIdle = 32;
-/// Without anybody who waits, probes end.
+/// Without an operation that waits, probes end after this time.
 constexpr auto kKeptUnwanted = std::chrono::seconds(2);
 
 /// What a rank tells its clients.
@@ -267,7 +267,7 @@ void Lifelines::take_record(Lifeline& line) {
   if (record.kind == Record::kGivenUp) update(line.given_up, {record.communicator, record.rank});
 }
 
-// Nothing is sent on lines that nobody needs, and only some of them stay.
+// Nothing is sent on lines that no operation needs, and only some of them stay.
 void Lifelines::rest(Time now) {
   std::size_t idle = 0;
   for (Lifeline& line : lines_) {
@@ -303,7 +303,7 @@ void Lifelines::tell_all(int client) const noexcept {
   for (const GivenUp& what : given_up_) send_record(client, {Record::kGivenUp, what.failed_rank, what.communicator});
 }
 
-// Whoever sleeps on the port would be woken again and again by those that cannot be accepted.
+// A thread that sleeps on the port would be woken again and again by those that cannot be accepted.
 int Lifelines::accept() {
   const int client = ::accept4(port_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
   can_accept_ = client >= 0 || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;

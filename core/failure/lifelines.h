@@ -1,9 +1,9 @@
 // What tells that a peer's process, or its machine, has ended, without any help of its program: a connection that only
 // kernels look after.
 //
-// Each rank listens on a TCP port of the interface that its messages use, and nobody need accept: the kernel does. When
-// the process ends its kernel resets the connections, whatever state they are in, and a machine that is gone fails
-// their keep-alive probes. A process that computes, or is stopped, has a kernel that answers.
+// Each rank listens on a TCP port of the interface that its messages use, and no process need accept: the kernel does.
+// When the process ends its kernel resets the connections, in every state, and a machine that is gone fails their
+// keep-alive probes. A process that computes, or is stopped, has a kernel that answers.
 #pragma once
 
 #include <poll.h>
@@ -50,7 +50,7 @@ struct Lifeline {
   bool said_closed = false;
   int fd = -1;
   Time since{};                     ///< it is connecting, or failing to
-  Time wanted{};                    ///< the last time that somebody waited for the peer
+  Time wanted{};                    ///< the last time that an operation waited for the peer
   Time ended{};                     ///< when that was seen
   Rank told = kNoRank;              ///< a rank that the peer has lost
   std::vector<GivenUp> given_up{};  ///< by the peer
@@ -86,11 +86,11 @@ class Lifelines {
   /// Null if the peer has none. It lives as long as this.
   [[nodiscard]] Lifeline* meet(Rank rank, std::string_view address, Time now);
 
-  /// Somebody waits for this peer.
+  /// An operation waits for this peer.
   void want(Lifeline& line, Time now);
   /// Looks at all lines, and at the own port.
   void poll(Time now);
-  /// That a peer was lost: to whoever has a line to this rank, now or later.
+  /// That a peer was lost: to every rank that has a line to this one, now or later.
   void tell(Rank lost);
   /// The same of what this rank has given up, or goes on with.
   void tell(const GivenUp& what);
@@ -100,11 +100,11 @@ class Lifelines {
     for (Lifeline& line : lines_)
       if (line.state == Lifeline::State::ended) visit(line);
   }
-  /// Becomes readable when somebody wants to be told; -1 while there is nothing to tell.
+  /// Becomes readable when a peer wants to be told; -1 while there is nothing to tell.
   [[nodiscard]] int port() const noexcept {
     return lost_.empty() || !can_accept_ || clients_.size() >= kMostClients ? -1 : port_;
   }
-  /// Tells everybody that this rank has closed fab, and ends.
+  /// Tells all peers that this rank has closed fab, and ends.
   void close();
   /// In a child of fork(): ends without a word, so that the lines tell of the parent's end.
   void leave_to_parent() noexcept;

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr auto kLookPeriod = milliseconds(50);
 // The others are for FAB_EXIT_TIMEOUT=1, and change with it.
-/// Without any event, before somebody's peers are looked at.
+/// Without any event, before the peers of a pending operation are looked at.
 constexpr auto kQuiet = milliseconds(200);
 /// What a peer sent before it ended, or gave up, may still be on its way: for so long nothing of it has come, in so
 /// many looks, between which providers were polled.
@@ -23,7 +23,7 @@ constexpr auto kGrace = milliseconds(300);
 constexpr auto kGraceOfClosed = milliseconds(1000);
 constexpr int kLooksOfGrace = 2;
 
-/// And before a connection ends that holds somebody who was given up; then before it takes others with it.
+/// And before a connection ends that holds an operation which was given up; then before it takes others with it.
 constexpr auto kStuck = milliseconds(1000);
 constexpr auto kStuckFast = milliseconds(2000);
 

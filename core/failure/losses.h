@@ -1,7 +1,7 @@
 // Ranks that will not answer any more: how this rank learns of them, and who else hears of it.
 //
 // Sources: a provider's errors (core/run/run_failures.cpp), the ends of processes that the node's provider watches, the
-// lifelines of network peers, and what other ranks tell. While nothing is pending nobody looks.
+// lifelines of network peers, and what other ranks tell. While nothing is pending no thread looks.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace fab::core {
 
-/// Of an operation that nobody has taken back: a provider that says so has lost the connection.
+/// Of an operation that this rank has not taken back: a provider that says so has lost the connection.
 [[nodiscard]] Status not_taken_back(const Status& status);
 
 /// Learns of losses beyond what is in flight (point to point). Guarded by the engine's lock.
@@ -27,7 +27,7 @@ class LossListener {
  public:
   /// Nothing more will come from, or go to, this rank of the job.
   virtual void peer_lost(Rank world_rank, const Status& reason) FAB_REQUIRES(engine_lock) = 0;
-  /// What is on its way there may never leave: nobody waits for it any more.
+  /// What is on its way there may never leave: no operation waits for it any more.
   virtual void give_up_envelopes(Rank world_rank) FAB_REQUIRES(engine_lock) = 0;
 
  protected:
@@ -68,7 +68,7 @@ class Losses final : public Lookout, public PeerWatcher {
   [[nodiscard]] bool has_lost(Rank rank) const noexcept FAB_REQUIRES(engine_lock) { return find(rank) != nullptr; }
 
   /// The user is told how a call has ended, on a communicator where this rank has given up one, or that it has failed,
-  /// by the fault of `failed_rank` (kNoRank: nobody's). Its peers learn what they may still expect of this rank there.
+  /// by the fault of `failed_rank` (kNoRank: no rank's). Its peers learn what they may still expect of this rank there.
   void ended(const Pending& call, CallScope& scope, Rank failed_rank) FAB_REQUIRES(engine_lock);
 
   /// In a child of fork(), which must not keep its parent's lines alive.
@@ -87,16 +87,17 @@ class Losses final : public Lookout, public PeerWatcher {
   };
 
   void look_at_active(Time now) FAB_REQUIRES(engine_lock);
-  /// Somebody has waited for this peer for a while.
+  /// An operation has waited for this peer for a while.
   void look_at(const Peer& peer, Time now) FAB_REQUIRES(engine_lock);
   /// Those that have ended, and from which nothing has come for a while.
   void find_lost(Time now) FAB_REQUIRES(engine_lock);
   void lose(Peer& peer, const std::string& reason, bool vanished) FAB_REQUIRES(engine_lock);
-  /// Ends connections with peers whose messages keep somebody that was given up.
+  /// Ends connections with peers whose messages keep an operation that was given up.
   void drop_connections(Time now) FAB_REQUIRES(engine_lock);
   void declare(Rank rank, const std::string& reason) FAB_REQUIRES(engine_lock);
   [[nodiscard]] const Loss* find(Rank rank) const noexcept FAB_REQUIRES(engine_lock);
-  /// Ends what waits for somebody who will not come: who is lost, as others say, or has given up. Returns how many.
+  /// Ends operations that wait for a rank which will not come, as it is lost, as others say, or has given up. Returns
+  /// how many.
   std::size_t end_concerned(Time now) FAB_REQUIRES(engine_lock);
   /// By whose fault it waits in vain; kNoRank: it may yet end well.
   [[nodiscard]] Rank failed_rank_of(const Pending& pending) FAB_REQUIRES(engine_lock);

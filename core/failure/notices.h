@@ -1,5 +1,5 @@
-// What a rank whose run has failed sends in place of the messages that it owes: whoever waits for one of them, directly
-// or at the end of a chain of ranks, learns whose fault it was.
+// What a rank whose run has failed sends in place of the messages that it owes: a rank that waits for one of them,
+// directly or at the end of a chain of ranks, learns whose fault it was.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class Notices {
 
   /// In place of a message. Counts as active until it has left.
   void send(const Peer& peer, std::uint64_t tag, const FailureNotice& notice) FAB_REQUIRES(engine_lock);
-  /// Those to this rank of the job may never leave: nobody waits for them any more.
+  /// Those to this rank of the job may never leave: no run waits for them any more.
   void rank_lost(Rank world_rank) FAB_REQUIRES(engine_lock);
 
  private:

@@ -28,8 +28,9 @@ struct CallPlace {
 
 /// What a rank refused, for the peers that ask, and what peers refused, for those who wait for them here. A rank that
 /// waits for a peer, and nothing happens, asks it once for all; from then on it is told of what that peer has refused
-/// and will refuse. Nobody is told who does not ask, so errors that all ranks see cost nothing, and what never fails
-/// costs nothing either. Questions and answers travel as point-to-point envelopes do. Guarded by the engine's lock.
+/// and will refuse. A rank that does not ask is not told, so errors that all ranks see cost nothing, and what never
+/// fails costs nothing either. Questions and answers travel as point-to-point envelopes do. Guarded by the engine's
+/// lock.
 class Refusals {
  public:
   /// Brings questions and answers to other ranks (point to point).

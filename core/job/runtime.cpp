@@ -60,7 +60,7 @@ Runtime::~Runtime() = default;
 
 void Runtime::begin() {
   log_.write(LogLevel::info, "rank {} of {} ({}), {}", job().rank, job().size, job().origin, transport_);
-  engine_lock.assert_held();  // nobody else is there yet
+  engine_lock.assert_held();  // no other thread is there yet
   peers_.publish(losses_.address());
   if (losses_.can_look()) engine_.set_lookout(&losses_);
   engine_.start_thread();
@@ -72,7 +72,7 @@ void Runtime::end() {
   engine_.stop_thread();
   engine_.set_lookout(nullptr);
   store_owner_.reset();
-  engine_lock.assert_held();  // nobody else is left
+  engine_lock.assert_held();  // no other thread is left
   losses_.close();
   statistics_.set(Counter::strangers, strangers());
   if (const std::string counted = statistics_.text(); !counted.empty())

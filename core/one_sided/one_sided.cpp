@@ -280,7 +280,7 @@ PostResult OneSided::post(Transfer& transfer, std::span<const iovec> pieces) {
   return result;
 }
 
-// A credit, like a message without bytes, is a write of one byte that nobody reads.
+// A credit, like a message without bytes, is a write of one byte that is never read.
 PostResult OneSided::write(const Channel& channel, Transfer& transfer, std::span<const iovec> pieces) {
   const PlannedOperation& operation = *transfer.operation;
   const Peer& peer = *operation.peer;

@@ -85,7 +85,7 @@ class PeerTable {
   /// Reached through what only the ranks of this node share. Both ends think the same.
   [[nodiscard]] bool is_near(Rank world_rank) const;
   /// The other processes that schedules of this rank send messages to, or expect some from, unless they cannot be
-  /// reached. Those have the same of this rank, whatever the order in which addresses come.
+  /// reached. Those have the same of this rank, in every order in which addresses come.
   [[nodiscard]] std::vector<Rank> in_schedules(Rank self) const FAB_REQUIRES(engine_lock);
 
  private:

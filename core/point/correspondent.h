@@ -36,13 +36,13 @@ struct OutgoingEnvelope : Post {
   std::unique_ptr<std::byte[]> memory;
 };
 
-/// A receive of any envelope, always posted: from one peer of the node, or from anybody through the network.
+/// A receive of any envelope, always posted: from one peer of the node, or from any rank through the network.
 struct IncomingEnvelope : Post {
   IncomingEnvelope(PointToPoint& its_owner, Provider& its_provider, Correspondent* its_correspondent);
 
   PointToPoint& owner;
   Provider& provider;
-  Correspondent* correspondent;  ///< null: from anybody
+  Correspondent* correspondent;  ///< null: from any rank
   bool posting FAB_GUARDED_BY(engine_lock) = false;
   bool arrived FAB_GUARDED_BY(engine_lock) = false;  ///< while posting
   std::size_t bytes FAB_GUARDED_BY(engine_lock) = 0;

@@ -29,7 +29,7 @@ struct Envelope {
   Rank sender = 0;             ///< of the envelope, its rank in the job
   std::uint32_t sequence = 0;  ///< of messages between these two ranks
   Rank source = 0;             ///< the sender's rank in the communicator
-  Tag tag = 0;                 ///< the user's
+  Tag tag{};                   ///< the user's
   Rank context_owner = 0;      ///< the communicator
   std::uint32_t context_number = 0;
   std::uint32_t send = 0;     ///< the sender's number of the operation

@@ -9,7 +9,7 @@ namespace fab::core {
 
 namespace {
 
-/// A receive of anybody's envelopes belongs to no peer, so its failure tells little; it is not repeated for ever.
+/// A receive of any rank's envelopes belongs to no peer, so its failure tells little; it is not repeated for ever.
 constexpr int kMostFailures = 16;
 
 // Handlers run inside Provider::post_* and Provider::poll, which run under the engine's lock.

@@ -9,7 +9,7 @@ namespace fab::core {
 
 namespace {
 
-std::string text_of(Tag tag) { return tag == kAnyTag ? "any" : std::to_string(tag); }
+std::string text_of(Tag tag) { return tag == kAnyTag ? "any" : std::to_string(static_cast<int>(tag)); }
 std::string text_of_rank(Rank rank) { return rank == kAnySource ? "any rank" : fmt::format("rank {}", rank); }
 
 // Handlers run inside Provider::post_* and Provider::poll, which run under the engine's lock.
@@ -86,7 +86,7 @@ void SendOperation::start(Membership& communicator, MessageMemory memory, Destin
 }
 
 std::string SendOperation::describe() const {
-  return fmt::format("send to rank {} ({} B, tag {})", to_.rank, memory_.bytes(), to_.tag);
+  return fmt::format("send to rank {} ({} B, tag {})", to_.rank, memory_.bytes(), text_of(to_.tag));
 }
 
 const char* SendOperation::describe_state() const noexcept {
@@ -278,7 +278,7 @@ void ReceiveOperation::found(const Envelope& envelope) {
 Status ReceiveOperation::truncated(const Envelope& envelope) const {
   if (envelope.bytes <= memory_.bytes()) return {};
   return {make_error_code(Errc::truncated), fmt::format("{}: rank {} sent {} bytes with tag {}", describe(),
-                                                        envelope.source, envelope.bytes, envelope.tag)};
+                                                        envelope.source, envelope.bytes, text_of(envelope.tag))};
 }
 
 void ReceiveOperation::take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes) {
@@ -395,7 +395,7 @@ void ReceiveOperation::sender_gave_up() {
   correspondent_->peer->provider->cancel(payload_);
 }
 
-// Who waits for anybody waits for all that it knows.
+// A receive from any rank waits for all ranks that it knows.
 void ReceiveOperation::visit_peers(const PeerVisitor& visit) const {
   if (correspondent_ != nullptr) {
     if (correspondent_->peer != nullptr) visit(*correspondent_->peer);

@@ -41,7 +41,7 @@ class PointHost {
 
   /// Nothing gets through to that rank any more.
   virtual void lose(Correspondent& correspondent, const Status& reason) FAB_REQUIRES(engine_lock) = 0;
-  /// Whose fault that is; kNoRank: nobody's.
+  /// Whose fault that is; kNoRank: no rank's.
   [[nodiscard]] virtual Rank blame(const Correspondent& correspondent, const Status& reason)
       FAB_REQUIRES(engine_lock) = 0;
   /// The peers of a communicator that are known; all where it is not too large.
@@ -60,7 +60,7 @@ class PointOperation : public Pending {
   [[nodiscard]] Membership& membership() const noexcept override { return *communicator_; }
   /// Its place in the pool, by which the other end names it.
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
-  /// Tells the user how it ended, and nobody a second time.
+  /// Tells the user how it ended, once.
   void complete(Status status = {}) FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::string describe_pending() const override FAB_REQUIRES(engine_lock) {
     return describe() + ": " + describe_state();
@@ -77,7 +77,7 @@ class PointOperation : public Pending {
   [[nodiscard]] Engine& engine() const noexcept { return owner_.runtime().engine(); }
   /// Nothing of it is in flight any more.
   void settle() FAB_REQUIRES(engine_lock);
-  /// The user was told, so nobody has to drive for it.
+  /// The user was told, so no thread has to drive for it.
   void no_longer_active() FAB_REQUIRES(engine_lock);
   [[nodiscard]] Status failure(const Status& reason) const FAB_REQUIRES(engine_lock) {
     return {reason.code, describe() + ": " + reason.message};
@@ -164,7 +164,7 @@ class ReceiveOperation final : public PointOperation, public PostedReceive {
     waiting,    ///< for a message that matches
     matched,    ///< the receive of the bytes is not posted yet
     receiving,  ///< the bytes
-    discarding  ///< the bytes, which nobody wants any more
+    discarding  ///< the bytes, which no receive wants any more
   };
 
   ReceiveOperation(PointHost& owner, std::uint32_t number) noexcept;

@@ -100,7 +100,7 @@ OutgoingEnvelope& PointToPoint::outgoing(Correspondent& to, bool with_bytes) {
   return out;
 }
 
-// An envelope on its way is driven like a run: nobody else may know that there is something to do.
+// An envelope on its way is driven like a run: no other operation may know that there is something to do.
 void PointToPoint::send_out(OutgoingEnvelope& out, Envelope envelope, std::size_t payload_bytes) {
   Correspondent& to = *out.correspondent;
   envelope.sender = runtime_.job().rank;

@@ -123,7 +123,7 @@ std::optional<MessageInfo> PointToPoint::find(Membership& communicator, Source f
   return std::nullopt;
 }
 
-// Whoever waits for anybody waits for the dead, too: an error is better than to wait for ever.
+// A receive from any rank waits for the dead ones, too: an error is better than to wait for ever.
 const Correspondent* PointToPoint::failed(const Membership& communicator, const Correspondent* from) const {
   if (from != nullptr) return from->failure.ok() ? nullptr : from;
   for (const auto& [rank, each] : correspondents_)

@@ -121,7 +121,7 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   bool post(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
   void has_left(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
   void could_not_leave(OutgoingEnvelope& out, const Status& status) FAB_REQUIRES(engine_lock);
-  /// It may never leave: nobody waits for it any more.
+  /// It may never leave: no operation waits for it any more.
   void give_up(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
   void recycle(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
 

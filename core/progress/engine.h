@@ -43,18 +43,19 @@ class Lookout {
 };
 
 /// One per context. Its lock guards the providers and everything that plans, runs, peers and communicators of the
-/// context change after construction: whoever calls into those holds it.
+/// context change after construction: code that calls into those holds it.
 ///
-/// Whoever waits drives the engine (a Driver). While nobody waits and runs are active, the progress thread drives it.
-/// Otherwise the thread sleeps, and a program that only makes blocking calls never meets it. A request that nobody
-/// waits for wakes it, unless it has learned that this program waits for its requests soon: then it takes timed sleeps,
-/// and only looks after runs that are left alone for longer than that; or that all runs are left to the thread: then a
-/// timer wakes it a little later. Where a provider has no descriptor to sleep on, it looks again and again while runs
-/// are active, the more seldom the longer nothing happens. Some providers hold back messages that they have called sent
-/// (libfabric's TCP, where the kernel's buffers are full): once nobody has polled them for a while, the thread does.
+/// A thread that waits drives the engine (a Driver). While none waits and runs are active, the progress thread drives
+/// it. Otherwise the thread sleeps, and a program that only makes blocking calls never meets it. A request that no
+/// thread waits for wakes it, unless it has learned that this program waits for its requests soon: then it takes timed
+/// sleeps, and only looks after runs that are left alone for longer than that; or that all runs are left to the thread:
+/// then a timer wakes it a little later. Where a provider has no descriptor to sleep on, it looks again and again while
+/// runs are active, the more seldom the longer nothing happens. Some providers hold back messages that they have called
+/// sent (libfabric's TCP, where the kernel's buffers are full): once no thread has polled them for a while, the thread
+/// does.
 ///
-/// One caller that waits, or the thread, may sleep on the providers' descriptors (Sleep). Whoever holds the lock
-/// meanwhile leaves it with the sleeper called, or with descriptors that still tell of all that comes.
+/// One caller that waits, or the thread, may sleep on the providers' descriptors (Sleep). The thread that holds the
+/// lock meanwhile leaves it with the sleeper called, or with descriptors that still tell of all that comes.
 class Engine : private ThreadWork {
  public:
   struct Options {
@@ -74,7 +75,7 @@ class Engine : private ThreadWork {
   void add(Provider& provider, Intake* intake = nullptr);
   /// Starts the progress thread unless the options forbid one.
   void start_thread();
-  /// Without effect where there is none. What is in flight goes on only while somebody waits.
+  /// Without effect where there is none. What is in flight then goes on only while a caller waits.
   void stop_thread();
   [[nodiscard]] bool has_thread() const noexcept { return thread_.runs(); }
   [[nodiscard]] ThreadState thread_state() const noexcept { return call_.state(); }
@@ -96,7 +97,7 @@ class Engine : private ThreadWork {
   }
   [[nodiscard]] bool halted() const noexcept { return halted_; }
 
-  /// Null: nobody looks. While there is no thread.
+  /// Null: no function looks. While there is no thread.
   void set_lookout(Lookout* lookout) noexcept { lookout_ = lookout; }
   /// Its idle_fd() has changed.
   void lookout_changed() noexcept;
@@ -108,7 +109,7 @@ class Engine : private ThreadWork {
   void deactivated() noexcept FAB_REQUIRES(engine_lock);
   /// Something that callers wait for has ended.
   void ended() noexcept FAB_REQUIRES(engine_lock);
-  /// The same of something that somebody may wait for.
+  /// The same of something that a caller may wait for.
   void activated(Pending& pending) noexcept FAB_REQUIRES(engine_lock) {
     pending.quiet_since = {};
     pending.older_than_loss = false;
@@ -123,7 +124,7 @@ class Engine : private ThreadWork {
   template <class Look>
   void for_each_active(Look&& look) FAB_REQUIRES(engine_lock);
   [[nodiscard]] int active() const noexcept { return active_.load(std::memory_order_acquire); }
-  /// The caller made progress, or started something, and goes its way: if runs are active and nobody drives, the
+  /// The caller made progress, or started something, and goes its way: if runs are active and no thread drives, the
   /// progress thread must know.
   void hand_over_progress() noexcept {
     if (thread_wanted()) call_.call();
@@ -132,7 +133,7 @@ class Engine : private ThreadWork {
   [[nodiscard]] ThreadCall& thread_call() noexcept { return call_; }
   /// Polls everything once; for callers that hold no lock.
   void poll_once() FAB_EXCLUDES(engine_lock);
-  /// Polls until `done()` says so, for about as long as a message within the node takes, if nobody else drives;
+  /// Polls until `done()` says so, for about as long as a message within the node takes, if no other thread drives;
   /// otherwise once. Where the caller may not spin, the other ranks get the processor between two polls. Cheaper than a
   /// Driver.
   template <class Done>
@@ -172,7 +173,7 @@ class Engine : private ThreadWork {
   /// Reads it.
   void clear_completions() noexcept { followers_.clear_descriptor(); }
 
-  /// Has `task` executed under the lock by whoever drives next. From any thread, without the lock.
+  /// Has `task` executed under the lock by the thread that drives next. From any thread, without the lock.
   void enqueue(TaskQueue::Task task) { tasks_.push(std::move(task)); }
 
   [[nodiscard]] const Log& log() const noexcept { return log_; }
@@ -185,7 +186,7 @@ class Engine : private ThreadWork {
   /// `attentive`: it waits for less than the end of a run.
   void add_driver(bool attentive) noexcept FAB_REQUIRES(engine_lock);
   void remove_driver(bool attentive) noexcept FAB_REQUIRES(engine_lock);
-  /// Makes the caller the one who polls, unless somebody is.
+  /// Makes the caller the one that polls, unless another thread is.
   [[nodiscard]] bool take_lead() noexcept FAB_REQUIRES(engine_lock) { return !std::exchange(led_, true); }
   void give_up_lead() noexcept FAB_REQUIRES(engine_lock) { led_ = false; }
   [[nodiscard]] const Happenings& happenings() const noexcept FAB_REQUIRES(engine_lock) { return happenings_; }
@@ -212,7 +213,7 @@ class Engine : private ThreadWork {
   }
   std::size_t run_tasks() FAB_REQUIRES(engine_lock);
   std::size_t begin_deferred() FAB_REQUIRES(engine_lock);
-  /// Something has: whoever waits for less than the end of a run looks again.
+  /// Something has: threads that wait for less than the end of a run look again.
   void happened() noexcept FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool may_sleep() FAB_REQUIRES(engine_lock);
 
@@ -269,7 +270,7 @@ class FAB_SCOPED_CAPABILITY Lock {
   Engine& engine_;
 };
 
-// Each is moved to another list before it is looked at, so whatever ends meanwhile leaves either.
+// Each is moved to another list before it is looked at, so an operation that ends meanwhile leaves either.
 template <class Look>
 void Engine::for_each_active(Look&& look) {
   Linked rest;

@@ -35,7 +35,7 @@ class Followers {
   void clear_descriptor() noexcept;
 
  private:
-  std::atomic<int> count_{0};  ///< one more if there is a descriptor, so that nobody looks for one in vain
+  std::atomic<int> count_{0};  ///< one more if there is a descriptor, so that no thread looks for one in vain
   std::atomic<int> descriptor_{-1};
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -27,7 +27,7 @@ struct Tested {
 };
 
 /// Something that a caller can wait for. Guarded by the engine's lock, except done() and, once done, status() and
-/// message(). Whoever holds it holds the communicator. The engine lists those that are active.
+/// message(). Its holder holds the communicator, too. The engine lists those that are active.
 class Pending : public Linked {
  public:
   Pending() = default;
@@ -49,7 +49,7 @@ class Pending : public Linked {
   [[nodiscard]] virtual std::string describe_pending() const FAB_REQUIRES(engine_lock) = 0;
   /// Ends it early. done() follows once nothing writes to the caller's memory any more; sends may stay in flight.
   virtual void abandon(const Status& reason) FAB_REQUIRES(engine_lock) = 0;
-  /// Ends it early if nobody else has to do with it yet: a receive that nothing has matched.
+  /// Ends it early if no other rank has to do with it yet: a receive that nothing has matched.
   virtual void cancel() FAB_REQUIRES(engine_lock) {}
 
   // For losses.

@@ -9,8 +9,8 @@
 
 namespace fab::core {
 
-/// What the progress thread is at. It changes to the sleeps under the engine's lock, so whoever changes what the thread
-/// looks at, under the lock, and then looks at this, does not miss one that missed the change.
+/// What the progress thread is at. It changes to the sleeps under the engine's lock, so a caller that changes what the
+/// thread looks at, under the lock, and then looks at this, does not miss one that missed the change.
 enum class ThreadState : std::uint8_t {
   awake,
   timed_sleep,  ///< will look by itself, soon; is called only for runs that are known to need it
@@ -61,23 +61,23 @@ class ProgressPolicy {
   void slept(bool needed, std::uint32_t absences);
 
   // During a turn.
-  /// Somebody's runs are looked at.
+  /// Active runs are looked at.
   void take_turn() noexcept { ++own_turns_; }
   /// Nothing happened, and there is no descriptor to sleep on: how long to sleep until the next look, if at all. What
   /// happens is found late by a small part of the time that it took.
   [[nodiscard]] std::optional<Time> back_off() const;
-  /// Nobody needs the thread, which is parked.
+  /// No run needs the thread, which is parked.
   struct Rest {
     std::optional<bool> may_call_late;  ///< from now on; none: as before
-    bool left_alone = false;            ///< nobody has polled since the last rest, nor does
+    bool left_alone = false;            ///< no other thread has polled since the last rest, nor does
     Time look_again = kLeftAlone;       ///< after providers that hold messages back and have no descriptor
   };
-  /// `polls`: everybody's so far.
+  /// `polls`: those of all threads so far.
   [[nodiscard]] Rest rest(unsigned polls, bool driven);
 
   enum class Turn : std::uint8_t { worked, idle, unwanted };
   enum class Then : std::uint8_t { again, yield, sleep };
-  /// `falls_asleep`: the turn has made it waiting or parked, and nobody has called since.
+  /// `falls_asleep`: the turn has made it waiting or parked, and no caller has called it since.
   [[nodiscard]] Then after(Turn turn, bool falls_asleep);
   /// A call has ended a sleep.
   void called(bool needed);

@@ -25,7 +25,7 @@ struct ParkedSleep {
 /// What the thread does in a turn: the engine's.
 class ThreadWork {
  public:
-  /// Looks once, if anybody needs the thread, and decides how it sleeps otherwise. `last_sleep`: how its last sleep on
+  /// Looks once, if a run needs the thread, and decides how it sleeps otherwise. `last_sleep`: how its last sleep on
   /// the providers' descriptors ended, if it comes from one.
   [[nodiscard]] virtual ProgressPolicy::Turn take_turn(ProgressPolicy& policy, Sleep::End last_sleep,
                                                        ParkedSleep& parked) FAB_EXCLUDES(engine_lock) = 0;
@@ -64,7 +64,7 @@ class ProgressThread {
 
   void run(const Options& options);
   void pin(int cpu);
-  // Each returns whether somebody called.
+  // Each returns whether the thread was called.
   bool timed_sleep(Policy::Time ns);
   bool sleep_until_called();
   bool sleep_parked();

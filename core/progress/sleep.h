@@ -1,10 +1,11 @@
-// Sleeping on the providers' descriptors, and waking whoever does.
+// Sleeping on the providers' descriptors, and waking the thread that does.
 //
 // A driver that sleeps says what it waits for, and has seen all news (Happenings::news) until then. Others may post and
 // poll meanwhile. Before one of them releases the lock, the sleeper must have been called or need not be: nothing that
-// it waits for has ended, and every provider still tells of all that comes. So nobody but the sleeper silences what
-// would wake it: providers by awake(), the wake descriptor by draining it. A thread that sleeps there while nobody
-// drives is called when whoever polls or posts goes its way (Engine::hand_over_progress()), for who stays polls for it.
+// it waits for has ended, and every provider still tells of all that comes. So the sleeper alone silences what
+// would wake it: providers by awake(), the wake descriptor by draining it. A thread that sleeps there while no other
+// drives is called when a thread that polls or posts goes its way (Engine::hand_over_progress()): one that stays polls
+// for it.
 #pragma once
 
 #include <poll.h>
@@ -27,7 +28,7 @@ namespace fab::core {
 
 /// What the engine has seen happen, for those who sleep.
 struct Happenings {
-  std::uint32_t news = 0;  ///< grows with whatever happens
+  std::uint32_t news = 0;  ///< grows with each event
   bool user_work = false;  ///< something goes on with a function of the user's, which needs a thread of the application
 };
 
@@ -42,16 +43,16 @@ class Sleep {
   Sleep(const Sleep&) = delete;
   Sleep& operator=(const Sleep&) = delete;
 
-  /// Throws Error(no_resources). While nobody sleeps.
+  /// Throws Error(no_resources). While no thread sleeps.
   void add(Provider& provider, Intake* intake);
   /// Every provider has a descriptor.
   [[nodiscard]] bool is_possible() const noexcept { return all_have_wait_fd_; }
   /// In a child of fork().
   void halt() noexcept FAB_REQUIRES(engine_lock) { watched_ = false; }
 
-  // Whoever holds the lock.
+  // For the thread that holds the lock.
 
-  /// Ahead of a poll: nobody sleeps on the descriptors but a driver, so providers need not tell.
+  /// Ahead of a poll: no thread sleeps on the descriptors but a driver, so providers need not tell.
   void before_poll() FAB_REQUIRES(engine_lock) {
     if (armed_ && !driver_sleeps_) disarm();
   }
@@ -67,9 +68,10 @@ class Sleep {
   [[nodiscard]] bool prepare() FAB_REQUIRES(engine_lock);
   /// Once it may: it is left to the lock's next holder to wake or to keep asleep.
   void watch_over() noexcept FAB_REQUIRES(engine_lock) { just_armed_ = watched_ = true; }
-  /// A wake-up is only a hint: the caller polls everything again whatever poll() said. `also`: one more descriptor.
+  /// A wake-up is only a hint: the caller polls everything again, regardless of what poll() said. `also`: one more
+  /// descriptor.
   [[nodiscard]] End sleep(int timeout_ms, int safety_timeout_ms, pollfd* also = nullptr) FAB_EXCLUDES(engine_lock);
-  /// After a sleep of the thread's. Returns how many things happened that nobody had told of.
+  /// After a sleep of the thread's. Returns how many events had come without a wake-up.
   std::size_t look_for_missed(End end) FAB_REQUIRES(engine_lock);
 
   // The driver that leads.
@@ -78,13 +80,13 @@ class Sleep {
   [[nodiscard]] bool driver_may_wait(Condition over, std::uint32_t seen_news) FAB_REQUIRES(engine_lock);
   /// After prepare() has said yes.
   void begin_driver() FAB_REQUIRES(engine_lock);
-  /// Returns how many things happened that nobody had told of.
+  /// Returns how many events had come without a wake-up.
   std::size_t end_driver(End end) FAB_REQUIRES(engine_lock);
 
  private:
   using Descriptors = std::array<pollfd, kMaxDescriptors + 1>;
-  // Where there are intakes: a message that blocks its connection wakes nobody, so sleeps grow from short ones, and all
-  // but the first come after a look.
+  // Where there are intakes: a message that blocks its connection wakes no thread, so sleeps grow from short ones, and
+  // all but the first come after a look.
   static constexpr int kFirstBackOffMs = 1;
   static constexpr int kBackOffGrowth = 10;
   static constexpr int kLongestBackOffMs = 1000;
@@ -92,7 +94,7 @@ class Sleep {
   void look_before_release() noexcept FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool providers_tell() FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool driver_is_needed() const FAB_REQUIRES(engine_lock);
-  /// Nobody sleeps on the descriptors, or whoever does must be called.
+  /// No thread sleeps on the descriptors, or the one that does must be called.
   void disarm() FAB_REQUIRES(engine_lock);
 
   const Happenings& happenings_;

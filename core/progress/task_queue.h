@@ -31,7 +31,7 @@ class TaskQueue {
   /// empty(), later ones raise it. Many ranks of one process that never sleep would have no descriptors left, so it is
   /// made before the first sleep.
   [[nodiscard]] bool open_wake_up();
-  /// Readable: somebody called. -1 before open_wake_up().
+  /// Readable: the thread was called. -1 before open_wake_up().
   [[nodiscard]] pollfd wake_up() const noexcept { return wake_up_; }
   void wake();
   /// A driver has slept there: resets the descriptor, unless there is something to do.

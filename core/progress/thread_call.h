@@ -21,8 +21,8 @@ class ThreadCall {
 
   // Callers.
 
-  /// Runs are active, nobody drives, and the caller goes its way. The processor may be the caller's, which the thread
-  /// takes from it at once: that time is none of the caller's.
+  /// Runs are active, no thread drives, and the caller goes its way. The processor may be the caller's, which the
+  /// thread takes from it at once: that time is none of the caller's.
   void call() noexcept {
     if (state(std::memory_order_relaxed) == ThreadState::awake) return count();
     wake();
@@ -40,7 +40,7 @@ class ThreadCall {
   }
   /// How often callers have left runs alone for longer than these liked. Some may be lost.
   [[nodiscard]] std::uint32_t absences() const noexcept { return absences_.load(std::memory_order_relaxed); }
-  /// Ends a sleep, or the next one, whatever the thread is at.
+  /// Ends a sleep, or the next one, in every state of the thread.
   void raise() noexcept;
 
   // The holder of the engine's lock.
@@ -64,7 +64,7 @@ class ThreadCall {
   [[nodiscard]] const pollfd& event() const noexcept { return event_; }
   /// The same, by a timer.
   [[nodiscard]] const pollfd& timer() const noexcept { return timer_; }
-  /// What poll() has seen of them: resets what was readable. Returns whether somebody called.
+  /// What poll() has seen of them: resets what was readable. Returns whether the thread was called.
   [[nodiscard]] bool take(short event_revents, short timer_revents);
   [[nodiscard]] bool take_need() noexcept { return needed_.exchange(false, std::memory_order_relaxed); }
   /// So far. Some may be lost.

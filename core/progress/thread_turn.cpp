@@ -21,7 +21,7 @@ ProgressPolicy::Turn Engine::take_turn(Policy& policy, Sleep::End last_sleep, Pa
   policy.take_turn();
   if (progress() > 0) return Policy::Turn::worked;
   if (sleep_.is_possible() && may_sleep()) {
-    // Where somebody drives before the thread sleeps, it is parked for so long.
+    // If a caller drives before the thread sleeps, it is parked for so long.
     parked = {{}, lookout_ == nullptr ? Policy::kSafetyTimeout : kLookPeriod};
     call_.set_state(ThreadState::waiting, std::memory_order_relaxed);
     sleep_.watch_over();
@@ -41,8 +41,9 @@ void Engine::rest_from_turns(const Policy::Rest& rest, ParkedSleep& parked) {
   if (const int fd = lookout_->idle_fd(); fd >= 0) parked.also.push_back({fd, POLLIN, 0});
 }
 
-// Whoever drives polls these providers, too. Only when nobody has for some time the thread does, and from then on it
-// sleeps on their descriptors, which tell when the kernel has room again, or looks again after longer and longer times.
+// A driver polls these providers, too. Only when no thread has for some time the progress thread does, and from then on
+// it sleeps on their descriptors, which tell when the kernel has room again, or looks again after longer and longer
+// times.
 void Engine::look_after_held_back(const Policy::Rest& rest, ParkedSleep& parked) {
   for (Provider* provider : providers_) {
     if (!provider->capabilities().may_hold_back) continue;

@@ -263,7 +263,7 @@ void Run::post_round() {
   if (unequal_ != nullptr) fail_unequal();
 }
 
-// While this rank's own part of the round is pending, nobody else changes what this reads, and the run does not end.
+// While this rank's own part of the round is pending, no other code changes what this reads, and the run does not end.
 void Run::do_user_work() { do_operations(plan_.local_operations(round_)); }
 
 void Run::local_operations_done() {

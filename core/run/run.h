@@ -33,10 +33,10 @@ struct Transfer : Post {
   bool taken = false;  ///< its message is unpacked already
 };
 
-/// Has a run while nobody uses it.
+/// Has a run while it is not in use.
 class RunOwner {
  public:
-  /// Nothing of it is in flight and nobody has a handle. May end its life.
+  /// Nothing of it is in flight and there is no handle. May end its life.
   virtual void release(Run& run) noexcept FAB_REQUIRES(engine_lock) = 0;
 
   std::atomic<bool> needs_thread{true};  ///< its last run was left alone, or so long that a call of the thread is cheap
@@ -46,7 +46,7 @@ class RunOwner {
 };
 
 /// Guarded by the engine's lock, except done() and, once done, status(). Belongs to its owner's pool; in use from
-/// RunPool::acquire until the user let go of it and nothing of it is in flight. Whoever holds it holds the
+/// RunPool::acquire until the user let go of it and nothing of it is in flight. Its holder holds the
 /// communicator.
 class Run final : public Pending, public Task {
  public:
@@ -54,7 +54,7 @@ class Run final : public Pending, public Task {
   ~Run();
 
   /// For the next starts: bases[i] is the address of BufferId i (scratch is the run's own), `sequence_tag` is
-  /// TagFormat::sequence or persistent, `user` what ReduceOp::user calls. Now somebody holds the run.
+  /// TagFormat::sequence or persistent, `user` what ReduceOp::user calls. Now the run has a holder.
   void prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag, const UserReduction& user) noexcept
       FAB_REQUIRES(engine_lock);
   /// After prepare(), if the plan has channels.
@@ -206,7 +206,7 @@ class Run final : public Pending, public Task {
   const TagFormat& tags_;
   // What bears no guard changes at the start, or with a round, under the engine's lock. Operations in this rank's
   // memory use it without the lock as well: their round stands still meanwhile (do_user_work).
-  std::shared_ptr<Membership> keep_communicator_ FAB_GUARDED_BY(engine_lock);  ///< while in use and nobody has a handle
+  std::shared_ptr<Membership> keep_communicator_ FAB_GUARDED_BY(engine_lock);  ///< while in use without a handle
   std::vector<std::byte*> bases_;
   std::vector<iovec> memory_;  ///< of the plan's pieces, with these bases
   std::unique_ptr<std::byte[]> scratch_;
@@ -239,7 +239,7 @@ class Run final : public Pending, public Task {
   bool agreed_ FAB_GUARDED_BY(engine_lock) = false;  ///< all ranks called the same
   std::unique_ptr<CalledAs> called_as_ FAB_GUARDED_BY(engine_lock);
   bool defers_user_work_ FAB_GUARDED_BY(engine_lock) = true;  ///< at user reductions
-  bool all_know_ FAB_GUARDED_BY(engine_lock) = false;         ///< why it failed: nobody is to be told
+  bool all_know_ FAB_GUARDED_BY(engine_lock) = false;         ///< why it failed: no rank is to be told
 };
 
 }  // namespace fab::core

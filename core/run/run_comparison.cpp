@@ -25,8 +25,8 @@ bool Run::passes_check() {
   return status_.ok();
 }
 
-// True: the run need not wait for the others. Where the comparison before the call did not come to an end, nobody knows
-// whether others get to the one after it, which is given up.
+// True: the run need not wait for the others. Where the comparison before the call did not come to an end, no rank
+// knows whether others get to the one after it, which is given up.
 bool Run::tell_how_it_ended() noexcept {
   Run& closing = *closing_;
   if (all_know_) {

@@ -111,7 +111,7 @@ void Run::visit_peers(const PeerVisitor& visit) const {
     if (transfers_[i].state != Transfer::State::idle) visit(*transfers_[i].operation->peer);
 }
 
-// What the provider still has of sends to that peer may never end. It only reads, and nobody waits for it.
+// What the provider still has of sends to that peer may never end. It only reads, and no run waits for it.
 void Run::peer_lost(const Peer& peer, const Status& reason) {
   const auto concerns = [&peer](const Transfer& transfer) {
     return transfer.state != Transfer::State::idle && transfer.operation->peer == &peer;

@@ -31,7 +31,7 @@ class RunPool final : public RunOwner {
   RunPool& operator=(const RunPool&) = delete;
 
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
-  /// A run that nobody uses; made when there is none.
+  /// A run that is not in use; made when there is none.
   [[nodiscard]] Run& acquire() FAB_REQUIRES(engine_lock);
   /// The last run that is in use ends a retired pool's life, and its own.
   void release(Run& run) noexcept override FAB_REQUIRES(engine_lock);

@@ -20,7 +20,7 @@ Runtime& runtime_of(const Pending& pending) { return pending.membership().runtim
 
 namespace {
 
-/// Rounded up, so that nobody returns before its time.
+/// Rounded up, so that no wait returns before its time.
 int ms_at_most(std::chrono::steady_clock::duration left) {
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));

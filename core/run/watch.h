@@ -12,7 +12,7 @@ namespace fab::core {
 
 class Runtime;
 
-/// Notices when what somebody waits for stops moving. After a second it has the peers asked whether they have refused
+/// Notices when what a caller waits for stops moving. After a second it has the peers asked whether they have refused
 /// their call; after a minute it says in the log what is pending, once; after FAB_WAIT_TIMEOUT it ends them with
 /// Errc::timed_out.
 class Watch {

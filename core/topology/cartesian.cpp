@@ -25,11 +25,11 @@ int checked_size(std::span<const int> dims) {
   return static_cast<int>(size);
 }
 
-void check_dimension(const char* call, int dimension, int dimensions) {
-  if (dimension >= 0 && dimension < dimensions) return;
+void check_dimension(const char* call, Dimension dimension, int dimensions) {
+  if (dimension >= Dimension{0} && dimension < Dimension{dimensions}) return;
   throw Error(Errc::invalid_argument, fmt::format("Cartesian::{}: dimension is {}; the grid has {} dimension(s), "
                                                   "counted from 0",
-                                                  call, dimension, dimensions));
+                                                  call, static_cast<int>(dimension), dimensions));
 }
 
 void check_rank(const char* call, Rank rank, int size) {
@@ -62,7 +62,7 @@ Cartesian::Cartesian(std::vector<int> dims, std::vector<bool> periodic)
   size_ = checked_size(dims_);
 }
 
-bool Cartesian::periodic(int dimension) const {
+bool Cartesian::periodic(Dimension dimension) const {
   check_dimension("periodic", dimension, dimensions());
   return periodic_[static_cast<std::size_t>(dimension)];
 }
@@ -102,12 +102,12 @@ std::optional<Rank> Cartesian::neighbor(const std::vector<int>& coordinates, int
   return rank_at(moved);
 }
 
-Cartesian::Shift Cartesian::shift(Rank rank, int dimension, int displacement) const {
+Cartesian::Shift Cartesian::shift(Rank rank, Dimension dimension, int displacement) const {
   check_rank("shift", rank, size_);
   check_dimension("shift", dimension, dimensions());
   const std::vector<int> here = locate(rank, dims_);
-  return {.source = neighbor(here, dimension, -std::int64_t{displacement}),
-          .destination = neighbor(here, dimension, displacement)};
+  return {.source = neighbor(here, static_cast<int>(dimension), -std::int64_t{displacement}),
+          .destination = neighbor(here, static_cast<int>(dimension), displacement)};
 }
 
 Neighborhood Cartesian::neighborhood(Rank rank) const {

@@ -14,7 +14,7 @@ std::string describe(const Cartesian& cartesian) {
   if (cartesian.dimensions() == 0) return "cartesian without dimensions";
   std::vector<int> periodic;
   for (int dimension = 0; dimension < cartesian.dimensions(); ++dimension) {
-    periodic.push_back(cartesian.periodic(dimension) ? 1 : 0);
+    periodic.push_back(cartesian.periodic(Dimension{dimension}) ? 1 : 0);
   }
   return fmt::format("cartesian {} periodic {}", fmt::join(cartesian.dims(), "x"), fmt::join(periodic, ","));
 }

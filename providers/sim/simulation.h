@@ -25,7 +25,7 @@ struct SimulationInput {
 /// By those for processors that do.
 [[nodiscard]] std::vector<Prediction> simulate_processors(SimulationInput input);
 
-/// Half of what Time can count, so that whatever is added to an earlier time does not overflow.
+/// Half of what Time can count, so that a sum with an earlier time does not overflow.
 inline constexpr Time kEndOfTime = Time(std::int64_t{1} << 62);
 [[noreturn]] void refuse_time();
 /// Returns the time of a rank. Throws Error(invalid_argument) beyond the end.

@@ -119,7 +119,7 @@ class Messages final : public Operation {
   bool run(int step, const std::function<void()>& moment) override {
     fill(out_, ring_.rank(), step);
     moment();
-    sendrecv(ring_, out_, {after(ring_.rank()), step}, in_, {before(ring_.rank()), step});
+    sendrecv(ring_, out_, {after(ring_.rank()), Tag{step}}, in_, {before(ring_.rank()), Tag{step}});
     return is_of(in_, before(ring_.rank()), step);
   }
 

@@ -1,12 +1,11 @@
-// Several communicators and threads at once, and MPI's own progress while fab waits.
+// Several communicators and threads at once, and MPI's own progress while fab waits. At the end each context tells of
+// its late wake-ups in the log, where ctest looks for them.
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <thread>
 
-#include "bindings/mpi/base/process_context.h"
 #include "communicators.h"
-#include "core/context.h"
 
 namespace fab::test {
 namespace {
@@ -121,7 +120,6 @@ TEST(ConcurrencyTest, ThreadsUseDifferentCommunicators) {
       }
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(mpi::process_context().statistics()[core::Counter::late_wake_ups], 0u);
 }
 
 constexpr int kLarge = 2'000'000;  ///< ints: MPI sends so many only when the receiver helps

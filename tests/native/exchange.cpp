@@ -63,9 +63,9 @@ TEST_F(Exchange, InPlaceShiftGoesRound) {
   const Communicator grid = ring();
   int token = rank();
   for (int step = 0; step < size(); ++step)
-    cart_shift_xchg(grid, &token, Layout::contiguous(sizeof(token)), Shift{0, 1});
+    cart_shift_xchg(grid, &token, Layout::contiguous(sizeof(token)), Shift{Dimension{0}, 1});
   EXPECT_EQ(token, rank());
-  cart_shift_xchg(grid, &token, Layout::contiguous(sizeof(token)), Shift{0, -size() - 1});
+  cart_shift_xchg(grid, &token, Layout::contiguous(sizeof(token)), Shift{Dimension{0}, -size() - 1});
   EXPECT_EQ(token, next());
 }
 
@@ -145,7 +145,7 @@ TEST_F(Exchange, ErrorsNameCallArgumentAndValue) {
   EXPECT_THAT(test::message_of([&] { neighbor_xchg(grid, data, data); }),
               testing::HasSubstr("the send buffer has 3 elements; valid is a multiple of 2"));
   EXPECT_THAT(test::message_of([&] {
-                cart_shift_xchg(grid, data.data(), Layout::contiguous(4), Shift{7, 1});
+                cart_shift_xchg(grid, data.data(), Layout::contiguous(4), Shift{Dimension{7}, 1});
               }),
               testing::HasSubstr("7"));
   const std::vector<Rank> bad{0, size()};

@@ -216,7 +216,8 @@ TEST_F(PersistentTest, FacesAndShiftsAndInPlace) {
   const std::vector<BlockShape> in = {{0, face(n - 1)}, {0, face(0)}};
   PersistentExchange faces = neighbor_xchgv.persistent(comm, plane.data(), out, plane.data(), in);
   double block = 0;
-  PersistentExchange shift = cart_shift_xchg.persistent(comm, &block, Layout::contiguous(sizeof(double)), Shift{0, 1});
+  PersistentExchange shift =
+      cart_shift_xchg.persistent(comm, &block, Layout::contiguous(sizeof(double)), Shift{Dimension{0}, 1});
   std::array<double, 2> pair{};
   PersistentExchange swap = neighbor_xchg.persistent(comm, pair.data(), Layout::contiguous(sizeof(double)));
   for (int iteration = 0; iteration < 20; ++iteration) {

@@ -78,8 +78,8 @@ class ThreadsOfARank : public test::OnAllRanks {
       const std::array<int, 1> out{rank() * 1000 + i};
       std::array<int, 1> in{};
       pause();
-      Request sent = isend(ring, std::as_bytes(std::span(out)), {next(), 7});
-      recv(ring, std::as_writable_bytes(std::span(in)), {previous(), 7});
+      Request sent = isend(ring, std::as_bytes(std::span(out)), {next(), Tag{7}});
+      recv(ring, std::as_writable_bytes(std::span(in)), {previous(), Tag{7}});
       sent.wait();
       ASSERT_EQ(in[0], previous() * 1000 + i);
     }
@@ -151,9 +151,9 @@ TEST_F(ThreadsOfARank, AReceiveBesideOneThatOnlyTests) {
   const auto test = [&] {
     std::array<int, 1> in{};
     const std::array<int, 1> out{rank()};
-    Request last = irecv(tests, std::as_writable_bytes(std::span(in)), {previous(), 9});
+    Request last = irecv(tests, std::as_writable_bytes(std::span(in)), {previous(), Tag{9}});
     while (!over.load()) last.test();
-    send(tests, std::as_bytes(std::span(out)), {next(), 9});
+    send(tests, std::as_bytes(std::span(out)), {next(), Tag{9}});
     finish(last, Calls::testing);
     EXPECT_EQ(in[0], previous());
   };

@@ -127,7 +127,7 @@ int wrong_values(const NetworkRank& rank, std::uint64_t round) {
   for (const std::size_t words : {1u, 400u, 20'000u}) {
     const std::vector<std::uint64_t> out(words, round + static_cast<std::uint64_t>(own));
     std::vector<std::uint64_t> in(words);
-    sendrecv(*rank.world, out, {other, 1}, in, {other, 1});
+    sendrecv(*rank.world, out, {other, Tag{1}}, in, {other, Tag{1}});
     for (const std::uint64_t value : in) wrong += value == round + static_cast<std::uint64_t>(other) ? 0 : 1;
   }
   return wrong;
@@ -265,7 +265,7 @@ TEST_P(StrangerTest, ForgesNoMessageWithAnEnvelope) {
     std::memcpy(wire.data() + sizeof(core::Envelope), &kForged, sizeof(kForged));
     bool all_left = true;
     for (std::uint32_t i = 0; i < 40 && all_left; ++i) {
-      core::Envelope envelope{.kind = static_cast<core::EnvelopeKind>(i % 8), .sequence = i / 8, .tag = 1};
+      core::Envelope envelope{.kind = static_cast<core::EnvelopeKind>(i % 8), .sequence = i / 8, .tag = Tag{1}};
       envelope.bytes = i % 3 == 0 ? sizeof(kForged) : 1ull << 40;
       envelope.sender = i % 5 == 0 ? 1 << 20 : kOther;
       std::memcpy(wire.data(), &envelope, sizeof(envelope));
@@ -372,7 +372,7 @@ TEST_P(StrangerTest, IsNoRankThatIsEarly) {
     const NetworkRank rank(std::move(store), provider());
     const Communicator pair = rank.world->cartesian({kRanks}, {false});
     std::vector<std::uint64_t> none(1);
-    Request later = irecv(*rank.world, std::span(none), {1 - rank.world->rank(), 2});
+    Request later = irecv(*rank.world, std::span(none), {1 - rank.world->rank(), Tag{2}});
     const auto late = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
     while (rank.world->rank() == kVictim && std::chrono::steady_clock::now() < late) static_cast<void>(later.test());
     std::deque<std::vector<std::uint64_t>> memory;
@@ -383,7 +383,7 @@ TEST_P(StrangerTest, IsNoRankThatIsEarly) {
       requests.push_back(neighbor_xchg.start(pair, out, in, Layout::contiguous(words * sizeof(*in))));
     }
     Request::wait_all(requests);
-    send(*rank.world, std::span<const std::uint64_t>(none), {1 - rank.world->rank(), 2});
+    send(*rank.world, std::span<const std::uint64_t>(none), {1 - rank.world->rank(), Tag{2}});
     later.wait();
     std::size_t wrong = 0;
     for (std::size_t i = 1; i < memory.size(); i += 2) {

@@ -82,6 +82,18 @@ static_assert(Compiles<Gather, Vector&, Vector&, Root>);
 static_assert(!Compiles<CartShiftXchg, Vector&, int, int>);
 static_assert(Compiles<CartShiftXchg, Vector&, Shift>);
 
+// Neither a tag nor a dimension can take the place of another number.
+template <class Aggregate, class First, class Second>
+concept MadeOf = requires(First first, Second second) {
+  Aggregate{first, second};
+};
+static_assert(MadeOf<Destination, Rank, Tag> && !MadeOf<Destination, Tag, Rank> && !MadeOf<Destination, Rank, int>);
+static_assert(MadeOf<Source, Rank, Tag> && !MadeOf<Source, Tag, Rank> && !MadeOf<Source, Rank, int>);
+static_assert(MadeOf<Shift, Dimension, int> && !MadeOf<Shift, int, Dimension> && !MadeOf<Shift, int, int>);
+static_assert(std::is_invocable_v<decltype(&Cartesian::shift), Cartesian, Rank, Dimension, int>);
+static_assert(!std::is_invocable_v<decltype(&Cartesian::shift), Cartesian, Dimension, Rank, int>);
+static_assert(!std::is_invocable_v<decltype(&Cartesian::shift), Cartesian, Rank, int, int>);
+
 // Counts of all widths, and no other types.
 static_assert(Compiles<Alltoallv, Vector&, Blocks>);
 static_assert(Compiles<Alltoallv, Vector&, PackedBlocks&>);

@@ -16,6 +16,8 @@
 namespace fab {
 namespace {
 
+constexpr Dimension kFirst{0};
+
 using test::expect_error;
 using Cell = std::vector<int>;
 
@@ -155,7 +157,7 @@ void check_shifts(const Cartesian& cartesian, const Oracle& oracle) {
   for (Rank rank = 0; rank < cartesian.size(); ++rank) {
     for (int dimension = 0; dimension < cartesian.dimensions(); ++dimension) {
       for (int displacement = -7; displacement <= 7; ++displacement) {
-        const auto [source, destination] = cartesian.shift(rank, dimension, displacement);
+        const auto [source, destination] = cartesian.shift(rank, Dimension{dimension}, displacement);
         const auto d = static_cast<std::size_t>(dimension);
         ASSERT_EQ(destination, oracle.walk(rank, d, displacement)) << displacement;
         ASSERT_EQ(source, oracle.walk(rank, d, -displacement)) << displacement;
@@ -214,23 +216,23 @@ TEST(CartesianTest, ShiftTakesAnyInteger) {
   const Cartesian open({5}, {false});
   const Cartesian ring({5}, {true});
   for (const int displacement : {kMin, kMin + 1, kMax, kMax - 1, 5, -5}) {
-    EXPECT_EQ(open.shift(2, 0, displacement).source, std::nullopt);
-    EXPECT_EQ(open.shift(2, 0, displacement).destination, std::nullopt);
+    EXPECT_EQ(open.shift(2, kFirst, displacement).source, std::nullopt);
+    EXPECT_EQ(open.shift(2, kFirst, displacement).destination, std::nullopt);
   }
-  EXPECT_EQ(ring.shift(2, 0, kMin).destination, 4);  // -2^31 = 2 modulo 5
-  EXPECT_EQ(ring.shift(2, 0, kMin).source, 0);
-  EXPECT_EQ(ring.shift(2, 0, kMax).destination, 4);  // 2^31 - 1 = 2 modulo 5
-  EXPECT_EQ(ring.shift(2, 0, kMax).source, 0);
-  EXPECT_EQ(open.shift(2, 0, 0).source, 2);
-  EXPECT_EQ(open.shift(2, 0, 0).destination, 2);
-  EXPECT_EQ(Cartesian({1}, {true}).shift(0, 0, kMin).source, 0);
+  EXPECT_EQ(ring.shift(2, kFirst, kMin).destination, 4);  // -2^31 = 2 modulo 5
+  EXPECT_EQ(ring.shift(2, kFirst, kMin).source, 0);
+  EXPECT_EQ(ring.shift(2, kFirst, kMax).destination, 4);  // 2^31 - 1 = 2 modulo 5
+  EXPECT_EQ(ring.shift(2, kFirst, kMax).source, 0);
+  EXPECT_EQ(open.shift(2, kFirst, 0).source, 2);
+  EXPECT_EQ(open.shift(2, kFirst, 0).destination, 2);
+  EXPECT_EQ(Cartesian({1}, {true}).shift(0, kFirst, kMin).source, 0);
 }
 
 TEST(CartesianTest, LargestGridIsAccepted) {
   const Cartesian line({std::numeric_limits<int>::max()}, {true});
   EXPECT_EQ(line.size(), std::numeric_limits<int>::max());
-  EXPECT_EQ(line.shift(line.size() - 1, 0, 1).destination, 0);
-  EXPECT_EQ(line.shift(line.size() - 1, 0, std::numeric_limits<int>::max()).destination, line.size() - 1);
+  EXPECT_EQ(line.shift(line.size() - 1, kFirst, 1).destination, 0);
+  EXPECT_EQ(line.shift(line.size() - 1, kFirst, std::numeric_limits<int>::max()).destination, line.size() - 1);
 }
 
 TEST(CartesianErrorTest, Construction) {
@@ -256,7 +258,7 @@ TEST(CartesianErrorTest, Ranks) {
     const std::string value = "rank is " + std::to_string(rank);
     expect_error(Errc::invalid_rank, {"Cartesian::coordinates", value.c_str(), "6"},
                  [&] { (void)grid.coordinates(rank); });
-    expect_error(Errc::invalid_rank, {"Cartesian::shift", value.c_str()}, [&] { (void)grid.shift(rank, 0, 1); });
+    expect_error(Errc::invalid_rank, {"Cartesian::shift", value.c_str()}, [&] { (void)grid.shift(rank, kFirst, 1); });
     expect_error(Errc::invalid_rank, {"Cartesian::neighborhood", value.c_str()},
                  [&] { (void)grid.neighborhood(rank); });
   }
@@ -267,11 +269,11 @@ TEST(CartesianErrorTest, Dimensions) {
   for (const int dimension : {-1, 2}) {
     const std::string value = "dimension is " + std::to_string(dimension);
     expect_error(Errc::invalid_argument, {"Cartesian::shift", value.c_str(), "2 dimension"},
-                 [&] { (void)grid.shift(0, dimension, 1); });
+                 [&] { (void)grid.shift(0, Dimension{dimension}, 1); });
     expect_error(Errc::invalid_argument, {"Cartesian::periodic", value.c_str()},
-                 [&] { (void)grid.periodic(dimension); });
+                 [&] { (void)grid.periodic(Dimension{dimension}); });
   }
-  expect_error(Errc::invalid_argument, {"0 dimension"}, [] { (void)Cartesian({}, {}).shift(0, 0, 1); });
+  expect_error(Errc::invalid_argument, {"0 dimension"}, [] { (void)Cartesian({}, {}).shift(0, kFirst, 1); });
 }
 
 TEST(CartesianErrorTest, Coordinates) {

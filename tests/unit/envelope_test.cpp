@@ -57,7 +57,7 @@ class Envelopes : public testing::Test {
 
   /// A message of rank 1's, the first one.
   static Envelope message() {
-    return {.kind = EnvelopeKind::eager, .sender = 1, .source = 1, .tag = 5, .bytes = sizeof(kPayload)};
+    return {.kind = EnvelopeKind::eager, .sender = 1, .source = 1, .tag = Tag{5}, .bytes = sizeof(kPayload)};
   }
 
   std::deque<std::vector<std::byte>> wires_;
@@ -108,8 +108,9 @@ TEST_F(Envelopes, OfARankThatAMessageDoesNotConcernChangeNothing) {
   core::Pending* pending = nullptr;
   {
     const core::Lock lock(job_.context(kVictim).engine());
-    pending = &job_.context(kVictim).point_to_point().send(
-        *communicators[kVictim], {reinterpret_cast<std::byte*>(&sent), sizeof(sent)}, {1, 0}, SendMode::synchronous);
+    pending = &job_.context(kVictim).point_to_point().send(*communicators[kVictim],
+                                                           {reinterpret_cast<std::byte*>(&sent), sizeof(sent)},
+                                                           {1, Tag{0}}, SendMode::synchronous);
   }
   for (const EnvelopeKind kind : {EnvelopeKind::ack, EnvelopeKind::nack, EnvelopeKind::cts})
     ASSERT_NO_FATAL_FAILURE(send(2, {.kind = kind, .sender = 2}, 0));
@@ -119,7 +120,7 @@ TEST_F(Envelopes, OfARankThatAMessageDoesNotConcernChangeNothing) {
   {
     const core::Lock lock(job_.context(1).engine());
     receive = &job_.context(1).point_to_point().receive(
-        *communicators[1], {reinterpret_cast<std::byte*>(&received), sizeof(received)}, {kVictim, 0});
+        *communicators[1], {reinterpret_cast<std::byte*>(&received), sizeof(received)}, {kVictim, Tag{0}});
   }
   for (int i = 0; i < 1000 && !(pending->done() && receive->done()); ++i) job_.progress();
   ASSERT_TRUE(pending->done() && receive->done());

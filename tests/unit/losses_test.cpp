@@ -147,7 +147,7 @@ TEST_F(LossesTest, EndAReceiveFromAnybodyWhenNobodyIsLeft) {
   {
     const core::Lock lock(rig_.engine());
     receive = &rig_.context().point_to_point().receive(*rig_.world(), core::MessageMemory(memory.data(), memory.size()),
-                                                       {kAnySource, 0});
+                                                       {kAnySource, Tag{0}});
   }
   rig_.poll();
   fail_with_lost(*rig_.world());

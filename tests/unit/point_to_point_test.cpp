@@ -165,8 +165,12 @@ class RandomProgram {
     static constexpr std::array<SendMode, 4> kModes{SendMode::standard, SendMode::standard, SendMode::buffered,
                                                     SendMode::synchronous};
     const std::size_t bytes = kBytes[random_() % kBytes.size()];
-    Sent& sent = sends_.emplace_back(Sent{
-        number, {}, random_() % 2, pick(job_.size()), {pick(job_.size()), pick(3)}, kModes[random_() % kModes.size()]});
+    Sent& sent = sends_.emplace_back(Sent{number,
+                                          {},
+                                          random_() % 2,
+                                          pick(job_.size()),
+                                          {pick(job_.size()), Tag{pick(3)}},
+                                          kModes[random_() % kModes.size()]});
     sent.operation.memory = data(number, bytes);
     std::memcpy(sent.operation.memory.data(), &number, sizeof(number));
     Received& received =
@@ -315,7 +319,7 @@ TEST_P(PointToPoint, SendsBeyondTheWindowStayWithTheirSender) {
   }
   // Rank 1 receives nothing, but makes progress.
   Operation unrelated{communicators[1].get(), std::vector<std::byte>(100)};
-  receive(unrelated, {1, 0});
+  receive(unrelated, {1, Tag{0}});
   progress(job, 3000);
   EXPECT_EQ(std::ranges::count_if(sends, &Operation::done), core::kWindow);
   // The last is received first.
@@ -371,8 +375,8 @@ TEST_P(PointToPoint, TooLongMessagesWriteNothing) {
     const auto communicators = job.communicators(no_topology);
     Operation sent{communicators[0].get(), data(1, bytes)};
     Operation received{communicators[1].get(), std::vector<std::byte>(bytes - 1, std::byte{0xee})};
-    send(sent, {1, 7}, SendMode::synchronous);
-    receive(received, {0, 7});
+    send(sent, {1, Tag{7}}, SendMode::synchronous);
+    receive(received, {0, Tag{7}});
     ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return sent.done() && received.done(); }));
     sent.end();
     received.end();
@@ -402,9 +406,9 @@ TEST_P(PointToPoint, ModesDecideWhenASendIsComplete) {
     EXPECT_EQ(sends[0].done(), bytes == 100);
     EXPECT_FALSE(sends[2].done()) << "synchronous";
     const std::vector<std::byte> buffered = std::exchange(sends[1].memory, std::vector<std::byte>(bytes));
-    for (Tag tag = 0; tag < 3; ++tag) {
+    for (int tag = 0; tag < 3; ++tag) {
       Operation received{communicators[1].get(), std::vector<std::byte>(bytes)};
-      receive(received, {0, tag});
+      receive(received, {0, Tag{tag}});
       ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return received.done(); }));
       received.end();
       EXPECT_EQ(received.memory, tag == 1 ? buffered : sends[static_cast<std::size_t>(tag)].memory);
@@ -420,14 +424,14 @@ TEST_P(PointToPoint, ReadySendsFailWithoutAReceive) {
     InProcessJob job(2, caller_config(), options(1));
     const auto communicators = job.communicators(no_topology);
     Operation unrelated{communicators[1].get(), std::vector<std::byte>(bytes)};
-    receive(unrelated, {0, 1});
+    receive(unrelated, {0, Tag{1}});
     Operation early{communicators[0].get(), data(1, bytes)};
-    send(early, {1, 0}, SendMode::ready);
+    send(early, {1, Tag{0}}, SendMode::ready);
     ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return early.done(); }));
     early.end();
     EXPECT_EQ(early.status.errc(), Errc::mismatch);
     Operation late{communicators[0].get(), data(2, bytes)};
-    send(late, {1, 1}, SendMode::ready);
+    send(late, {1, Tag{1}}, SendMode::ready);
     ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return late.done() && unrelated.done(); }));
     late.end();
     unrelated.end();
@@ -446,8 +450,8 @@ TEST_P(PointToPoint, GivenUpOperationsHarmNobody) {
     const auto communicators = job.communicators(no_topology);
     Operation sent{communicators[0].get(), data(1, 70'000)};
     Operation received{communicators[1].get(), std::vector<std::byte>(70'000, std::byte{0xee})};
-    send(sent, {1, 0});
-    receive(received, {0, 0});
+    send(sent, {1, Tag{0}});
+    receive(received, {0, Tag{0}});
     progress(job, static_cast<int>(seed));
     Operation& given_up = gives_up_send ? sent : received;
     {
@@ -460,7 +464,7 @@ TEST_P(PointToPoint, GivenUpOperationsHarmNobody) {
     progress(job, 500);
     if (!sent.done()) {
       Operation again{communicators[1].get(), std::vector<std::byte>(70'000)};
-      receive(again, {0, 0});
+      receive(again, {0, Tag{0}});
       ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return again.done(); }));
       again.end();
       EXPECT_EQ(again.memory, data(1, 70'000));
@@ -471,8 +475,8 @@ TEST_P(PointToPoint, GivenUpOperationsHarmNobody) {
     // What comes after them finds its way.
     Operation next{communicators[0].get(), data(2, 70'000)};
     Operation taken{communicators[1].get(), std::vector<std::byte>(70'000)};
-    send(next, {1, 1});
-    receive(taken, {0, 1});
+    send(next, {1, Tag{1}});
+    receive(taken, {0, Tag{1}});
     ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return next.done() && taken.done(); }));
     next.end();
     taken.end();

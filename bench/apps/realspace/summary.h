@@ -7,7 +7,7 @@
 
 namespace realspace {
 
-// Runs of one problem agree to this, whatever the number of ranks.
+// Runs of one problem agree to this, with all numbers of ranks.
 inline constexpr double kEnergyTolerance = 1e-10;
 
 double relative_difference(double value, double reference);

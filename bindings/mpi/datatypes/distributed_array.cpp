@@ -43,7 +43,7 @@ Layout along(const Dimension& dimension, const Layout& inner, std::ptrdiff_t str
   return Layout::indexed(lengths, displacements, inner.resized(0, stride));
 }
 
-/// Processes are numbered row by row, whatever the order of the array.
+/// Processes are numbered row by row, in both orders of the array.
 std::vector<int> coordinates_of(int rank, std::span<const int> processes) {
   std::vector<int> coordinates(processes.size());
   for (std::size_t d = processes.size(); d-- > 0;) {

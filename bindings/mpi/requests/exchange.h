@@ -2,7 +2,7 @@
 //
 // The request is a persistent receive from no rank, which is never started: MPI treats it as inactive, so
 // that it serves one exchange after the other. All that MPI does with requests fab does for these itself
-// (completion.cpp), in whatever thread the user calls.
+// (completion.cpp), in the thread that the user calls from.
 #pragma once
 
 #include <mpi.h>

@@ -4,6 +4,8 @@
 #include <string>
 #include <system_error>
 
+#include "fab/api.h"
+
 namespace fab {
 
 /// The kind of an error. The message of an Error or Status names the call, the argument, its value and what is valid.
@@ -25,13 +27,13 @@ enum class Errc {
 };
 
 /// The category of fab's error codes. Its name is "fab".
-const std::error_category& error_category() noexcept;
+FAB_API const std::error_category& error_category() noexcept;
 
-std::error_code make_error_code(Errc code) noexcept;
+FAB_API std::error_code make_error_code(Errc code) noexcept;
 
 /// Thrown if a call cannot start, and by Request::wait if the operation failed. what() begins with the message, which
 /// names the call, the argument, its value and what is valid.
-class Error : public std::system_error {
+class FAB_API Error : public std::system_error {
  public:
   Error(Errc code, const std::string& message) : std::system_error(make_error_code(code), message) {}
 

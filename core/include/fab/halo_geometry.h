@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "fab/api.h"
 #include "fab/layout.h"
 
 namespace fab {
 
 /// A side of a block, on which a neighbour and its halo lie: an offset of -1, 0 or +1 per dimension, slowest first.
-class Direction {
+class FAB_API Direction {
  public:
   /// With this limit a tag tells apart all messages that two ranks may exchange at once.
   static constexpr std::size_t kMaxDimensions = 5;
@@ -35,7 +36,7 @@ class Direction {
 };
 
 /// The offsets as text: "{-1,0,1}".
-[[nodiscard]] std::string to_string(const Direction& direction);
+[[nodiscard]] FAB_API std::string to_string(const Direction& direction);
 
 /// A box of cells in a padded block: the first cell and the number of cells, per dimension.
 struct Box {
@@ -54,7 +55,7 @@ struct HaloShape {
 };
 
 /// A block and the halo around it, as one array in C order. Sizes, offsets and strides are numbers of cells.
-class HaloGeometry {
+class FAB_API HaloGeometry {
  public:
   /// Throws Error(invalid_argument) for 0 or more than Direction::kMaxDimensions dimensions, arrays of different
   /// lengths, an interior or element of size 0, a halo wider than the interior, or more than 2^63-1 bytes.

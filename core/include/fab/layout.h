@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "fab/api.h"
+
 namespace fab {
 
 /// One node of a flattened layout: `count` repetitions, `stride` bytes apart, of either one contiguous
@@ -39,7 +41,7 @@ struct Piece {
 /// so equal shapes built in different ways mostly compare equal. Bounds are those of MPI-4.1, section 5.1.6, without
 /// padding for alignment; a part whose size, lower bound and extent are 0 does not affect them. Every function that
 /// builds a layout throws Error(invalid_argument) if a size or offset does not fit in 63 bits.
-class Layout {
+class FAB_API Layout {
  public:
   /// The empty layout: no bytes, extent 0.
   Layout();
@@ -100,19 +102,21 @@ struct Layout::Field {
 };
 
 /// Layout::pack and Layout::unpack for a node array, as a schedule stores it. An empty array is an empty layout.
-void pack(std::span<const LayoutNode> nodes, const std::byte* base, std::byte* packed) noexcept;
-void unpack(std::span<const LayoutNode> nodes, const std::byte* packed, std::byte* base) noexcept;
+FAB_API void pack(std::span<const LayoutNode> nodes, const std::byte* base, std::byte* packed) noexcept;
+FAB_API void unpack(std::span<const LayoutNode> nodes, const std::byte* packed, std::byte* base) noexcept;
 /// A range of the packed bytes. It must lie inside the bytes that the layout packs to.
 struct PackedRange {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;
 };
 /// These pack and unpack only `range`. `packed` points to the place of the first byte of the range.
-void pack(std::span<const LayoutNode> nodes, const std::byte* base, PackedRange range, std::byte* packed) noexcept;
-void unpack(std::span<const LayoutNode> nodes, PackedRange range, const std::byte* packed, std::byte* base) noexcept;
+FAB_API void pack(std::span<const LayoutNode> nodes, const std::byte* base, PackedRange range,
+                  std::byte* packed) noexcept;
+FAB_API void unpack(std::span<const LayoutNode> nodes, PackedRange range, const std::byte* packed,
+                    std::byte* base) noexcept;
 /// The number of contiguous pieces.
-[[nodiscard]] std::size_t piece_count(std::span<const LayoutNode> nodes) noexcept;
+[[nodiscard]] FAB_API std::size_t piece_count(std::span<const LayoutNode> nodes) noexcept;
 /// Writes the first out.size() contiguous pieces, in travelling order, to `out`. Returns how many were written.
-std::size_t list_pieces(std::span<const LayoutNode> nodes, std::span<Piece> out) noexcept;
+FAB_API std::size_t list_pieces(std::span<const LayoutNode> nodes, std::span<Piece> out) noexcept;
 
 }  // namespace fab

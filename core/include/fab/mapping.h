@@ -6,13 +6,14 @@
 #include <span>
 #include <vector>
 
+#include "fab/api.h"
 #include "fab/topology.h"
 
 namespace fab {
 
 /// The messages of one exchange: which place sends how much to which other places. Places are the positions of a grid
 /// in row-major order, or the vertices of a graph.
-class Traffic {
+class FAB_API Traffic {
  public:
   /// Place i sends to targets[ends[i - 1]] up to targets[ends[i] - 1] (from targets[0] for i = 0). weights[k] belongs
   /// to targets[k]; without weights each message has weight 1. Throws Error(invalid_argument) for ends that decrease or
@@ -48,7 +49,7 @@ class Traffic {
 };
 
 /// A bijection from the places of a topology to ranks, or to processors that are numbered like ranks.
-class Mapping {
+class FAB_API Mapping {
  public:
   /// Place i gets rank ranks[i]. Throws Error(invalid_argument) unless each of 0 to ranks.size() - 1 occurs once.
   explicit Mapping(std::vector<Rank> ranks);
@@ -99,15 +100,15 @@ struct Cut {
 
 /// The cut of `mapping`, with rank r on node nodes[r]. Throws Error(invalid_argument) unless all three have one
 /// size.
-[[nodiscard]] Cut cut(const Traffic& traffic, const Mapping& mapping, std::span<const int> nodes);
+[[nodiscard]] FAB_API Cut cut(const Traffic& traffic, const Mapping& mapping, std::span<const int> nodes);
 
 /// The number of links on the path from one processor to another.
 using Hops = std::function<int(Rank from, Rank to)>;
-[[nodiscard]] int hypercube_hops(Rank from, Rank to) noexcept;
+[[nodiscard]] FAB_API int hypercube_hops(Rank from, Rank to) noexcept;
 /// Hops in a mesh of processors, or in a torus along periodic dimensions. Processors are numbered in row-major order.
-[[nodiscard]] Hops grid_hops(Cartesian processors);
+[[nodiscard]] FAB_API Hops grid_hops(Cartesian processors);
 /// The largest number of links that a message crosses; 0 without messages. Throws Error(invalid_argument) unless
 /// traffic and mapping have the same size.
-[[nodiscard]] int dilation(const Traffic& traffic, const Mapping& mapping, const Hops& hops);
+[[nodiscard]] FAB_API int dilation(const Traffic& traffic, const Mapping& mapping, const Hops& hops);
 
 }  // namespace fab

@@ -7,18 +7,19 @@
 
 namespace fab {
 
-/// Tells messages between the same two ranks apart. Valid tags are 0 to 2^31 - 1.
-using Tag = int;
+/// Tells messages between the same two ranks apart: fab::Tag{7}. Valid tags are 0 to 2^31 - 1. It has a type of its own
+/// so that no call takes a tag for a rank.
+enum class Tag : int {};
 
 inline constexpr Rank kAnySource = -1;  ///< in receives and probes: any rank
-inline constexpr Tag kAnyTag = -1;      ///< in receives and probes: any tag
+inline constexpr Tag kAnyTag{-1};       ///< in receives and probes: any tag
 /// No rank, as beyond a border: a send to it sends nothing, and a receive from it takes no bytes (MPI-4.1, 3.10).
 inline constexpr Rank kNoRank = -2;
 
 /// The receiver of a message.
 struct Destination {
   Rank rank = kNoRank;
-  Tag tag = 0;
+  Tag tag{};
 };
 
 /// The messages that a receive or probe matches.

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "fab/api.h"
+
 namespace fab {
 
 /// The type of an element, by its representation in memory: C's `int` and Fortran's `integer` are both int32. Types
@@ -92,7 +94,7 @@ struct Located {
 };
 
 /// Bytes from one element to the next, padding included; 0 for a value without an enumerator.
-[[nodiscard]] std::size_t element_bytes(ElementType type) noexcept;
+[[nodiscard]] FAB_API std::size_t element_bytes(ElementType type) noexcept;
 
 /// Whether reduce_elements() supports the operation on the type (MPI-4.1, 6.9.2 and 6.9.4):
 ///   sum, product            integers, floating point, complex
@@ -102,11 +104,11 @@ struct Located {
 ///   min_location, max_...   pairs of a value and a location
 ///   replace                 all types
 /// False for ReduceOp::user and for values without an enumerator.
-[[nodiscard]] bool is_defined(Reduction reduction) noexcept;
+[[nodiscard]] FAB_API bool is_defined(Reduction reduction) noexcept;
 
-[[nodiscard]] std::string_view to_string(ElementType type) noexcept;
-[[nodiscard]] std::string_view to_string(ReduceOp op) noexcept;
-[[nodiscard]] std::string to_string(Reduction reduction);  ///< "sum of float64"
+[[nodiscard]] FAB_API std::string_view to_string(ElementType type) noexcept;
+[[nodiscard]] FAB_API std::string_view to_string(ReduceOp op) noexcept;
+[[nodiscard]] FAB_API std::string to_string(Reduction reduction);  ///< "sum of float64"
 
 /// inout[i] = in[i] op inout[i] for `count` elements; `in` holds the operand of the lower ranks. Precondition:
 /// is_defined(reduction). The arrays must not overlap, and need no alignment. The result of an element depends on its
@@ -116,7 +118,7 @@ struct Located {
 /// operand is a NaN, so is the result, and -0 is less than +0, so min and max commute; min_location and max_location
 /// treat NaNs in the same way. A product of complex numbers is (ac - bd) + (ad + bc)i. Results of float16 and bfloat16
 /// are computed in float32 and rounded to nearest, ties to even. The padding bytes of a pair are never read.
-void reduce_elements(Reduction reduction, const void* in, void* inout, std::size_t count) noexcept;
+FAB_API void reduce_elements(Reduction reduction, const void* in, void* inout, std::size_t count) noexcept;
 
 namespace detail {
 

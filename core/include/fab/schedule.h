@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fab/api.h"
 #include "fab/layout.h"
 #include "fab/reduction.h"
 #include "fab/topology.h"
@@ -72,7 +73,7 @@ struct RoundRecord {
 
 /// One rank's committed plan. It is immutable, lies in one piece of memory and has no pointers: so it can be copied,
 /// compared, stored and bound to other buffers. Copies are cheap (shared).
-class Schedule {
+class FAB_API Schedule {
  public:
   /// The inverse of bytes(). Throws Error(invalid_schedule) if the bytes are no schedule of this version.
   static Schedule from_bytes(std::span<const std::byte> bytes);
@@ -131,7 +132,7 @@ struct CommitOptions {
 /// A slot tells messages between the same two ranks apart: all messages of one direction in a round have different
 /// slots. Messages of different rounds may share a slot if the receiver posts their receives in the order in which they
 /// are sent. Different slots are better: they also tell one-sided and early messages apart.
-class ScheduleBuilder {
+class FAB_API ScheduleBuilder {
  public:
   /// `name` is the call that the schedule carries out, for instance "neighbor_xchg"; messages and drawings show it.
   /// `ranks` is the size of the communicator.
@@ -212,7 +213,7 @@ class ScheduleBuilder {
   Pipeline pipeline_;  ///< no pipeline if its `bytes` are 0
 };
 
-[[nodiscard]] std::string to_string(BufferId buffer);
-[[nodiscard]] std::string_view to_string(OperationKind kind) noexcept;
+[[nodiscard]] FAB_API std::string to_string(BufferId buffer);
+[[nodiscard]] FAB_API std::string_view to_string(OperationKind kind) noexcept;
 
 }  // namespace fab

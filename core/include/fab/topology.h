@@ -9,10 +9,16 @@
 #include <variant>
 #include <vector>
 
+#include "fab/api.h"
+
 namespace fab {
 
 /// The number of a process within a communicator, from 0.
 using Rank = int;
+
+/// The number of a dimension of a grid, from 0: fab::Dimension{0}. It has a type of its own so that no call takes it
+/// for a rank or a displacement.
+enum class Dimension : int {};
 
 /// One directed edge, seen from one of its ends. Both ends carry the same slot: a block that leaves rank i on an edge
 /// {peer j, slot s} arrives at rank j on its edge {peer i, slot s}. Slots are unique among the edges from one rank to
@@ -35,15 +41,15 @@ struct Neighborhood {
 
 /// A Cartesian grid of ranks in row-major order, with any number of dimensions, each periodic or not (MPI-4.1, chapter
 /// 8.5). A grid without dimensions has one rank and no neighbours.
-class Cartesian {
+class FAB_API Cartesian {
  public:
   /// Throws Error(invalid_topology) for arrays of different lengths, an extent below 1, or a product above 2^31-1.
   Cartesian(std::vector<int> dims, std::vector<bool> periodic);
 
   [[nodiscard]] int dimensions() const noexcept { return static_cast<int>(dims_.size()); }
   [[nodiscard]] std::span<const int> dims() const noexcept { return dims_; }
-  /// Throws Error(invalid_argument) unless 0 <= dimension < dimensions().
-  [[nodiscard]] bool periodic(int dimension) const;
+  /// Throws Error(invalid_argument) unless `dimension` is 0 to dimensions() - 1.
+  [[nodiscard]] bool periodic(Dimension dimension) const;
   [[nodiscard]] int size() const noexcept { return size_; }
 
   /// The coordinates of a rank. Throws Error(invalid_rank) unless 0 <= rank < size().
@@ -58,7 +64,7 @@ class Cartesian {
   };
   /// The ranks that `rank` receives from and sends to if blocks move by `displacement` (any integer) along `dimension`;
   /// none where that leaves a non-periodic dimension. Throws Error(invalid_argument) for a dimension out of range.
-  [[nodiscard]] Shift shift(Rank rank, int dimension, int displacement) const;
+  [[nodiscard]] Shift shift(Rank rank, Dimension dimension, int displacement) const;
 
   /// Per dimension the neighbour at +1, then the one at -1. Directions that leave a non-periodic dimension are omitted
   /// (Topological Collectives for MPI-2, 2.2). A block that leaves in direction +d arrives in the receiver's -d block,
@@ -78,11 +84,11 @@ class Cartesian {
 /// largest and smallest, then by the least sum, then by the least first entry, second entry, and so on. Throws
 /// Error(invalid_argument) for ranks below 1, a negative entry, or entries whose product does not divide `ranks` (or,
 /// if none is 0, is not `ranks`).
-[[nodiscard]] std::vector<int> dims_create(int ranks, std::vector<int> dims);
+[[nodiscard]] FAB_API std::vector<int> dims_create(int ranks, std::vector<int> dims);
 
 /// A graph that every rank knows as a whole (MPI_Graph_create). index[i] is the total number of neighbours of ranks 0
 /// to i; edges lists them rank by rank. The k-th entry of j in i's list pairs with the k-th entry of i in j's.
-class Graph {
+class FAB_API Graph {
  public:
   /// Throws Error(invalid_topology) for a decreasing index, another number of edges, an edge to a rank outside the
   /// graph, or an edge that its other end lists less often.
@@ -100,7 +106,7 @@ class Graph {
 
 /// A graph of which each rank knows only its own edges (MPI_Dist_graph_create_adjacent). The k-th edge from i to j, as
 /// i lists it, pairs with the k-th i among j's sources.
-class DistributedGraph {
+class FAB_API DistributedGraph {
  public:
   /// Throws Error(invalid_topology) for a negative rank.
   DistributedGraph(std::vector<int> sources, std::vector<int> destinations);
@@ -117,9 +123,9 @@ class DistributedGraph {
 using Topology = std::variant<Cartesian, Graph, DistributedGraph>;
 
 /// The edges of `rank`. For a distributed graph, `rank` must be the calling rank.
-[[nodiscard]] Neighborhood neighborhood(const Topology& topology, Rank rank);
+[[nodiscard]] FAB_API Neighborhood neighborhood(const Topology& topology, Rank rank);
 
 /// A short description: "cartesian 4x2 periodic 1,0", "graph of 8 ranks", "distributed graph, 3 in, 2 out".
-[[nodiscard]] std::string to_string(const Topology& topology);
+[[nodiscard]] FAB_API std::string to_string(const Topology& topology);
 
 }  // namespace fab

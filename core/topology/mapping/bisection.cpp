@@ -56,7 +56,7 @@ class Bisection {
         most = std::max(most, coordinate(place, d));
       }
       const int extent = most - least + 1;
-      const bool closed = grid_.periodic(static_cast<int>(d)) && extent == grid_.dims()[d];
+      const bool closed = grid_.periodic(static_cast<Dimension>(d)) && extent == grid_.dims()[d];
       cost.push_back((closed ? 2 : 1) * weights_[d] / extent);
       if (extent == 1) cost.back() = std::numeric_limits<double>::infinity();
     }

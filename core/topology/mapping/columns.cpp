@@ -81,7 +81,7 @@ class ColumnSearch {
     for (std::size_t d = 0; d < counts.size(); ++d) {
       const double extent = grid_.dims()[d];
       const double bricks = d == along ? std::max(1.0, extent * layer / ranks_of_node_) : counts[d];
-      const double planes = bricks - (grid_.periodic(static_cast<int>(d)) && bricks > 1 ? 0 : 1);
+      const double planes = bricks - (grid_.periodic(static_cast<Dimension>(d)) && bricks > 1 ? 0 : 1);
       cost += weights_[d] * planes / extent;
     }
     found_.emplace_back(cost, Columns{along, counts});

@@ -66,7 +66,7 @@ Hops grid_hops(Cartesian processors) {
     for (int d = 0; d < grid.dimensions(); ++d) {
       const auto i = static_cast<std::size_t>(d);
       const int distance = std::abs(there[i] - here[i]);
-      hops += grid.periodic(d) ? std::min(distance, grid.dims()[i] - distance) : distance;
+      hops += grid.periodic(Dimension{d}) ? std::min(distance, grid.dims()[i] - distance) : distance;
     }
     return hops;
   };

@@ -51,7 +51,7 @@ Traffic Traffic::of(const Cartesian& grid, std::span<const std::int64_t> weights
       stride /= extent;
       const int coordinate = place / stride % extent;
       const auto add = [&](bool inside, int step, int around) {
-        if (!inside && !grid.periodic(d)) return;
+        if (!inside && !grid.periodic(Dimension{d})) return;
         targets.push_back(place + (inside ? step : around) * stride);
         if (!weights.empty()) of_targets.push_back(weights[static_cast<std::size_t>(d)]);
       };

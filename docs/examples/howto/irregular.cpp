@@ -9,7 +9,7 @@ int main() {
   const auto context = fab::Context::open();
   const fab::Communicator& world = context.world();
   const int size = world.size();
-  constexpr fab::Tag tag = 7;
+  constexpr fab::Tag tag{7};
 
   // Rank r sends r numbers to each rank above it.
   const std::vector<int> work(static_cast<std::size_t>(world.rank()), world.rank());

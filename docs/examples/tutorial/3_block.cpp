@@ -23,7 +23,7 @@ int main() {
   std::vector<fab::BlockShape> boundary, halo;
   for (int d = 0; d < 2; ++d)
     for (const int step : {+1, -1}) {
-      if (!place.shift(grid.rank(), d, step).destination) continue;  // the plate ends on that side
+      if (!place.shift(grid.rank(), fab::Dimension{d}, step).destination) continue;  // the plate ends on that side
       const auto line = [&](std::size_t where) {
         std::size_t start[] = {1, 1}, size[] = {own[0], own[1]};
         start[d] = where;

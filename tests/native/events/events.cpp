@@ -39,11 +39,11 @@ TEST_F(Events, TellWhatAnotherRankHasSent) {
   for (int round = 0; round < rounds; ++round) {
     int in = -1;
     const int out = round;
-    Request receive = irecv(world(), in, {previous(), 1});
-    if (rank() == 0) send(world(), out, {next(), 1}, SendMode::buffered);
+    Request receive = irecv(world(), in, {previous(), Tag{1}});
+    if (rank() == 0) send(world(), out, {next(), Tag{1}}, SendMode::buffered);
     complete(receive);
     ASSERT_EQ(in, round);
-    if (rank() != 0) send(world(), out, {next(), 1}, SendMode::buffered);
+    if (rank() != 0) send(world(), out, {next(), Tag{1}}, SendMode::buffered);
   }
 }
 
@@ -61,7 +61,7 @@ TEST_F(Events, TellOfExchangesAndLongMessages) {
 
 TEST_F(Events, AreQuietWhereNothingEnds) {
   int in = -1;
-  Request receive = irecv(world(), in, {previous(), 2});
+  Request receive = irecv(world(), in, {previous(), Tag{2}});
   barrier(world());
   EXPECT_EQ(context().event_fd(), context().event_fd());
   context().clear_events();
@@ -69,7 +69,7 @@ TEST_F(Events, AreQuietWhereNothingEnds) {
   const Communicator other = world().duplicate();
   barrier(other);
   const int out = 5;
-  Request sent = isend(world(), out, {next(), 2});
+  Request sent = isend(world(), out, {next(), Tag{2}});
   complete(receive);
   EXPECT_EQ(in, 5);
   sent.wait();
@@ -95,13 +95,13 @@ TEST_F(Events, CallBack) {
   const int out = rank();
   std::vector<int> order;
   for (int tag = 0; tag < 3; ++tag)
-    completions.when_done(irecv(world(), in[static_cast<std::size_t>(tag)], {previous(), tag}),
+    completions.when_done(irecv(world(), in[static_cast<std::size_t>(tag)], {previous(), Tag{tag}}),
                           [&order, tag](const Status& status) {
                             EXPECT_TRUE(status.ok()) << status.message;
                             order.push_back(tag);
                           });
   EXPECT_EQ(completions.size(), 3u);
-  for (int tag = 0; tag < 3; ++tag) send(world(), out, {next(), tag});
+  for (int tag = 0; tag < 3; ++tag) send(world(), out, {next(), Tag{tag}});
   completions.run();
   EXPECT_EQ(completions.size(), 0u);
   EXPECT_THAT(order, testing::UnorderedElementsAre(0, 1, 2));
@@ -111,8 +111,9 @@ TEST_F(Events, CallBack) {
   const std::array<int, 2> much{};
   Status failure;
   completions.when_done(barrier.start(world()), [&](const Status&) {
-    completions.when_done(irecv(world(), little, {previous(), 9}), [&](const Status& status) { failure = status; });
-    completions.when_done(isend(world(), much, {next(), 9}), [](const Status&) {});
+    completions.when_done(irecv(world(), little, {previous(), Tag{9}}),
+                          [&](const Status& status) { failure = status; });
+    completions.when_done(isend(world(), much, {next(), Tag{9}}), [](const Status&) {});
   });
   completions.run();
   EXPECT_EQ(failure.errc(), Errc::truncated) << failure.message;
@@ -133,16 +134,16 @@ Task pass_a_token(const Communicator& world, Completions& completions, int laps,
   const Rank next = (world.rank() + 1) % world.size();
   const Rank previous = (world.rank() + world.size() - 1) % world.size();
   for (int lap = 0; lap < laps; ++lap) {
-    if (world.rank() == 0) co_await completions.done(isend(world, token, {next, 7}));
-    co_await completions.done(irecv(world, token, {previous, 7}));
+    if (world.rank() == 0) co_await completions.done(isend(world, token, {next, Tag{7}}));
+    co_await completions.done(irecv(world, token, {previous, Tag{7}}));
     ++token;
-    if (world.rank() != 0) co_await completions.done(isend(world, token, {next, 7}));
+    if (world.rank() != 0) co_await completions.done(isend(world, token, {next, Tag{7}}));
   }
 }
 
 Task fail(const Communicator& world, Completions& completions, Errc& outcome) {
   int never = 0;
-  Request receive = irecv(world, never, {kAnySource, 11});
+  Request receive = irecv(world, never, {kAnySource, Tag{11}});
   receive.cancel();
   try {
     co_await completions.done(std::move(receive));

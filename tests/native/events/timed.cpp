@@ -22,7 +22,7 @@ constexpr auto kLong = 24h;
 
 TEST_F(TimedWaits, EndWithTheirTimeOrWithTheRequest) {
   int in = -1;
-  Request receive = irecv(world(), in, {previous(), 3});
+  Request receive = irecv(world(), in, {previous(), Tag{3}});
   EXPECT_FALSE(receive.wait_for(0s));
   EXPECT_FALSE(receive.done());
   EXPECT_FALSE(receive.wait_until(Clock::now() - 1h));
@@ -34,12 +34,12 @@ TEST_F(TimedWaits, EndWithTheirTimeOrWithTheRequest) {
   }
   barrier(world());  // so that no rank has sent until now
   const int out = rank();
-  Request sent = isend(world(), out, {next(), 3});
+  Request sent = isend(world(), out, {next(), Tag{3}});
   EXPECT_TRUE(receive.wait_for(kLong));
   EXPECT_FALSE(receive.active());
   EXPECT_TRUE(receive.done());
   EXPECT_EQ(in, previous());
-  EXPECT_EQ(receive.message(), (MessageInfo{previous(), 3, sizeof(int)}));
+  EXPECT_EQ(receive.message(), (MessageInfo{previous(), Tag{3}, sizeof(int)}));
   EXPECT_TRUE(receive.wait_for(std::chrono::hours::max())) << "not active";
   sent.wait();
 }
@@ -47,9 +47,9 @@ TEST_F(TimedWaits, EndWithTheirTimeOrWithTheRequest) {
 TEST_F(TimedWaits, TellFailures) {
   std::array<int, 1> in{};
   const std::array<int, 2> out{};
-  Request first = irecv(world(), in, {previous(), 5});
-  Request second = irecv(world(), in, {previous(), 5});
-  Request sends[] = {isend(world(), out, {next(), 5}), isend(world(), out, {next(), 5})};
+  Request first = irecv(world(), in, {previous(), Tag{5}});
+  Request second = irecv(world(), in, {previous(), Tag{5}});
+  Request sends[] = {isend(world(), out, {next(), Tag{5}}), isend(world(), out, {next(), Tag{5}})};
   const Result<bool> complete = first.try_wait_for(kLong);
   ASSERT_FALSE(complete.ok());
   EXPECT_EQ(complete.status().errc(), Errc::truncated);
@@ -113,18 +113,18 @@ TEST_F(TimedWaits, OfHalos) {
 TEST_F(TimedWaits, OfAThreadThatFollowsEndInTime) {
   int first = -1;
   int second = -1;
-  Request leading = irecv(world(), first, {previous(), 1});
-  Request following = irecv(world(), second, {previous(), 2});
+  Request leading = irecv(world(), first, {previous(), Tag{1}});
+  Request following = irecv(world(), second, {previous(), Tag{2}});
   std::thread leader([&leading] { leading.wait(); });
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(following.wait_for(3ms));
   const Communicator other = world().duplicate();
   barrier(other);
   const int out = rank();
-  send(world(), out, {next(), 1});
+  send(world(), out, {next(), Tag{1}});
   leader.join();
   EXPECT_FALSE(following.wait_for(3ms));
   barrier(other);
-  send(world(), out, {next(), 2});
+  send(world(), out, {next(), Tag{2}});
   EXPECT_TRUE(following.wait_for(kLong));
   EXPECT_EQ(first, previous());
   EXPECT_EQ(second, previous());

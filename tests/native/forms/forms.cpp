@@ -305,14 +305,14 @@ TEST_F(Forms, OfShifts) {
         EXPECT_EQ(theirs, previous()) << form;
         theirs = -1;
       },
-      cart_shift_xchg, comm, mine, theirs, Shift{.dimension = 0, .displacement = 1});
+      cart_shift_xchg, comm, mine, theirs, Shift{.dimension = Dimension{0}, .displacement = 1});
   theirs = rank();
   in_all_forms(
       [&](const char* form) {
         EXPECT_EQ(theirs, next()) << form << " in place";
         theirs = rank();
       },
-      cart_shift_xchg, comm, theirs, Shift{.dimension = 0, .displacement = -1});
+      cart_shift_xchg, comm, theirs, Shift{.dimension = Dimension{0}, .displacement = -1});
 }
 
 /// An array type of somebody else, with a gap that its owner knows about.
@@ -345,8 +345,8 @@ TEST_F(Forms, TakeArrayTypesOfTheCallers) {
 TEST_F(Forms, OfMessages) {
   const std::string text = "from " + std::to_string(rank());
   std::string room(20, '?');
-  Request sent = isend(world(), text, {next(), 4});
-  const MessageInfo info = recv(world(), room, {previous(), 4});
+  Request sent = isend(world(), text, {next(), Tag{4}});
+  const MessageInfo info = recv(world(), room, {previous(), Tag{4}});
   sent.wait();
   EXPECT_EQ(room.substr(0, info.count<char>()), "from " + std::to_string(previous()));
   int number = rank();
@@ -369,7 +369,7 @@ TEST_F(Forms, WithoutExceptionsTellFailures) {
   ASSERT_FALSE(made);
   EXPECT_EQ(made.status().errc(), Errc::invalid_topology);
   EXPECT_THROW(static_cast<void>(made.value()), Error);
-  const Result<Request> sent = attempt([&] { return isend(world(), data, {size(), 0}); });
+  const Result<Request> sent = attempt([&] { return isend(world(), data, {size(), Tag{0}}); });
   EXPECT_EQ(sent.status().errc(), Errc::invalid_rank);
   barrier(world());
 }

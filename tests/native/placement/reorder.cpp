@@ -20,7 +20,7 @@ class Reorder : public test::OnAllRanks {
     std::vector<std::size_t> all(static_cast<std::size_t>(ring.size()));
     for (int step = 0; step < ring.size(); ++step) {
       all[static_cast<std::size_t>((ring.rank() + step) % ring.size())] = mine;
-      cart_shift_xchg(ring, &mine, Layout::contiguous(sizeof(mine)), Shift{0, -1});
+      cart_shift_xchg(ring, &mine, Layout::contiguous(sizeof(mine)), Shift{Dimension{0}, -1});
     }
     return all;
   }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "fab/api.h"
 #include "fab/topology.h"
 
 namespace fab {
@@ -26,7 +27,7 @@ enum class Reorder : bool { no, yes };
 /// A group of ranks. Messages of one communicator never meet those of another. Copies are cheap (shared). All ranks
 /// start the exchanges of one communicator in the same order; exchanges of different communicators may start in any
 /// order. Making a communicator is collective over the communicator it is made from, and waits for that one's rank 0.
-class Communicator {
+class FAB_API Communicator {
  public:
   [[nodiscard]] Rank rank() const noexcept;
   [[nodiscard]] int size() const noexcept;

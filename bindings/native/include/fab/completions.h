@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "fab/api.h"
 #include "fab/context.h"
 #include "fab/request.h"
 
@@ -23,7 +24,7 @@ namespace fab {
 /// Requests of one context, each with a function to call when it is complete. Callbacks run on the thread that calls
 /// run or run_ready, without any lock held. They may start operations and add requests, and must not throw. One thread
 /// at a time uses the object. The destructor waits for the remaining requests and calls nothing.
-class Completions {
+class FAB_API Completions {
  public:
   using Callback = std::function<void(const Status&)>;
   class Awaitable;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "fab/api.h"
 #include "fab/communicator.h"
 
 namespace fab {
@@ -14,7 +15,7 @@ class Context;
 
 /// One rank's runtime. It needs no MPI: under mpirun, prterun or srun --mpi=pmix it finds its job through PMIx; without
 /// a launcher it is a job of one rank. The FAB_* variables configure it (fab_info lists them).
-class Context {
+class FAB_API Context {
  public:
   /// Opens fab. Not collective: it talks to no other rank. Throws Error(configuration, bootstrap, unreachable or
   /// transport).

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fab/api.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -48,7 +50,7 @@ typedef enum fab_error FAB_ANY_INT {
 } fab_error;
 
 /* The message of the last call that failed in this thread; "" if none has. Valid until the next call fails. */
-const char *fab_last_error(void);
+FAB_API const char *fab_last_error(void);
 
 /* ---- Contexts and communicators ---- */
 
@@ -56,33 +58,33 @@ typedef struct fab_context fab_context;
 typedef struct fab_comm fab_comm;
 
 /* Opens one rank's runtime. It finds its job through the launcher; without a launcher it is a job of one rank. */
-fab_error fab_open(fab_context **context);
+FAB_API fab_error fab_open(fab_context **context);
 /* Waits at most ten seconds for each other rank to close, and frees the context. Free first what was made from it. */
-fab_error fab_close(fab_context *context);
+FAB_API fab_error fab_close(fab_context *context);
 /* The communicator of all ranks. The context owns it. */
-const fab_comm *fab_world(const fab_context *context);
+FAB_API const fab_comm *fab_world(const fab_context *context);
 
-int fab_rank(const fab_comm *comm);
-int fab_size(const fab_comm *comm);
+FAB_API int fab_rank(const fab_comm *comm);
+FAB_API int fab_size(const fab_comm *comm);
 
 /* These calls make a communicator and are collective over `comm`. A rank that is not in the new communicator gets
  * *made == NULL, and its call succeeds. */
-fab_error fab_duplicate(const fab_comm *comm, fab_comm **made);
-fab_error fab_subset(const fab_comm *comm, size_t count, const int ranks[], fab_comm **made);
+FAB_API fab_error fab_duplicate(const fab_comm *comm, fab_comm **made);
+FAB_API fab_error fab_subset(const fab_comm *comm, size_t count, const int ranks[], fab_comm **made);
 /* reorder != 0: ranks may change places so that fewer messages cross between nodes. */
-fab_error fab_cartesian(const fab_comm *comm, int dimensions, const int extents[], const int periodic[], int reorder,
-                        fab_comm **made);
+FAB_API fab_error fab_cartesian(const fab_comm *comm, int dimensions, const int extents[], const int periodic[],
+                                int reorder, fab_comm **made);
 /* index[i] is the total number of neighbours of ranks 0 to i; edges lists them rank by rank. */
-fab_error fab_graph(const fab_comm *comm, int ranks, const int index[], const int edges[], int reorder,
-                    fab_comm **made);
-fab_error fab_distributed_graph(const fab_comm *comm, int sources, const int source_ranks[], int destinations,
-                                const int destination_ranks[], int reorder, fab_comm **made);
+FAB_API fab_error fab_graph(const fab_comm *comm, int ranks, const int index[], const int edges[], int reorder,
+                            fab_comm **made);
+FAB_API fab_error fab_distributed_graph(const fab_comm *comm, int sources, const int source_ranks[], int destinations,
+                                        const int destination_ranks[], int reorder, fab_comm **made);
 /* `comm` may be NULL. */
-void fab_comm_free(fab_comm *comm);
+FAB_API void fab_comm_free(fab_comm *comm);
 
 /* The numbers of neighbours, and their ranks. The arrays may be NULL. Block i of an exchange belongs to neighbour i. */
-fab_error fab_neighbors(const fab_comm *comm, size_t *destinations, size_t *sources);
-fab_error fab_neighbor_ranks(const fab_comm *comm, int destinations[], int sources[]);
+FAB_API fab_error fab_neighbors(const fab_comm *comm, size_t *destinations, size_t *sources);
+FAB_API fab_error fab_neighbor_ranks(const fab_comm *comm, int destinations[], int sources[]);
 
 /* ---- Operations ---- */
 
@@ -293,35 +295,35 @@ typedef struct fab_message {
 } fab_message;
 
 /* Returns when the operation is complete. */
-fab_error fab_perform(const fab_comm *comm, fab_operation operation);
+FAB_API fab_error fab_perform(const fab_comm *comm, fab_operation operation);
 /* Returns at once. The buffers belong to the operation until a wait or test reports that it is complete. */
-fab_error fab_start(const fab_comm *comm, fab_operation operation, fab_request *request);
+FAB_API fab_error fab_start(const fab_comm *comm, fab_operation operation, fab_request *request);
 
 /* These calls wait for a request, or test it. A request that is not active counts as complete. After a failure it is
  * not active. `message` may be NULL. */
-fab_error fab_wait(fab_request *request, fab_message *message);
-fab_error fab_wait_for(fab_request *request, double seconds, int *complete);
-fab_error fab_test(fab_request *request, int *complete, fab_message *message);
+FAB_API fab_error fab_wait(fab_request *request, fab_message *message);
+FAB_API fab_error fab_wait_for(fab_request *request, double seconds, int *complete);
+FAB_API fab_error fab_test(fab_request *request, int *complete, fab_message *message);
 /* Waits until all requests are complete, and returns the first failure. */
-fab_error fab_wait_all(size_t count, fab_request requests[]);
+FAB_API fab_error fab_wait_all(size_t count, fab_request requests[]);
 /* Cancels a receive that no message has matched. The request must still be waited for; that returns FAB_CANCELLED. */
-fab_error fab_cancel(fab_request *request);
+FAB_API fab_error fab_cancel(fab_request *request);
 
 /* A persistent exchange: all ranks make theirs in the same order, once, and start it many times. */
 typedef struct fab_exchange fab_exchange;
-fab_error fab_make_persistent(const fab_comm *comm, fab_operation operation, fab_exchange **made);
-fab_error fab_exchange_start(fab_exchange *exchange);
-fab_error fab_exchange_wait(fab_exchange *exchange);
-fab_error fab_exchange_wait_for(fab_exchange *exchange, double seconds, int *complete);
-fab_error fab_exchange_test(fab_exchange *exchange, int *complete);
+FAB_API fab_error fab_make_persistent(const fab_comm *comm, fab_operation operation, fab_exchange **made);
+FAB_API fab_error fab_exchange_start(fab_exchange *exchange);
+FAB_API fab_error fab_exchange_wait(fab_exchange *exchange);
+FAB_API fab_error fab_exchange_wait_for(fab_exchange *exchange, double seconds, int *complete);
+FAB_API fab_error fab_exchange_test(fab_exchange *exchange, int *complete);
 /* Returns when the block from source number `source` of a neighbour exchange has arrived. */
-fab_error fab_exchange_wait_source(fab_exchange *exchange, size_t source);
+FAB_API fab_error fab_exchange_wait_source(fab_exchange *exchange, size_t source);
 /* Waits for the exchange if it is active, and frees it. `exchange` may be NULL. */
-void fab_exchange_free(fab_exchange *exchange);
+FAB_API void fab_exchange_free(fab_exchange *exchange);
 
 /* A descriptor for event loops: it is readable when an operation has ended or needs a test. See Context::event_fd. */
-fab_error fab_event_fd(const fab_context *context, int *fd);
-void fab_clear_events(const fab_context *context);
+FAB_API fab_error fab_event_fd(const fab_context *context, int *fd);
+FAB_API void fab_clear_events(const fab_context *context);
 
 /* ---- Messages ---- */
 
@@ -329,12 +331,13 @@ void fab_clear_events(const fab_context *context);
 #define FAB_ANY_TAG (-1)
 #define FAB_NO_RANK (-2)
 
-fab_error fab_send(const fab_comm *comm, const void *data, size_t bytes, int rank, int tag);
-fab_error fab_recv(const fab_comm *comm, void *data, size_t bytes, int rank, int tag, fab_message *message);
-fab_error fab_isend(const fab_comm *comm, const void *data, size_t bytes, int rank, int tag, fab_request *request);
-fab_error fab_irecv(const fab_comm *comm, void *data, size_t bytes, int rank, int tag, fab_request *request);
-fab_error fab_probe(const fab_comm *comm, int rank, int tag, fab_message *message);
-fab_error fab_iprobe(const fab_comm *comm, int rank, int tag, int *found, fab_message *message);
+FAB_API fab_error fab_send(const fab_comm *comm, const void *data, size_t bytes, int rank, int tag);
+FAB_API fab_error fab_recv(const fab_comm *comm, void *data, size_t bytes, int rank, int tag, fab_message *message);
+FAB_API fab_error fab_isend(const fab_comm *comm, const void *data, size_t bytes, int rank, int tag,
+                            fab_request *request);
+FAB_API fab_error fab_irecv(const fab_comm *comm, void *data, size_t bytes, int rank, int tag, fab_request *request);
+FAB_API fab_error fab_probe(const fab_comm *comm, int rank, int tag, fab_message *message);
+FAB_API fab_error fab_iprobe(const fab_comm *comm, int rank, int tag, int *found, fab_message *message);
 
 /* ---- Halo exchanges (fab/halo.h) ---- */
 
@@ -354,31 +357,31 @@ typedef struct fab_halo_options {
 } fab_halo_options;
 
 /* Collective over `comm`. A rank outside the grid gets *made == NULL. */
-fab_error fab_halo_make(const fab_comm *comm, const fab_halo_options *options, fab_halo **made);
-void fab_halo_free(fab_halo *halo);
+FAB_API fab_error fab_halo_make(const fab_comm *comm, const fab_halo_options *options, fab_halo **made);
+FAB_API void fab_halo_free(fab_halo *halo);
 /* The Cartesian communicator of the grid. The halo owns it. */
-const fab_comm *fab_halo_comm(const fab_halo *halo);
+FAB_API const fab_comm *fab_halo_comm(const fab_halo *halo);
 /* The current padded block, in C order. */
-void *fab_halo_field(const fab_halo *halo);
+FAB_API void *fab_halo_field(const fab_halo *halo);
 /* The other padded block; NULL if there is only one. */
-void *fab_halo_other_field(const fab_halo *halo);
+FAB_API void *fab_halo_other_field(const fab_halo *halo);
 /* Per dimension: the number of cells of the padded block, and the distance in cells from one cell to the next. */
-void fab_halo_extents(const fab_halo *halo, size_t extents[]);
-void fab_halo_strides(const fab_halo *halo, size_t strides[]);
+FAB_API void fab_halo_extents(const fab_halo *halo, size_t extents[]);
+FAB_API void fab_halo_strides(const fab_halo *halo, size_t strides[]);
 /* The rank on one side; `side` is -1, 0 or 1 per dimension. *rank is FAB_NO_RANK at the end of the grid. */
-fab_error fab_halo_neighbor(const fab_halo *halo, const int side[], int *rank);
-fab_error fab_halo_start(fab_halo *halo);
-fab_error fab_halo_finish(fab_halo *halo);
+FAB_API fab_error fab_halo_neighbor(const fab_halo *halo, const int side[], int *rank);
+FAB_API fab_error fab_halo_start(fab_halo *halo);
+FAB_API fab_error fab_halo_finish(fab_halo *halo);
 /* Waits for a halo that has not been reported since the start, and writes its side. *found is 0 once all have been. */
-fab_error fab_halo_finish_any(fab_halo *halo, int side[], int *found);
-fab_error fab_halo_flip(fab_halo *halo);
+FAB_API fab_error fab_halo_finish_any(fab_halo *halo, int side[], int *found);
+FAB_API fab_error fab_halo_flip(fab_halo *halo);
 
 /* ---- Memory ---- */
 
 /* Memory that ranks of one node copy from only once. NULL if there is no memory left. */
-void *fab_buffer_alloc(size_t bytes);
+FAB_API void *fab_buffer_alloc(size_t bytes);
 /* `memory` may be NULL. */
-fab_error fab_buffer_free(void *memory);
+FAB_API fab_error fab_buffer_free(void *memory);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 
+#include "fab/api.h"
 #include "fab/communicator.h"
 
 namespace fab {
@@ -30,7 +31,8 @@ struct SortedPart {
 /// call takes as long as `consume` does. An exception of `consume` is thrown once all messages have passed. `consume`
 /// must not call fab. Throws Error(invalid_rank) for a root that is no rank, Error(invalid_argument) for packets of 0
 /// bytes or more than 2^30, and the errors of Request::wait.
-void gather_sorted(const Communicator& communicator, std::int64_t key, std::span<const std::byte> message, Rank root,
-                   const std::function<void(const SortedPart&)>& consume, std::size_t packet_bytes = 4096);
+FAB_API void gather_sorted(const Communicator& communicator, std::int64_t key, std::span<const std::byte> message,
+                           Rank root, const std::function<void(const SortedPart&)>& consume,
+                           std::size_t packet_bytes = 4096);
 
 }  // namespace fab

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "fab/api.h"
 #include "fab/communicator.h"
 #include "fab/error.h"
 #include "fab/halo_geometry.h"
@@ -45,7 +46,7 @@ struct HaloOptions {
 ///
 /// From the first start on, nothing is allocated. Move-only; a moved-from object may only be assigned to. The
 /// destructor waits for active exchanges. One thread at a time uses the object.
-class HaloExchange {
+class FAB_API HaloExchange {
  public:
   /// Collective over `communicator`, like Communicator::cartesian: its first ranks form the grid. Memory that the
   /// object allocates is zero. Throws the errors of Communicator::cartesian, also on ranks outside the grid;

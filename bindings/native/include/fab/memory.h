@@ -8,15 +8,17 @@
 #include <type_traits>
 #include <utility>
 
+#include "fab/api.h"
+
 namespace fab {
 
 /// Allocates at least `bytes` bytes, aligned to 64 bytes, or to 4096 if `bytes` >= 4096. The contents are undefined.
 /// Needs no context and is thread-safe. Throws Error(no_resources).
-[[nodiscard]] void* alloc(std::size_t bytes);
+[[nodiscard]] FAB_API void* alloc(std::size_t bytes);
 
 /// Frees memory from alloc(); null is allowed. No exchange may still use it. Throws Error(invalid_argument) for other
 /// addresses.
-void free(void* memory);
+FAB_API void free(void* memory);
 
 /// An array in memory from alloc(). It frees the memory. It is a contiguous range, and so a buffer. Move-only.
 template <class T>

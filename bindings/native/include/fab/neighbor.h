@@ -33,9 +33,9 @@ inline namespace operations {
 inline constexpr NeighborXchgv neighbor_xchgv;
 }
 
-/// fab::cart_shift_xchg(communicator, send, recv, fab::Shift{.dimension = 0, .displacement = 1}):
-/// shifts one block along a dimension of a Cartesian communicator. If a rank has no source, its receive buffer stays
-/// as it is.
+/// fab::cart_shift_xchg(communicator, send, recv, fab::Shift{.dimension = fab::Dimension{0}, .displacement =
+/// 1}): shifts one block along a dimension of a Cartesian communicator. If a rank has no source, its receive buffer
+/// stays as it is.
 struct CartShiftXchg : Forms<CartShiftXchg> {
   template <class Send, class Recv>
   requires BufferPair<Send, Recv>

@@ -13,6 +13,7 @@
 //     has no block of the rank's own.
 #pragma once
 
+#include "fab/api.h"
 #include "fab/gather.h"
 
 namespace fab {
@@ -23,7 +24,7 @@ struct NeighborSlots {
   std::size_t sources = 0;
 };
 /// The slots of this rank. Throws Error(invalid_topology) without a topology.
-[[nodiscard]] NeighborSlots neighbor_slots(const Communicator& communicator);
+[[nodiscard]] FAB_API NeighborSlots neighbor_slots(const Communicator& communicator);
 
 /// fab::neighbor_allgather(communicator, send, recv): sends the send buffer to all destinations. The receive buffer has
 /// one block per slot of a source.

@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "fab/api.h"
 #include "fab/blocks.h"
 #include "fab/buffer.h"
 #include "fab/communicator.h"
@@ -43,7 +44,7 @@ struct Root {
 
 /// The dimension of a Cartesian communicator along which blocks are shifted, and by how many places.
 struct Shift {
-  int dimension = 0;
+  Dimension dimension{};
   int displacement = 0;  ///< any integer; periodic dimensions wrap
 };
 
@@ -94,12 +95,12 @@ struct CallBuffers {
 };
 
 /// A call of an operation on blocks of equal size.
-struct BlockCall : CallBuffers {
+struct FAB_API BlockCall : CallBuffers {
   Root root{};
 };
 
 /// A call of an operation that combines elements.
-struct ReduceCall : CallBuffers {
+struct FAB_API ReduceCall : CallBuffers {
   Operator combine{};
   Root root{};
   Integers counts{};  ///< reduce_scatter
@@ -107,13 +108,13 @@ struct ReduceCall : CallBuffers {
 
 /// A call of an operation on blocks of different sizes. In gatherv, scatterv, allgatherv and neighbor_allgatherv one
 /// side is a single block.
-struct BlocksCall : CallBuffers {
+struct FAB_API BlocksCall : CallBuffers {
   const Blocks* send_blocks = nullptr;
   const Blocks* recv_blocks = nullptr;
   Root root{};
 };
 
-struct ShiftCall : CallBuffers {
+struct FAB_API ShiftCall : CallBuffers {
   Shift shift{};
 };
 
@@ -149,17 +150,18 @@ template <OperationName kOperation>
 
 // The functions of libfab for each kind of call.
 template <class Call>
-void perform(const Communicator& communicator, const Call& call);
+FAB_API void perform(const Communicator& communicator, const Call& call);
 template <class Call>
-[[nodiscard]] Request start(const Communicator& communicator, const Call& call);
+[[nodiscard]] FAB_API Request start(const Communicator& communicator, const Call& call);
 template <class Call>
-[[nodiscard]] PersistentExchange persistent(const Communicator& communicator, const Call& call);
+[[nodiscard]] FAB_API PersistentExchange persistent(const Communicator& communicator, const Call& call);
 template <class Call>
-[[nodiscard]] Status try_perform(const Communicator& communicator, const Call& call) noexcept;
+[[nodiscard]] FAB_API Status try_perform(const Communicator& communicator, const Call& call) noexcept;
 template <class Call>
-[[nodiscard]] Result<Request> try_start(const Communicator& communicator, const Call& call) noexcept;
+[[nodiscard]] FAB_API Result<Request> try_start(const Communicator& communicator, const Call& call) noexcept;
 template <class Call>
-[[nodiscard]] Result<PersistentExchange> try_persistent(const Communicator& communicator, const Call& call) noexcept;
+[[nodiscard]] FAB_API Result<PersistentExchange> try_persistent(const Communicator& communicator,
+                                                                const Call& call) noexcept;
 
 template <class Operation, class... Arguments>
 concept Takes = requires(Arguments&&... arguments) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "fab/api.h"
 #include "fab/error.h"
 #include "fab/request.h"
 #include "fab/result.h"
@@ -26,7 +27,7 @@ struct Arrival;
 ///
 /// Move-only. A default-constructed or moved-from object only has active(). The destructor waits for an active exchange
 /// and discards its failure. One thread at a time uses an object.
-class PersistentExchange : public detail::TimedWaits<PersistentExchange> {
+class FAB_API PersistentExchange : public detail::TimedWaits<PersistentExchange> {
  public:
   PersistentExchange() noexcept;
   PersistentExchange(PersistentExchange&& other) noexcept;

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "fab/api.h"
 #include "fab/buffer.h"
 #include "fab/communicator.h"
 #include "fab/layout.h"
@@ -17,12 +18,13 @@
 namespace fab {
 
 /// A message with its memory, its partner and its tag. Each start sends or receives it once, as isend and irecv do: it
-/// matches by the order of starts, and its partner need not be persistent. The memory belongs to the message while it
-/// is active.
+/// matches by the order of starts, and its partner need not be persistent. From the second start on the caller's calls
+/// allocate nothing within a node, as long as a receive waits before its message comes. The memory belongs to the
+/// message while it is active.
 ///
 /// Move-only. A default-constructed or moved-from object only has active(). The destructor waits for an active message
 /// and discards its failure. One thread at a time uses an object.
-class PersistentMessage : public detail::TimedWaits<PersistentMessage> {
+class FAB_API PersistentMessage : public detail::TimedWaits<PersistentMessage> {
  public:
   PersistentMessage() noexcept = default;
 
@@ -69,12 +71,12 @@ class PersistentMessage : public detail::TimedWaits<PersistentMessage> {
 
 /// Describes a send. Nothing is sent before a start. Throws Error(invalid_rank) for a rank outside the communicator,
 /// Error(invalid_argument) for a negative tag.
-[[nodiscard]] PersistentMessage persistent_send(const Communicator& communicator, const void* data,
-                                                const Layout& layout, Destination to,
-                                                SendMode mode = SendMode::standard);
+[[nodiscard]] FAB_API PersistentMessage persistent_send(const Communicator& communicator, const void* data,
+                                                        const Layout& layout, Destination to,
+                                                        SendMode mode = SendMode::standard);
 /// Describes a receive into the first bytes of a layout. Throws as persistent_send.
-[[nodiscard]] PersistentMessage persistent_recv(const Communicator& communicator, void* data, const Layout& layout,
-                                                Source from = {});
+[[nodiscard]] FAB_API PersistentMessage persistent_recv(const Communicator& communicator, void* data,
+                                                        const Layout& layout, Source from = {});
 
 // Buffers of trivially copyable elements (fab/buffer.h).
 

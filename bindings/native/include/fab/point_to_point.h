@@ -22,6 +22,7 @@
 #include <span>
 #include <utility>
 
+#include "fab/api.h"
 #include "fab/buffer.h"
 #include "fab/communicator.h"
 #include "fab/layout.h"
@@ -31,38 +32,40 @@
 namespace fab {
 
 /// Sends a message. Returns when the memory may be written again; SendMode defines when that is.
-void send(const Communicator& communicator, std::span<const std::byte> data, Destination to,
-          SendMode mode = SendMode::standard);
+FAB_API void send(const Communicator& communicator, std::span<const std::byte> data, Destination to,
+                  SendMode mode = SendMode::standard);
 /// Sends the bytes of a layout.
-void send(const Communicator& communicator, const void* data, const Layout& layout, Destination to,
-          SendMode mode = SendMode::standard);
-[[nodiscard]] Request isend(const Communicator& communicator, std::span<const std::byte> data, Destination to,
-                            SendMode mode = SendMode::standard);
-[[nodiscard]] Request isend(const Communicator& communicator, const void* data, const Layout& layout, Destination to,
-                            SendMode mode = SendMode::standard);
+FAB_API void send(const Communicator& communicator, const void* data, const Layout& layout, Destination to,
+                  SendMode mode = SendMode::standard);
+[[nodiscard]] FAB_API Request isend(const Communicator& communicator, std::span<const std::byte> data, Destination to,
+                                    SendMode mode = SendMode::standard);
+[[nodiscard]] FAB_API Request isend(const Communicator& communicator, const void* data, const Layout& layout,
+                                    Destination to, SendMode mode = SendMode::standard);
 
 /// Receives a message. Returns its source, tag and size when it has arrived.
-MessageInfo recv(const Communicator& communicator, std::span<std::byte> data, Source from = {});
+FAB_API MessageInfo recv(const Communicator& communicator, std::span<std::byte> data, Source from = {});
 /// Receives into the first bytes of a layout, in the order in which they travel.
-MessageInfo recv(const Communicator& communicator, void* data, const Layout& layout, Source from = {});
-[[nodiscard]] Request irecv(const Communicator& communicator, std::span<std::byte> data, Source from = {});
-[[nodiscard]] Request irecv(const Communicator& communicator, void* data, const Layout& layout, Source from = {});
+FAB_API MessageInfo recv(const Communicator& communicator, void* data, const Layout& layout, Source from = {});
+[[nodiscard]] FAB_API Request irecv(const Communicator& communicator, std::span<std::byte> data, Source from = {});
+[[nodiscard]] FAB_API Request irecv(const Communicator& communicator, void* data, const Layout& layout,
+                                    Source from = {});
 
 /// Returns when there is a message that a receive with the same arguments would take. Does not take it.
-[[nodiscard]] MessageInfo probe(const Communicator& communicator, Source from = {});
+[[nodiscard]] FAB_API MessageInfo probe(const Communicator& communicator, Source from = {});
 /// Makes some progress, and returns such a message if there is one.
-[[nodiscard]] std::optional<MessageInfo> iprobe(const Communicator& communicator, Source from = {});
+[[nodiscard]] FAB_API std::optional<MessageInfo> iprobe(const Communicator& communicator, Source from = {});
 
 /// Sends and receives at the same time, so rings and chains of such calls do not deadlock. The memories must not
 /// overlap.
-MessageInfo sendrecv(const Communicator& communicator, std::span<const std::byte> out, Destination to,
-                     std::span<std::byte> in, Source from);
-MessageInfo sendrecv(const Communicator& communicator, const void* out, const Layout& out_layout, Destination to,
-                     void* in, const Layout& in_layout, Source from);
+FAB_API MessageInfo sendrecv(const Communicator& communicator, std::span<const std::byte> out, Destination to,
+                             std::span<std::byte> in, Source from);
+FAB_API MessageInfo sendrecv(const Communicator& communicator, const void* out, const Layout& out_layout,
+                             Destination to, void* in, const Layout& in_layout, Source from);
 /// Sends and receives in one memory: the received message replaces the sent one, as far as it reaches.
-MessageInfo sendrecv_replace(const Communicator& communicator, std::span<std::byte> data, Destination to, Source from);
-MessageInfo sendrecv_replace(const Communicator& communicator, void* data, const Layout& layout, Destination to,
-                             Source from);
+FAB_API MessageInfo sendrecv_replace(const Communicator& communicator, std::span<std::byte> data, Destination to,
+                                     Source from);
+FAB_API MessageInfo sendrecv_replace(const Communicator& communicator, void* data, const Layout& layout, Destination to,
+                                     Source from);
 
 // Buffers of trivially copyable elements (fab/buffer.h).
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "fab/api.h"
 #include "fab/error.h"
 #include "fab/message.h"
 #include "fab/result.h"
@@ -27,7 +28,7 @@ class Completions;
 /// One exchange or message that was started. Its buffers belong to it until it is complete. Any thread may use a
 /// request, one thread at a time. The destructor waits for a request that is not complete and discards its failure:
 /// otherwise fab might write to buffers that no longer exist.
-class Request : public detail::TimedWaits<Request> {
+class FAB_API Request : public detail::TimedWaits<Request> {
  public:
   Request() noexcept = default;
   Request(Request&& other) noexcept;
