@@ -290,11 +290,12 @@ const Candidate& Survey::best() const {
 // The machine's interfaces are read in microseconds, libfabric's domains in tens of milliseconds.
 void check_interface(const Config& config, const JobInfo& job) {
   const std::string& wanted = config.interface;
+  if (wanted.empty()) return;
   const auto is_among = [&wanted](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), wanted) != names.end();
   };
   const std::vector<std::string> interfaces = interface_names();
-  if (wanted.empty() || is_among(interfaces) || is_among(interface_addresses())) return;
+  if (is_among(interfaces) || is_among(interface_addresses())) return;
   std::vector<std::string> domains;
   const Survey survey(config, job);
   for (const Candidate& candidate : survey.candidates()) {
