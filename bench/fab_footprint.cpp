@@ -145,7 +145,7 @@ void measure_cpu(const Options& options) {
 
 struct Memory {
   double fab = 0;       // held by C++ code: fab's own objects
-  double heap = 0;      // fab, libfabric, PMIx, hwloc
+  double heap = 0;      // fab, libfabric, PMIx
   double resident = 0;  // heap, stacks and written data
 
   static Memory now() {
@@ -186,8 +186,7 @@ void report_memory(const fab::Context& context, const std::vector<OverRanks>& fi
     row["resident_bytes_largest"] = figure[2].largest;
     rows.push_back(row);
   }
-  fmt::print(
-      "# fab: held through operator new, that is by fab itself; heap: libfabric's, PMIx's and hwloc's part too\n");
+  fmt::print("# fab: held through operator new, that is by fab itself; heap: libfabric's and PMIx's part too\n");
   bench::write_rows(options.json, rows);
 }
 

@@ -4,6 +4,7 @@ import dataclasses
 import statistics
 
 import jobs
+import rows
 import texts
 
 MET, MISSED, OPEN = "met", "missed", "not measured"
@@ -150,6 +151,20 @@ def footprint(rows):
     ]
 
 
+def first(found):
+    """The verdicts on the first contact, by the medians of launches. The launcher's part is not in it."""
+    def points(transports):
+        return [Point(statistics.median(rows.first_contact_us(row) for row in launches) / 1000,
+                      f"{who}, {texts.TRANSPORTS[transport]}, {ranks} ranks")
+                for (transport, ranks), by_whom in found.items() if transport in transports
+                for who, launches in by_whom.items() if who in ("fab", "native")]
+
+    return [
+        below("Opening and the first exchange, within a node: at most 5 ms", 5, points(["node"]), "ms"),
+        below("Opening and the first exchange, over TCP: at most 20 ms", 20, points(["tcp", "wire"]), "ms"),
+    ]
+
+
 def collectives(scenes):
     """The verdicts on them."""
     verdicts = []
@@ -167,7 +182,7 @@ def collectives(scenes):
     return verdicts
 
 
-def judge(scenes, footprint_rows=()):
+def judge(scenes, footprint_rows=(), first_rows=None):
     node = find(scenes, transport="node", ranks=2, pattern="ring")
     tcp = find(scenes, transport="tcp", ranks=2, pattern="ring")
     single = find(scenes, transport="tcp", ranks=2, pattern="pair")
@@ -190,4 +205,5 @@ def judge(scenes, footprint_rows=()):
         at_least("8 ranks, shared memory: no slower than Open MPI", 1, leads(crowd, ("Open MPI",))),
         *collectives(scenes),
         *footprint(footprint_rows),
+        *first(first_rows or {}),
     ]

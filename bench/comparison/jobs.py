@@ -6,7 +6,9 @@ import pathlib
 import shlex
 import shutil
 
-PARTS = ["node", "tcp", "wire", "overlap", "collectives", "footprint"]
+PARTS = ["node", "tcp", "wire", "overlap", "collectives", "footprint", "first"]
+# What makes the first exchange of a process; each needs processes of its own.
+FIRST_BY = ["fab", "native", "MPI"]
 OVERLAPPED = "bcast,allreduce,alltoall"
 WIRE_RATE = "1gbit"
 # The memories that buffers are taken from, by part; elsewhere the user's own.
@@ -22,6 +24,7 @@ class Effort:
     factor: int
     max_bytes: int
     limit_s: int  # for one job
+    first_contacts: int  # in one round, by each library
 
     def sizes(self, low, high, factor=None):
         return ["--min", str(low), "--max", str(min(high, self.max_bytes)), "--factor", str(factor or self.factor)]
@@ -30,8 +33,8 @@ class Effort:
         return ["--batches", str(self.batches), "--batch-ms", str(self.batch_ms)]
 
 
-QUICK = Effort("quick", rounds=2, batches=5, batch_ms=2, factor=4, max_bytes=2 << 20, limit_s=180)
-FULL = Effort("full", rounds=3, batches=15, batch_ms=5, factor=2, max_bytes=4 << 20, limit_s=600)
+QUICK = Effort("quick", rounds=2, batches=5, batch_ms=2, factor=4, max_bytes=2 << 20, limit_s=180, first_contacts=4)
+FULL = Effort("full", rounds=3, batches=15, batch_ms=5, factor=2, max_bytes=4 << 20, limit_s=600, first_contacts=7)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,6 +148,24 @@ def footprint_jobs(tools, effort):
         footprint_job(tools, effort, "node", ranks, ["--memory"]) for ranks in (32, 64)]
 
 
+def first_job(tools, effort, transport, ranks, library, number):
+    command, environment = launch(tools, "Open MPI", transport, ranks)
+    return Job(
+        title=f"first contact, {transport}, {ranks} ranks, {library}, launch {number + 1}",
+        fields={"implementation": "Open MPI", "transport": transport},
+        command=[*command, str(tools.build / "fab_first"), "--library", library],
+        environment=environment,
+        limit_s=effort.limit_s,
+    )
+
+
+def first_jobs(tools, effort):
+    """Each is one sample. The many ranks take long to launch."""
+    few = [(transport, 2, number) for number in range(effort.first_contacts) for transport in ("node", "tcp", "wire")]
+    return [first_job(tools, effort, transport, ranks, library, number)
+            for transport, ranks, number in [*few, ("node", 64, 0)] for library in FIRST_BY]
+
+
 def scenes(part, effort):
     """(program, transport, ranks, the program's options) of one part."""
     everything = effort.sizes(8, 4 << 20)
@@ -184,6 +205,9 @@ def plan(parts, effort, tools):
             jobs.append(limits_job(tools, effort))
         if part == "footprint":
             jobs += footprint_jobs(tools, effort)
+            continue
+        if part == "first":
+            jobs += first_jobs(tools, effort)
             continue
         for program, transport, ranks, options in scenes(part, effort):
             jobs.append(exchange_job(tools, effort, "Open MPI", program, transport, ranks, options))

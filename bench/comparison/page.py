@@ -23,7 +23,7 @@ PARTS = [("neighbor", "node"), ("neighbor", "tcp"), ("neighbor", "wire"), ("coll
          ("overlap", None)]
 
 
-def render(data, verdicts, shown, drawn, told):
+def render(data, verdicts, shown, drawn, others, told):
     sections = [summary(data, verdicts, told)]
     for bench, transport in PARTS:
         keys = [key for key in shown if key.bench == bench and transport in (None, key.transport)]
@@ -34,6 +34,7 @@ def render(data, verdicts, shown, drawn, told):
             title = f"collectives, {title}"
         sections.append(f"<h2>{escape(title[0].upper() + title[1:])}</h2>")
         sections += [section(key, shown[key], drawn.get(key)) for key in keys]
+    sections += [f"<h2>{escape(table.title)}</h2>\n{table.html()}" for table in others]
     sections.append(commands(data))
     body = "\n".join(sections)
     return f"""<!DOCTYPE html>

@@ -5,6 +5,7 @@ import statistics
 
 FORMS = ["blocking", "nonblocking", "persistent"]
 PEERS = ["Open MPI", "MPICH"]
+TRANSPORTS = ["node", "tcp", "wire"]
 PATTERNS = ["ring", "pair", "faces", "barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
             "reduce_scatter_block", "scan"]
 # In the order of tables and plots. "by hand": Isend and Irecv, or the same as persistent requests.
@@ -133,11 +134,25 @@ def footprint(rows):
     return [row for row in rows if row["bench"] == "fab_footprint"]
 
 
+def first(rows):
+    """Those about the first exchange of a process: {(transport, ranks): {who: [row of a launch]}}."""
+    found = {}
+    for row in rows:
+        if row["bench"] == "fab_first":
+            found.setdefault((row["transport"], row["ranks"]), {}).setdefault(contestant(row), []).append(row)
+    return {key: found[key] for key in sorted(found, key=lambda key: (TRANSPORTS.index(key[0]), key[1]))}
+
+
+def first_contact_us(row):
+    """Opening and the first exchange together; a native program also makes its grid through fab."""
+    return row["first_us"] + (row["open_us"] + row["grid_us"] if row["library"] == "native" else 0)
+
+
 def scenes(rows):
     """All scenes of the other rows, in order. MPICH has no row in memory of fab's: its rows in the user's stand there, too."""
     found = {}
     for row in rows:
-        if row["bench"] == "fab_footprint":
+        if row["bench"] in ("fab_footprint", "fab_first"):
             continue
         bench = {"fab_overlap": "overlap", "fab_collectives": "collectives"}.get(row["bench"], "neighbor")
         pattern = row["collective"] if "collective" in row else row["pattern"]
@@ -150,7 +165,6 @@ def scenes(rows):
         for (size, name, kind), samples in user.samples.items():
             if name.startswith("MPICH") or name in NODE_LIMITS:
                 scene.samples.setdefault((size, name, kind), samples)
-    order = ["node", "tcp", "wire"]
     return sorted(found.values(), key=lambda scene: (
-        scene.key.bench, order.index(scene.key.transport), scene.key.ranks, PATTERNS.index(scene.key.pattern),
+        scene.key.bench, TRANSPORTS.index(scene.key.transport), scene.key.ranks, PATTERNS.index(scene.key.pattern),
         scene.key.memory != "user"))

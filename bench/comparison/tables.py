@@ -2,9 +2,13 @@
 
 import dataclasses
 import html
+import statistics
 
 import rows
 import texts
+
+
+FIRST_STEPS = ["open_us", "grid_us", "first_us", "second_us"]
 
 
 @dataclasses.dataclass
@@ -114,6 +118,27 @@ def overlap(scene):
     told = ["Overlap, OSU's formula: max(0, 100 - 100 (overall - compute) / pure), median (quartiles) over all batches of "
             "all rounds; no calls to test while computing; each library computes as long as its own exchange alone takes."]
     return Table(texts.title(scene.key), told, heads, lines, losses)
+
+
+def first(found):
+    """Of rows.first; None where nothing was measured."""
+    if not found:
+        return None
+    lines = []
+    for (transport, ranks), by_whom in found.items():
+        for who in rows.CONTESTANTS:
+            if who not in by_whom:
+                continue
+            launches = by_whom[who]
+            together = rows.Spread.of([rows.first_contact_us(row) / 1000 for row in launches])
+            steps = [statistics.median(row[step] for row in launches) for step in FIRST_STEPS]
+            lines.append([texts.TRANSPORTS[transport], str(ranks), who, *map(texts.number, steps), texts.spread(together),
+                          str(len(launches))])
+    told = ["Microseconds, each launch the rank that takes longest, median over launches of fresh processes. fab: MPI_Neighbor_xchg, "
+            "which opens fab; native: a context of fab's after MPI_Init; Open MPI: MPI_Neighbor_alltoall.",
+            "together: opening and the first exchange, and for a native program its grid: milliseconds, median (quartiles)."]
+    heads = ["transport", "ranks", "", "open us", "grid us", "first us", "second us", "together ms", "launches"]
+    return Table("First contact", told, heads, lines, set())
 
 
 def of(scene):

@@ -4,7 +4,6 @@ find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 pkg_check_modules(libfabric REQUIRED IMPORTED_TARGET libfabric>=1.17)
 pkg_check_modules(pmix REQUIRED IMPORTED_TARGET pmix>=4)
-pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 find_path(SCOTCH_INCLUDE_DIR scotch.h PATH_SUFFIXES scotch REQUIRED)
 find_library(SCOTCH_LIBRARY scotch REQUIRED)
 find_library(SCOTCH_ERROR_LIBRARY scotcherr REQUIRED)  # prints what is wrong and returns; the other one exits

@@ -1,33 +1,93 @@
 #include "core/base/processors.h"
 
-#include <hwloc.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
 #include <memory>
+#include <string>
 
 namespace fab::core {
 
 namespace {
 
-int bound_processors(hwloc_topology_t topology, int all) {
-  const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> set(hwloc_bitmap_alloc(), hwloc_bitmap_free);
-  if (!set || hwloc_get_cpubind(topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0) return all;
-  return std::max(1, hwloc_bitmap_weight(set.get()));
+constexpr int kMostProcessors = 1 << 20;  // of a mask; no kernel has as many
+
+/// Reads a number and takes it off the text.
+bool take(std::string_view& text, int& number) noexcept {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return error == std::errc{} && number >= 0;
 }
 
-Processors read_processors() {
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return {};
-  const std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> topology(raw, hwloc_topology_destroy);
-  if (hwloc_topology_load(raw) != 0) return {};
-  const int all = std::max(1, hwloc_get_nbobjs_by_type(raw, HWLOC_OBJ_PU));
-  return {bound_processors(raw, all), all};
+std::string first_line(const std::string& file) {
+  std::string line;
+  std::getline(std::ifstream(file), line);
+  return line;
+}
+
+// The kernel refuses a mask that is shorter than its own.
+int of_thread() {
+  for (int most = 1024; most <= kMostProcessors; most *= 2) {
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(static_cast<std::size_t>(most)),
+                                                               [](cpu_set_t* which) { CPU_FREE(which); });
+    const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(most));
+    if (!set) return 1;
+    if (::sched_getaffinity(0, bytes, set.get()) == 0) return std::max(1, CPU_COUNT_S(bytes, set.get()));
+    if (errno != EINVAL) return 1;
+  }
+  return 1;
+}
+
+/// How many the set of processors at that path leaves; 0: there is no such set.
+int of_set(const std::string& path) {
+  for (const char* folder : {"/sys/fs/cgroup", "/sys/fs/cgroup/cpuset"})
+    for (const char* file : {"/cpuset.cpus.effective", "/cpuset.effective_cpus"})
+      if (const int count = count_listed(first_line(folder + path + file)); count > 0) return count;
+  return 0;
+}
+
+/// A container may show its own set at a shorter path than the kernel names.
+int of_own_set() {
+  std::string path = first_line("/proc/self/cpuset");
+  if (!path.starts_with('/') || path == "/") path.clear();
+  int count = of_set(path);
+  while (count == 0 && !path.empty()) {
+    path.erase(path.rfind('/'));
+    count = of_set(path);
+  }
+  return count;
+}
+
+int of_machine() {
+  const int set = of_own_set();
+  return set > 0 ? set : std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 }  // namespace
 
+int count_listed(std::string_view list) noexcept {
+  int count = 0;
+  while (true) {
+    int first = 0;
+    if (!take(list, first)) return 0;
+    int last = first;
+    if (list.starts_with('-')) {
+      list.remove_prefix(1);
+      if (!take(list, last) || last < first) return 0;
+    }
+    count += last - first + 1;
+    if (list.empty()) return count;
+    if (!list.starts_with(',')) return 0;
+    list.remove_prefix(1);
+  }
+}
+
 Processors count_processors() {
-  static const Processors processors = read_processors();
+  static const Processors processors{of_thread(), of_machine()};
   return processors;
 }
 

@@ -19,8 +19,7 @@ constexpr double kMeetingStepS = 0.2;
 constexpr std::chrono::seconds kAskAfter{1};
 
 Engine::Options engine_options(const Config& config, const JobInfo& job) {
-  // The machine stays the same, and reading it takes milliseconds: too long for each of many ranks of one process.
-  static const Processors processors = count_processors();
+  const Processors processors = count_processors();
   return {.progress = config.progress,
           .progress_cpu = config.progress_cpu,
           .caller_may_spin = processors.of_node >= job.local_size,

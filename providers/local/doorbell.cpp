@@ -5,6 +5,7 @@
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,6 +23,10 @@ constexpr std::uint32_t kRung = ~0u;  ///< among the numbers of processes
 
 bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
 
+// While the process has one thread this takes a microsecond. Later the kernel would wait until all its processors have
+// passed through the scheduler, 5 to 20 ms, so a process that loads fab with several threads makes fences instead.
+const bool accepts_barriers = __libc_single_threaded != 0 && membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+
 [[noreturn]] void fail(const char* call) {
   throw Error(Errc::no_resources, fmt::format("shared memory: {}: {}", call, std::strerror(errno)));
 }
@@ -35,7 +40,7 @@ bool add(int epoll, int descriptor, std::uint32_t number) noexcept {
 
 }  // namespace
 
-bool accept_barriers() noexcept { return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED); }
+bool accept_barriers() noexcept { return accepts_barriers; }
 
 Doorbell::Doorbell(SegmentHead& head) : head_(head), watched_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!watched_.open()) fail("epoll_create1");

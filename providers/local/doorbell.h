@@ -62,7 +62,8 @@ class RemoteDoorbell {
   bool needs_fence_;
 };
 
-/// Lets others of the node make this process execute a memory barrier; false if the kernel cannot.
+/// Others of the node can make this process execute a memory barrier: it was loaded with fab while it had one thread,
+/// and the kernel can. Constant.
 [[nodiscard]] bool accept_barriers() noexcept;
 
 }  // namespace fab::local

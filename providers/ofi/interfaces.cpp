@@ -2,14 +2,12 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 namespace fab::ofi {
@@ -44,7 +42,7 @@ std::string interface_on_route(const addrinfo& target) {
   if (probe.fd < 0 || ::connect(probe.fd, target.ai_addr, target.ai_addrlen) != 0 ||
       ::getsockname(probe.fd, address, &length) != 0)
     return {};
-  return interface_of(address);
+  return InterfaceList().of(address);
 }
 
 /// What `text_of` makes of them, each once; nothing where it makes nothing.
@@ -62,11 +60,14 @@ std::vector<std::string> each_interface(TextOf text_of) {
 
 }  // namespace
 
-std::string interface_of(const sockaddr* address) {
+InterfaceList::InterfaceList() : list_(nullptr, ::freeifaddrs) {
   ifaddrs* raw = nullptr;
-  if (address == nullptr || ::getifaddrs(&raw) != 0) return {};
-  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(raw, ::freeifaddrs);
-  for (const ifaddrs* entry = raw; entry != nullptr; entry = entry->ifa_next)
+  if (::getifaddrs(&raw) == 0) list_.reset(raw);
+}
+
+std::string InterfaceList::of(const sockaddr* address) const {
+  if (address == nullptr) return {};
+  for (const ifaddrs* entry = list_.get(); entry != nullptr; entry = entry->ifa_next)
     if (entry->ifa_addr != nullptr && same_host(entry->ifa_addr, address)) return entry->ifa_name;
   return {};
 }

@@ -1,16 +1,27 @@
 // The network interfaces of the machine: the one that carries an address, and the one that leads to other nodes.
 #pragma once
 
+#include <ifaddrs.h>
 #include <sys/socket.h>
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace fab::ofi {
 
-/// The interface that has this address; empty when none has or it is no internet address.
-[[nodiscard]] std::string interface_of(const sockaddr* address);
+/// This machine's interfaces as they are when it is made.
+class InterfaceList {
+ public:
+  InterfaceList();
+
+  /// The interface that has this address; empty when none has or it is no internet address.
+  [[nodiscard]] std::string of(const sockaddr* address) const;
+
+ private:
+  std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> list_;
+};
 
 /// The names of this machine's interfaces, and their addresses; each once.
 [[nodiscard]] std::vector<std::string> interface_names();

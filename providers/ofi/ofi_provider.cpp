@@ -53,7 +53,7 @@ std::string persistent_way(bool writes) { return writes ? "writes" : "messages";
 }  // namespace
 
 OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& log) : log_(log) {
-  const Survey survey(config, job);
+  const Survey survey(config, job, Survey::Extent::for_use);
   const Candidate& choice = survey.best();
   name_ = choice.provider;
   domain_name_ = choice.domain;

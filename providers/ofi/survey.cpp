@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 #include "core/base/quoted.h"
 #include "providers/ofi/features.h"
 #include "providers/ofi/handles.h"
 #include "providers/ofi/interfaces.h"
+#include "providers/ofi/kernel_symbols.h"
 
 namespace fab::ofi {
 
@@ -89,6 +94,27 @@ void have_sent_mean_sent() {
     ::setenv(size_of_aside, "0", 0);
 }
 
+/// As this libfabric calls the native TCP endpoint.
+std::string native_tcp() { return FI_VERSION_LT(fi_version(), FI_VERSION(1, 18)) ? "net" : "tcp"; }
+
+/// The provider that is best here unless something is unusual; empty: it takes a look at all to tell.
+std::string likely_provider(const Config& config) {
+  if (config.provider == "tcp") return native_tcp();
+  if (config.provider == "verbs") return "verbs;ofi_rxm";
+  if (!config.provider.empty() && config.provider != "auto") return config.provider;
+  return has_network_card() ? std::string() : native_tcp();
+}
+
+/// The process's first question starts libfabric.
+int ask(const fi_info& hints, fi_info*& list) {
+  static std::mutex mutex;
+  static bool has_started = false;
+  const std::lock_guard lock(mutex);
+  std::optional<KernelSymbolsUnread> spared;
+  if (!std::exchange(has_started, true) && !has_network_card()) spared.emplace();
+  return fi_getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, &hints, &list);
+}
+
 /// What a user wrote, in a message.
 std::string shown(const std::string& text) {
   return text.size() <= kLongestShown ? escaped(text) : in_quotes(text, kLongestShown);
@@ -96,21 +122,40 @@ std::string shown(const std::string& text) {
 
 }  // namespace
 
-Survey::Survey(const Config& config, const JobInfo& job) : config_(config), job_(job) {
+Survey::Survey(const Config& config, const JobInfo& job, Extent extent) : config_(config), job_(job) {
   have_sent_mean_sent();
-  if (!config.interface.empty()) {
-    wanted_interface_ = config.interface;
+  choose_interface();
+  query_likely();
+  if (extent == Extent::all || settled_.empty()) query_all();
+}
+
+void Survey::choose_interface() {
+  if (!config_.interface.empty()) {
+    wanted_interface_ = config_.interface;
     wanted_because_ = "FAB_IFACE";
-  } else if (job.node_count <= 1) {
+  } else if (job_.node_count <= 1) {
     wanted_interface_ = "lo";
     wanted_because_ = "all ranks are on one node";
   } else {
-    wanted_interface_ = interface_towards(job.other_nodes);
+    wanted_interface_ = interface_towards(job_.other_nodes);
     wanted_because_ = "the route to the job's other nodes";
   }
+}
+
+// Asks for all that fab makes use of. Where the answer has what no other question could better, it is settled.
+void Survey::query_likely() {
+  const std::string likely = likely_provider(config_);
+  const bool writes = config_.one_sided != OneSidedMode::off;
+  query(FI_TAGGED | FI_DIRECTED_RECV | (writes ? FI_RMA : 0), FI_ORDER_SAS, kWriteDataBytes, likely);
+  judge_all();
+  if (candidates_.empty() || !candidates_.front().usable) return;
+  if (!likely.empty() || is_card(candidates_.front())) settled_ = candidates_.front().provider;
+}
+
+void Survey::query_all() {
   // Messages of one tag between two ranks meet their receives in order. Where the provider does not see to it fab does.
   for (const unsigned long long order : {FI_ORDER_SAS, FI_ORDER_NONE}) {
-    if (config.one_sided != OneSidedMode::off) {
+    if (config_.one_sided != OneSidedMode::off) {
       query(FI_TAGGED | FI_DIRECTED_RECV | FI_RMA, order, kWriteDataBytes);
       query(FI_TAGGED | FI_RMA, order, kWriteDataBytes);
     }
@@ -130,8 +175,8 @@ void Survey::judge_all() {
   }
   std::stable_sort(candidates_.begin(), candidates_.end(), [this](const Candidate& a, const Candidate& b) {
     const auto key = [this](const Candidate& c) {
-      return std::tuple(!c.usable, rank_of(c), c.interface != wanted_interface_, is_link_local(source_address(*c.info)),
-                        c.info->addr_format == FI_SOCKADDR_IN6);
+      return std::tuple(!c.usable, c.provider != settled_, rank_of(c), c.interface != wanted_interface_,
+                        is_link_local(source_address(*c.info)), c.info->addr_format == FI_SOCKADDR_IN6);
     };
     return key(a) < key(b);
   });
@@ -142,7 +187,8 @@ Survey::~Survey() {
 }
 
 // Asks for little and allows much: what comes back says what must be honoured.
-void Survey::query(unsigned long long capabilities, unsigned long long order, std::size_t data_bytes) {
+void Survey::query(unsigned long long capabilities, unsigned long long order, std::size_t data_bytes,
+                   const std::string& provider) {
   const InfoHandle hints(fi_allocinfo());
   if (!hints) throw Error(Errc::no_resources, "fi_allocinfo: out of memory");
   hints->caps = capabilities;
@@ -156,10 +202,12 @@ void Survey::query(unsigned long long capabilities, unsigned long long order, st
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->domain_attr->cq_data_size = data_bytes;
   hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ENDPOINT | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
+  if (!provider.empty() && (hints->fabric_attr->prov_name = ::strdup(provider.c_str())) == nullptr)
+    throw Error(Errc::no_resources, "strdup: out of memory");
   fi_info* list = nullptr;
-  const int result = fi_getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, hints.get(), &list);
+  const int result = ask(*hints, list);
   if (result == -FI_ENODATA) return;
-  check(result, "fi_getinfo", "all providers");
+  check(result, "fi_getinfo", provider.empty() ? "all providers" : provider);
   lists_.push_back(list);
   for (fi_info* info = list; info != nullptr; info = info->next) add(info);
 }
@@ -170,7 +218,7 @@ void Survey::add(fi_info* info) {
   candidate.provider = info->fabric_attr->prov_name;
   candidate.domain = info->domain_attr->name;
   candidate.address = host_part(to_string(source_address(*info)));
-  candidate.interface = interface_of(source_address(*info));
+  candidate.interface = interfaces_.of(source_address(*info));
   candidate.info = info;
   const bool known = std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& other) {
     return other.provider == candidate.provider && other.domain == candidate.domain &&
@@ -242,11 +290,12 @@ const Candidate& Survey::best() const {
 // The machine's interfaces are read in microseconds, libfabric's domains in tens of milliseconds.
 void check_interface(const Config& config, const JobInfo& job) {
   const std::string& wanted = config.interface;
+  if (wanted.empty()) return;
   const auto is_among = [&wanted](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), wanted) != names.end();
   };
   const std::vector<std::string> interfaces = interface_names();
-  if (wanted.empty() || is_among(interfaces) || is_among(interface_addresses())) return;
+  if (is_among(interfaces) || is_among(interface_addresses())) return;
   std::vector<std::string> domains;
   const Survey survey(config, job);
   for (const Candidate& candidate : survey.candidates()) {

@@ -7,13 +7,17 @@
 #include "core/base/config.h"
 #include "core/bootstrap/store.h"
 #include "providers/ofi/candidate.h"
+#include "providers/ofi/interfaces.h"
 
 namespace fab::ofi {
 
 /// What fi_getinfo offers for tagged messages between reliable datagram endpoints, best first, unusable ones last.
 class Survey {
  public:
-  Survey(const Config& config, const JobInfo& job);
+  /// for_use: no more questions than it takes to know the best, mostly one, about the provider that is likely.
+  enum class Extent { for_use, all };
+
+  Survey(const Config& config, const JobInfo& job, Extent extent = Extent::all);
   ~Survey();
   Survey(const Survey&) = delete;
   Survey& operator=(const Survey&) = delete;
@@ -25,8 +29,13 @@ class Survey {
   [[nodiscard]] const std::string& wanted_interface() const noexcept { return wanted_interface_; }
 
  private:
-  /// Of providers with `data_bytes` for the receiver's completion queue, at least.
-  void query(unsigned long long capabilities, unsigned long long order, std::size_t data_bytes);
+  void choose_interface();
+  void query_likely();
+  void query_all();
+  /// Of providers with `data_bytes` for the receiver's completion queue, at least. `provider`: libfabric's name; empty:
+  /// of all.
+  void query(unsigned long long capabilities, unsigned long long order, std::size_t data_bytes,
+             const std::string& provider = {});
   void judge_all();
   void add(fi_info* info);
   [[nodiscard]] bool interface_matters(const Candidate& candidate) const;
@@ -37,6 +46,8 @@ class Survey {
   const JobInfo& job_;
   std::string wanted_interface_;
   std::string wanted_because_;
+  std::string settled_;  ///< the provider that the first question has found
+  InterfaceList interfaces_;
   std::vector<fi_info*> lists_;
   std::vector<Candidate> candidates_;
 };

@@ -15,6 +15,7 @@ import jobs  # noqa: E402
 import report  # noqa: E402
 import rows  # noqa: E402
 import runner  # noqa: E402
+import tables  # noqa: E402
 import texts  # noqa: E402
 
 PATIENCE = int(os.environ.get("TEST_PATIENCE", "1"))  # see tests/cmake/time_limits.cmake
@@ -148,6 +149,33 @@ class Footprint(unittest.TestCase):
 
     def test_is_no_scene(self):
         self.assertEqual(rows.scenes([self.use(0.05)]), [])
+
+
+class FirstContact(unittest.TestCase):
+    def launch(self, library, first_us, **fields):
+        return {"bench": "fab_first", "library": library, "implementation": "Open MPI", "transport": "node", "ranks": 2,
+                "round": 0, "open_us": 0, "grid_us": 300.0, "first_us": first_us, "second_us": 1.0, **fields}
+
+    def verdict(self, found, words):
+        return next(one for one in goals.judge([], [], rows.first(found)) if words in one.goal)
+
+    def test_is_judged_by_the_median_of_launches(self):
+        found = [self.launch("fab", us) for us in (1000.0, 2000.0, 90000.0)] + [self.launch("MPI", 90000.0)]
+        self.assertEqual(self.verdict(found, "within a node").state, goals.MET)
+        self.assertEqual(self.verdict(found, "over TCP").state, goals.OPEN)
+
+    def test_of_a_native_program_is_its_opening_and_its_grid_too(self):
+        verdict = self.verdict([self.launch("native", 100.0, open_us=4700.0)], "within a node")
+        self.assertEqual(verdict.state, goals.MISSED)
+        self.assertIn("5.1000 ms (native, shared memory, 2 ranks)", verdict.detail)
+
+    def test_stands_in_a_table_and_is_no_scene(self):
+        found = [self.launch("fab", 1500.0), self.launch("MPI", 10.0)]
+        self.assertEqual(rows.scenes(found), [])
+        lines = tables.first(rows.first(found)).lines
+        self.assertEqual([line[2] for line in lines], ["fab", "Open MPI"])
+        self.assertEqual(lines[0][-2:], ["1.50 (1.50-1.50)", "1"])
+        self.assertIsNone(tables.first({}))
 
 
 class Report(unittest.TestCase):

@@ -1,0 +1,31 @@
+// Spares libfabric's start the reading of the kernel's symbols.
+#pragma once
+
+#include <cstdint>
+
+namespace fab::ofi {
+
+/// Whether the kernel knows a device with RDMA (InfiniBand, RoCE, EFA, Omni-Path), or a Slingshot one.
+[[nodiscard]] bool has_network_card();
+
+/// While it lives, libfabric finds no /proc/kallsyms. In its first fi_getinfo 1.17 reads all of it twice, whatever it
+/// is asked for, to learn whether the driver of an InfiniBand device would register memory of graphics cards: 50 to 100
+/// ms of the 110 to 130 that a first fi_getinfo takes. Without a device the answer matters to nobody. It stands in for
+/// libfabric's calls of fopen alone, by the linker's table of that library; where it cannot, libfabric reads. One at a
+/// time, around a call of libfabric's.
+class KernelSymbolsUnread {
+ public:
+  KernelSymbolsUnread() noexcept;
+  ~KernelSymbolsUnread();
+  KernelSymbolsUnread(const KernelSymbolsUnread&) = delete;
+  KernelSymbolsUnread& operator=(const KernelSymbolsUnread&) = delete;
+
+ private:
+  void set(std::uintptr_t target) noexcept;
+
+  std::uintptr_t* slot_ = nullptr;  ///< where libfabric's calls of fopen lead; null: not found
+  bool is_read_only_ = false;
+  std::uintptr_t before_ = 0;
+};
+
+}  // namespace fab::ofi
