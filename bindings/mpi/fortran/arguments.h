@@ -14,8 +14,8 @@ extern char mpi_fortran_in_place_ __attribute__((weak));  // Open MPI's, in all 
 extern char mpi_fortran_bottom_ __attribute__((weak));
 extern void* MPIR_F_MPI_IN_PLACE __attribute__((weak));  // MPICH's: addresses in mpif.h's common block
 extern void* MPIR_F_MPI_BOTTOM __attribute__((weak));
-extern char MPIR_F08_MPI_IN_PLACE __attribute__((weak));  // MPICH's of mpi_f08
-extern char MPIR_F08_MPI_BOTTOM __attribute__((weak));
+extern int MPIR_F08_MPI_IN_PLACE __attribute__((weak));  // MPICH's of mpi_f08
+extern int MPIR_F08_MPI_BOTTOM __attribute__((weak));
 }
 
 /// Gives the MPI_ name of a Fortran call to the PMPI_ one, so that a profiler can stand in for it.
