@@ -3,30 +3,19 @@
 
 #include <mpi.h>
 
-#include <type_traits>
-
+#include "bindings/mpi/fortran/arguments.h"
 #include "bindings/nbc/fortran/handles.h"
 
-static_assert(std::is_same_v<MPI_Fint, int>, "arrays of counts are handed over as they are");
-
-// Variables of Open MPI's, whose addresses stand for something; null in programs without its Fortran library.
 extern "C" {
-extern char mpi_fortran_in_place_ __attribute__((weak));
-extern char mpi_fortran_bottom_ __attribute__((weak));
-extern char mpi_fortran_unweighted_ __attribute__((weak));
+extern char mpi_fortran_unweighted_ __attribute__((weak));  // Open MPI's, whose address stands for MPI_UNWEIGHTED
 }
 
 namespace fab::nbc {
 
-inline void* buffer_of(void* buffer) noexcept {
-  if (buffer != nullptr && buffer == &mpi_fortran_in_place_) return MPI_IN_PLACE;
-  if (buffer != nullptr && buffer == &mpi_fortran_bottom_) return MPI_BOTTOM;
-  return buffer;
-}
-
-inline MPI_Comm comm_of(const MPI_Fint* comm) { return MPI_Comm_f2c(*comm); }
-inline MPI_Datatype type_of(const MPI_Fint* type) { return MPI_Type_f2c(*type); }
-inline MPI_Op op_of(const MPI_Fint* op) { return MPI_Op_f2c(*op); }
+using mpi::buffer_of;
+using mpi::comm_of;
+using mpi::op_of;
+using mpi::type_of;
 
 /// `start` is a call with a handle that returns its code.
 template <class Start>
