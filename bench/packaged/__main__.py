@@ -19,7 +19,8 @@ import sf_tests
 def options():
     parser = argparse.ArgumentParser(prog="bench/programs", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer and smaller programs, two rounds: minutes")
-    parser.add_argument("--only", action="append", metavar="NAME", help="programs whose name has NAME in it; may be repeated")
+    parser.add_argument("--only", action="append", metavar="NAME",
+                        help="programs whose name has NAME in it; may be repeated")
     parser.add_argument("--links", default=",".join(runs.LINKS), help="of node,tcp,wire (default: all)")
     parser.add_argument("--ranks", default="2", help="numbers of ranks, such as 2,4 (default: 2)")
     parser.add_argument("--rounds", type=int, help="pairs of runs of each program (default: 2 if quick, otherwise 5)")
@@ -28,7 +29,8 @@ def options():
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the rows to FILE too")
     parser.add_argument("--from", dest="rows", type=pathlib.Path, metavar="FILE", help="make the report of FILE's rows")
     parser.add_argument("--check", action="store_true", help="measure nothing: PETSc's tests of its scatters under fab")
-    parser.add_argument("--build", type=pathlib.Path, required=True, help="a build folder with fab_run (default: the release preset's)")
+    parser.add_argument("--build", type=pathlib.Path, required=True,
+                        help="built there with fab_run (default: the release preset)")
     parser.add_argument("--root", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=pathlib.Path, help="folder of the report (default: build/report/programs)")
     chosen = parser.parse_args()
@@ -47,7 +49,8 @@ def options():
 def selected(parser, chosen):
     everything = catalogue.programs(chosen.quick)
     found = [program for program in everything
-             if (any(name in program.name for name in chosen.only) if chosen.only else program.quick or not chosen.quick)]
+             if (any(name in program.name for name in chosen.only) if chosen.only
+                 else program.quick or not chosen.quick)]
     if not found:
         parser.error(f"--only: valid are parts of {', '.join(program.name for program in everything)}")
     return found

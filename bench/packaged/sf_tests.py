@@ -22,7 +22,8 @@ class Test:
         return f"{self.source} {self.options}".strip() + f", {self.ranks} ranks"
 
 
-# As the comments at the end of the sources have them.
+# As the comments at the end of the sources have them. Missing are those for one rank, for GPUs and for MPI windows, ex14,
+# which prints times, and ex17, which takes a PETSc with indices of 64 bits.
 TESTS = [
     Test("ex1", 2), Test("ex1", 3),
     Test("ex3", 2, "-op replace"), Test("ex3", 2, "-op sum"), Test("ex3", 3, "-op replace"), Test("ex3", 3, "-op sum"),
@@ -31,7 +32,6 @@ TESTS = [
     Test("ex9", 7, "-world2sub"), Test("ex9", 7, "-sub2sub"), Test("ex9", 7, "-world2subs"),
     Test("ex11", 2), Test("ex12", 3), Test("ex13", 3), Test("ex15", 2),
     Test("ex16", 3, "-testnum 0"), Test("ex16", 3, "-testnum 1"), Test("ex16", 3, "-testnum 2"),
-    Test("ex17", 2), Test("ex17", 4),
     Test("ex18", 3, "-nsfs 3 -n_leaves_per_rank 5 -leave_step 3"), Test("ex19", 3, "-n_leaves_per_rank 5 -leave_step 3"),
 ]
 KINDS = ["basic", "neighbor"]
@@ -46,11 +46,11 @@ def output(tools, test, link, fab, kind):
 
 
 def verdict(tools, test, link):
-    """What is wrong, or nothing. The reference is MPI's without neighbour collectives, which Open MPI 4.1 has wrong."""
-    reference = output(tools, test, link, False, "basic")
+    """What is wrong, or nothing. Some tests print what their kind of scatter does: those are compared with the same kind."""
+    reference = output(tools, test, link, False, KINDS[0])
     for kind in KINDS:
         got = output(tools, test, link, True, kind)
-        if got != reference:
+        if got != reference and got != output(tools, test, link, False, kind):
             different = [line for line in got if line not in reference] or [f"{len(got)} lines"]
             return f"-sf_type {kind}: {len(reference)} lines without fab; with it: {different[0]}"
     return ""
