@@ -20,12 +20,12 @@ def options():
     parser = argparse.ArgumentParser(prog="bench/programs", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer and smaller programs, two rounds: minutes")
     parser.add_argument("--only", action="append", metavar="NAME",
-                        help="programs whose name has NAME in it; may be repeated")
+                        help="programs or tests whose name has NAME in it; may be repeated")
     parser.add_argument("--links", default=",".join(runs.LINKS), help="of node,tcp,wire (default: all)")
     parser.add_argument("--ranks", default="2", help="numbers of ranks, such as 2,4 (default: 2)")
     parser.add_argument("--rounds", type=int, help="pairs of runs of each program (default: 2 if quick, otherwise 5)")
     parser.add_argument("--carry", default="auto", help="FAB_DROPIN of the runs with fab (default: auto)")
-    parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="for one run (default: 120)")
+    parser.add_argument("--limit", type=int, metavar="SECONDS", help="for one run (default: 60 if quick, otherwise 300)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the rows to FILE too")
     parser.add_argument("--from", dest="rows", type=pathlib.Path, metavar="FILE", help="make the report of FILE's rows")
     parser.add_argument("--check", action="store_true", help="measure nothing: PETSc's tests of its scatters under fab")
@@ -42,6 +42,7 @@ def options():
     except ValueError:
         parser.error(f"--ranks: {chosen.ranks}: numbers with commas between them are valid")
     chosen.rounds = chosen.rounds or (2 if chosen.quick else 5)
+    chosen.limit = chosen.limit or (60 if chosen.quick else 300)
     chosen.out = (chosen.out or chosen.root / "build" / "report" / "programs").resolve()
     return parser, chosen
 
@@ -56,6 +57,10 @@ def selected(parser, chosen):
     return found
 
 
+class NoReference(Exception):
+    """The program fails by itself."""
+
+
 class Evidence:
     def __init__(self):
         self.rows, self.failed, self.left_out = [], [], []
@@ -64,7 +69,10 @@ class Evidence:
         """One run with fab and one without; which is first changes from round to round."""
         rows = {}
         for fab in ((False, True), (True, False))[round_number % 2]:
-            rows[fab] = {**runs.run(tools, program, link, ranks, fab), "round": round_number}
+            try:
+                rows[fab] = {**runs.run(tools, program, link, ranks, fab), "round": round_number}
+            except runs.Failed as why:
+                raise why if fab else NoReference(f"without fab: {why}") from why
         if different := outputs.difference(program.reader, rows[False]["results"], rows[True]["results"]):
             raise runs.Failed(f"the results differ: {different}")
         self.rows += [rows[False], rows[True]]
@@ -90,6 +98,9 @@ def measure(tools, programs, chosen):
             skipped.add(link)
             evidence.left_out.append({"what": link, "why": str(why)})
             print(f"left out: {why}", flush=True)
+        except NoReference as why:
+            evidence.left_out.append({"what": f"{what}, round {round_number + 1}", "why": str(why)})
+            print(f"left out: {why}", flush=True)
         except runs.Failed as why:
             skipped.add((program.name, link, ranks))
             evidence.failed.append({"what": what, "why": str(why)})
@@ -101,7 +112,7 @@ def main():
     parser, chosen = options()
     if chosen.rows:
         return report.write(json.loads(chosen.rows.read_text()), chosen.out)
-    programs = selected(parser, chosen)
+    programs = [] if chosen.check else selected(parser, chosen)
     subprocess.run([str(pathlib.Path(__file__).parent / "install-packages")], check=True)
     work = chosen.out / "work"
     catalogue.prepare(work)
