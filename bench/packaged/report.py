@@ -44,8 +44,8 @@ def calls(pairs):
 
 def table(scenes, link, ranks):
     lines = [f"\n## {link}, {ranks} ranks\n",
-             "| program | whole, s: without | with fab | ratio | solver, ratio | communication, s: without | with fab | ratio "
-             "| calls carried | passed on | most of them |",
+             "| program | whole, s: without | with fab | ratio | solver, ratio | communication, s: without | with fab "
+             "| ratio | calls carried | passed on | most of them |",
              "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
     for (_, _, program), pairs in ((scene, pairs) for scene, pairs in scenes.items() if scene[:2] == (link, ranks)):
         carried, passed, most = calls(pairs)
@@ -60,10 +60,13 @@ def picture(scenes, file):
     """A panel for each time: ratios with their spread, a colour for each link. False without gnuplot."""
     if shutil.which("gnuplot") is None:
         return False
-    programs = list(dict.fromkeys(f"{program}, {ranks}" for _, ranks, program in scenes))
+    several = len({ranks for _, ranks, _ in scenes}) > 1
+    labels = {scene: f"{scene[2]}, {scene[1]} ranks" if several else scene[2] for scene in scenes}
+    programs = list(dict.fromkeys(labels.values()))
     links = list(dict.fromkeys(link for link, _, _ in scenes))
     ticks = ", ".join(f'"{program}" {position}' for position, program in enumerate(programs))
-    script = [f"set terminal svg size 900,{260 + 26 * len(programs) * 2} dynamic font 'sans-serif,12' background rgb 'white'",
+    height = 260 + 52 * len(programs)
+    script = [f"set terminal svg size 900,{height} dynamic font 'sans-serif,12' background rgb 'white'",
               f"set output '{file}'", "set multiplot layout 2,1", "set grid back lt 1 lw 0.5 lc rgb '#cccccc'",
               f"set ytics ({ticks})", f"set yrange [{len(programs) - 0.5}:-0.5]", "set logscale x 2",
               "set key outside right top", "set lmargin 24",
@@ -71,13 +74,14 @@ def picture(scenes, file):
     for time in ("whole", "communication"):
         drawn = []
         for number, link in enumerate(links):
-            points = [(programs.index(f"{program}, {ranks}") + 0.2 * (number - 1), ratios(pairs, time))
-                      for (at, ranks, program), pairs in scenes.items() if at == link]
+            points = [(programs.index(labels[scene]) + 0.2 * (number - 1), ratios(pairs, time))
+                      for scene, pairs in scenes.items() if scene[0] == link]
             points = [f"{statistics.median(values)} {y} {min(values)} {max(values)}" for y, values in points if values]
             if points:
                 name = f"${time}_{link}"
                 script += [f"{name} << EOD", *points, "EOD"]
-                drawn.append(f"{name} using 1:2:3:4 with xerrorbars pt 7 ps 0.5 lw 2 lc rgb '{COLOURS[link]}' title '{link}'")
+                drawn.append(f"{name} using 1:2:3:4 with xerrorbars pt 7 ps 0.5 lw 2 lc rgb '{COLOURS[link]}' "
+                             f"title '{link}'")
         if drawn:
             script += [f"set title '{TIMES[time]} time: without fab over with fab (above 1 fab is faster)'",
                        "plot " + ", ".join(drawn)]
@@ -91,8 +95,9 @@ def write(gathered, folder):
     folder.mkdir(parents=True, exist_ok=True)
     scenes = pairs_of(gathered["rows"])
     lines = ["# Programs with and without fab\n",
-             f"FAB_DROPIN={gathered['carry']}, {gathered['rounds']} rounds, medians. A ratio is the time without fab over the time "
-             "with it, its median and, in brackets, its smallest and largest value in a round. Above 1 fab is faster."]
+             f"FAB_DROPIN={gathered['carry']}, {gathered['rounds']} rounds, medians. A ratio is the time without fab over "
+             "the time with it, its median and, in brackets, its smallest and largest value in a round. Above 1 fab is "
+             "faster."]
     for link, ranks in dict.fromkeys(scene[:2] for scene in scenes):
         lines += table(scenes, link, ranks)
     for title, key in (("Failed", "failed"), ("Left out", "left_out")):

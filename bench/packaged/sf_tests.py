@@ -46,7 +46,7 @@ def output(tools, test, link, fab, kind):
 
 
 def verdict(tools, test, link):
-    """What is wrong, or nothing. Some tests print what their kind of scatter does: those are compared with the same kind."""
+    """What is wrong, or nothing. Some tests print what their kind of scatter does: they are compared with that kind."""
     reference = output(tools, test, link, False, KINDS[0])
     for kind in KINDS:
         got = output(tools, test, link, True, kind)
