@@ -6,9 +6,27 @@
 
 #include "bindings/mpi/interception/find_next.h"
 
+/// What both libraries have, for each other: the definition of a name behind the library that this belongs to.
+extern "C" void* fab_definition_behind(const char* name) { return ::dlsym(RTLD_NEXT, name); }
+
 namespace fab::mpi {
 
 namespace {
+
+using DefinitionBehind = decltype(&fab_definition_behind);
+
+/// The object at `address` has it, and not only what that object depends on. Null: it is none of fab's libraries.
+DefinitionBehind definition_behind(void* address) noexcept {
+  Dl_info object{};
+  if (::dladdr(address, &object) == 0 || object.dli_fname == nullptr) return nullptr;
+  void* const handle = ::dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return nullptr;
+  void* const found = ::dlsym(handle, "fab_definition_behind");
+  ::dlclose(handle);
+  Dl_info owner{};
+  const bool own = found != nullptr && ::dladdr(found, &owner) != 0 && owner.dli_fbase == object.dli_fbase;
+  return own ? reinterpret_cast<DefinitionBehind>(found) : nullptr;
+}
 
 Next find_all(const std::string& prefix) {
   const Library library;
@@ -19,6 +37,15 @@ Next find_all(const std::string& prefix) {
 }
 
 }  // namespace
+
+void* skip_fab(void* found, const char* name) noexcept {
+  while (found != nullptr) {
+    const DefinitionBehind behind = definition_behind(found);
+    if (behind == nullptr) return found;
+    found = behind(name);
+  }
+  return nullptr;
+}
 
 // It is in the object of a function that no other object defines.
 void* open_mpi_library() noexcept {
