@@ -6,8 +6,9 @@
 
 #include "bindings/mpi/interception/find_next.h"
 
-/// What both libraries have, for each other: the definition of a name behind the library that this belongs to.
-extern "C" void* fab_definition_behind(const char* name) { return ::dlsym(RTLD_NEXT, name); }
+/// What both libraries have, for each other: the definition of a name behind the library that this belongs to. dlsym
+/// looks at the address that it returns to, so the call must not be this function's last act.
+extern "C" void fab_definition_behind(const char* name, void** found) { *found = ::dlsym(RTLD_NEXT, name); }
 
 namespace fab::mpi {
 
@@ -42,7 +43,7 @@ void* skip_fab(void* found, const char* name) noexcept {
   while (found != nullptr) {
     const DefinitionBehind behind = definition_behind(found);
     if (behind == nullptr) return found;
-    found = behind(name);
+    behind(name, &found);
   }
   return nullptr;
 }
