@@ -2,15 +2,18 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <mpi.h>
 
 #include <string>
 
 #include "bindings/mpi/base/failure.h"
-#include "bindings/mpi/interception/next.h"
 
 namespace fab::mpi {
 
-/// The first definition from `found` on that is not one of fab's libraries'. Null if there is none.
+/// A handle of the MPI library for dlsym, to be closed; null if it cannot be told which it is.
+[[nodiscard]] void* open_mpi_library() noexcept;
+
+/// `found`, or if that is the other of fab's libraries, the definition behind it. Null if there is none.
 [[nodiscard]] void* skip_fab(void* found, const char* name) noexcept;
 
 /// A handle of the MPI library for dlsym while this lives; fab keeps the library loaded.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bindings/mpi/base/failure.h"
-#include "bindings/mpi/interception/next.h"
+#include "bindings/mpi/interception/find_next.h"
 
 namespace fab::mpi {
 

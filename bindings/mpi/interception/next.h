@@ -36,9 +36,6 @@ struct Next {
 // Set when the library is loaded; each of fab's libraries has its own, so these symbols are hidden. One that cannot be
 // found says so in the log when it is called, and returns an error.
 
-/// A handle of the MPI library for dlsym, to be closed; null if it cannot be told which it is.
-[[nodiscard]] void* open_mpi_library() noexcept;
-
 /// Those named MPI_...: a tool's or MPI's.
 [[gnu::visibility("hidden")]] extern const Next next_mpi;
 /// Those named PMPI_...: what fab calls for itself.
