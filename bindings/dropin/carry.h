@@ -6,6 +6,8 @@
 
 #include <mpi.h>
 
+#include <utility>
+
 #include "bindings/dropin/judge.h"
 #include "bindings/dropin/settings.h"
 #include "bindings/dropin/statistics.h"
@@ -29,23 +31,35 @@ auto counted(Function function, const Described& call) {
   };
 }
 
+/// The call that this thread is passing on, or null. A tool behind fab calls PMPI_ for it, which is no other call.
+inline constinit thread_local const Call* passed_on = nullptr;
+
+template <class PassOn>
+int pass(const Call& call, const PassOn& pass_on) noexcept {
+  const Call* const outer = std::exchange(passed_on, &call);
+  const int code = pass_on();
+  passed_on = outer;
+  return code;
+}
+
 template <class MakeShape, class PassOn, class Carry>
 int carry_or_pass_on(const char* name, const Call& call, const MakeShape& shape, const PassOn& pass_on,
                      const Carry& carry) noexcept {
+  if (passed_on != nullptr && *passed_on == call) return pass_on();
   if (!settings().wants(call.function)) {
     count(call.function, Fate::off);
-    return pass_on();
+    return pass(call, pass_on);
   }
   try {
     mpi::Attachment* const attachment = judge(call, shape());
-    if (attachment == nullptr) return pass_on();
+    if (attachment == nullptr) return pass(call, pass_on);
     const Timed timed(call.function);
     carry(*attachment);
     return MPI_SUCCESS;
   } catch (...) {
     if (!mpi_refuses_it_too()) return report(name, call.comm);
   }
-  return pass_on();
+  return pass(call, pass_on);
 }
 
 template <class MakeShape, class Described, class PassOn>

@@ -13,6 +13,8 @@ struct Call {
   Function function;
   Form form;
   MPI_Comm comm;
+
+  bool operator==(const Call&) const = default;
 };
 
 /// Null: the call goes on to MPI. Decides by what all ranks know alike, so that all decide alike, and counts the call.

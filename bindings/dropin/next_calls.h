@@ -24,8 +24,8 @@ struct NextCalls {
 };
 
 /// Those named MPI_..., set when the library is loaded.
-extern const NextCalls next_mpi_calls;
+[[gnu::visibility("hidden")]] extern const NextCalls next_mpi_calls;
 /// Those named PMPI_...
-extern const NextCalls next_pmpi_calls;
+[[gnu::visibility("hidden")]] extern const NextCalls next_pmpi_calls;
 
 }  // namespace fab::dropin

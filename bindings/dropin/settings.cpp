@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
 
 #include "bindings/mpi/base/failure.h"
 #include "core/base/config.h"
@@ -23,13 +24,24 @@ void list(Settings& settings, std::string_view name) {
   settings.listed[static_cast<std::size_t>(found - kFunctionNames.begin())] = true;
 }
 
+/// One process of the job says it.
+void say_active(const std::string& dropin) {
+  int rank = 0;
+  if (mpi::mpi_is_usable()) mpi::require(PMPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  if (rank == 0) mpi::log_info("libfab_dropin", fmt::format("active, with FAB_DROPIN={}", dropin));
+}
+
 Settings read_settings() noexcept {
+  bool stats = false;
   try {
     const Config config = read_config(process_environment);
-    return parse_settings(config.dropin, config.stats);
+    stats = config.stats;  // which all ranks have alike: their counts are added up
+    const Settings settings = parse_settings(config.dropin, stats);
+    say_active(config.dropin);
+    return settings;
   } catch (...) {
     static_cast<void>(mpi::log_exception("libfab_dropin"));
-    return {.mode = Mode::off};
+    return {.mode = Mode::off, .stats = stats};
   }
 }
 

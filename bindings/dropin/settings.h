@@ -28,7 +28,8 @@ struct Settings {
 /// Throws Error(configuration) that lists the functions where `dropin` names another one.
 [[nodiscard]] Settings parse_settings(std::string_view dropin, bool stats);
 
-/// Of this process: read once. Where they are not valid, all calls go to MPI, and one line in the log says why.
+/// Of this process: read by the first call that reaches libfab_dropin, at the latest by MPI_Finalize; one line in the
+/// log says so (FAB_LOG=info). If they are not valid, all calls go to MPI, and one line in the log says why.
 [[nodiscard]] const Settings& settings() noexcept;
 
 }  // namespace fab::dropin

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bindings/tools/command_line.h"
+#include "bindings/tools/linkage.h"
 
 namespace {
 
@@ -52,15 +53,23 @@ bool preload(const std::string& library) {
   return set("LD_PRELOAD", any ? fmt::format("{}:{}", library, before) : library);
 }
 
+/// Such a program runs all the same, as it would alone.
+void warn_of_static_program(const std::string& program) {
+  if (!fab::tools::is_statically_linked(fab::tools::find_program(program.c_str()))) return;
+  std::fprintf(stderr, "fab_run: %s is linked statically, so fab carries none of its calls\n",
+               fab::in_quotes(program).c_str());
+}
+
 /// Returns only if the program cannot be started.
 int start(const Request& request) {
   std::vector<char*> arguments;
   for (const std::string& word : request.command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   ::execvp(arguments[0], arguments.data());
+  const int error = errno;
   std::fprintf(stderr, "fab_run: cannot start %s: %s\n", fab::in_quotes(request.command[0]).c_str(),
-               std::strerror(errno));
-  return errno == ENOENT ? 127 : 126;
+               std::strerror(error));
+  return error == ENOENT ? 127 : 126;
 }
 
 int run(const Request& request) {
@@ -72,6 +81,7 @@ int run(const Request& request) {
   }
   if (!request.carry.empty() && !set("FAB_DROPIN", request.carry)) return EXIT_FAILURE;
   if (request.stats && !set("FAB_STATS", "1")) return EXIT_FAILURE;
+  warn_of_static_program(request.command[0]);
   return preload(library) ? start(request) : EXIT_FAILURE;
 }
 

@@ -27,6 +27,14 @@ int world_rank() noexcept {
   return rank;
 }
 
+void log_line(LogLevel level, const char* call, std::string_view message) noexcept {
+  try {
+    Log(configured_level(), world_rank()).write(level, "{}: {}", call, message);
+  } catch (...) {
+    return;  // no memory for a message: of an error the class still tells
+  }
+}
+
 int logged(const char* call, int error_class, std::string_view message) noexcept {
   log_error(call, message);
   return error_class;
@@ -88,13 +96,8 @@ bool mpi_is_usable() noexcept {
   return initialized != 0 && finalized == 0;
 }
 
-void log_error(const char* call, std::string_view message) noexcept {
-  try {
-    Log(configured_level(), world_rank()).write(LogLevel::error, "{}: {}", call, message);
-  } catch (...) {
-    return;  // no memory for a message: the error class still tells
-  }
-}
+void log_error(const char* call, std::string_view message) noexcept { log_line(LogLevel::error, call, message); }
+void log_info(const char* call, std::string_view message) noexcept { log_line(LogLevel::info, call, message); }
 
 // Open MPI's fatal handler crashes when several threads are in it: one at a time, and it does not come back. Handlers
 // of the user may take as long as they like, so they are never held up.

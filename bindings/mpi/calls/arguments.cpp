@@ -17,13 +17,13 @@ void check_count(std::string_view name, int count) {
   if (count < 0) throw BadArgument(MPI_ERR_COUNT, fmt::format("{}count is {}; valid is 0 or more", name, count));
 }
 
-namespace {
-
 void check_not_negative(std::string_view name, std::span<const int> counts) {
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i] < 0)
       throw BadArgument(MPI_ERR_COUNT, fmt::format("{}counts[{}] is {}; valid is 0 or more", name, i, counts[i]));
 }
+
+namespace {
 
 void check_not_in_place(std::string_view name, const void* buffer) {
   if (buffer == MPI_IN_PLACE)

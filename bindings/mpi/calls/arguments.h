@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +55,7 @@ template <class Displacement>
 [[nodiscard]] collectives::BlockList typed_blocks(const TypedSide<Displacement>& side, std::size_t blocks);
 
 void check_count(std::string_view name, int count);
+void check_not_negative(std::string_view name, std::span<const int> counts);
 /// Counts and displacements of `blocks` blocks.
 void check_counts(const Side& side, std::size_t blocks);
 /// A null address is MPI_BOTTOM in some libraries, so it is wrong only where the type has no absolute addresses.

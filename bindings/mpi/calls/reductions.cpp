@@ -24,7 +24,9 @@ std::size_t checked_count(std::string_view name, int count) {
 
 std::span<const int> counts_of_ranks(const core::Communicator& core, const int recvcounts[]) {
   if (recvcounts == nullptr) throw Failure(MPI_ERR_ARG, "recvcounts is a null pointer");
-  return {recvcounts, static_cast<std::size_t>(core.size())};
+  const std::span<const int> counts(recvcounts, static_cast<std::size_t>(core.size()));
+  check_not_negative("recv", counts);
+  return counts;
 }
 
 collectives::CollectiveCall of_elements(collectives::CollectiveCall call, const Layout& element, std::size_t count) {

@@ -44,7 +44,7 @@ void check_recv(const Operands& operands, const Layout& element, bool any);
 [[nodiscard]] bool check_buffers(const Operands& operands, const Layout& element, bool any, bool receives = true);
 /// Throws Failure(MPI_ERR_COUNT).
 [[nodiscard]] std::size_t checked_count(std::string_view name, int count);
-/// Throws Failure(MPI_ERR_ARG) for a null pointer.
+/// Throws Failure: MPI_ERR_ARG for a null pointer, MPI_ERR_COUNT.
 [[nodiscard]] std::span<const int> counts_of_ranks(const core::Communicator& core, const int recvcounts[]);
 
 /// A call on one element becomes one on many.

@@ -10,6 +10,9 @@
 
 namespace fab::mpi {
 
+/// `found`, or if that is the other of fab's libraries, the definition behind it. Null if there is none.
+[[nodiscard]] void* skip_fab(void* found, const char* name) noexcept;
+
 /// A handle of the MPI library for dlsym while this lives; fab keeps the library loaded.
 class Library {
  public:
@@ -36,10 +39,11 @@ struct Missing<Result (*)(Arguments...)> {
   }
 };
 
-/// Behind fab's library there is nothing where the MPI library comes first: then it is MPI's.
+/// Behind fab's library there is nothing where the MPI library comes first: then it is MPI's. A program that is linked
+/// to libfab_mpi and runs under libfab_dropin has both, of which the first does the work of either.
 template <class Function>
 Function find_next(const Library& library, const std::string& name) {
-  void* found = ::dlsym(RTLD_NEXT, name.c_str());
+  void* found = skip_fab(::dlsym(RTLD_NEXT, name.c_str()), name.c_str());
   if (found == nullptr) found = library.find(name);
   return found == nullptr ? Missing<Function>::call : reinterpret_cast<Function>(found);
 }

@@ -33,12 +33,13 @@ struct Next {
 #undef FAB_MEMBER
 };
 
-// Set when the library is loaded. One that cannot be found says so in the log when it is called, and returns an error.
+// Set when the library is loaded; each of fab's libraries has its own, so these symbols are hidden. One that cannot be
+// found says so in the log when it is called, and returns an error.
 /// Those named MPI_...: a tool's or MPI's.
-extern const Next next_mpi;
+[[gnu::visibility("hidden")]] extern const Next next_mpi;
 /// Those named PMPI_...: what fab calls for itself.
-extern const Next next_pmpi;
+[[gnu::visibility("hidden")]] extern const Next next_pmpi;
 /// MPI's PMPI_Ibcast, which libfab_dropin defines, too.
-extern const decltype(&::PMPI_Ibcast) next_ibcast;
+[[gnu::visibility("hidden")]] extern const decltype(&::PMPI_Ibcast) next_ibcast;
 
 }  // namespace fab::mpi

@@ -1,0 +1,15 @@
+// How a program is linked, from the headers of its file.
+#pragma once
+
+#include <filesystem>
+
+namespace fab::tools {
+
+/// The file that execvp starts for this name; empty if there is none.
+[[nodiscard]] std::filesystem::path find_program(const char* name);
+
+/// Whether it is a program that no dynamic linker starts, which preloads nothing. False for scripts, and for files that
+/// cannot be read.
+[[nodiscard]] bool is_statically_linked(const std::filesystem::path& program);
+
+}  // namespace fab::tools

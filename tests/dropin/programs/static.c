@@ -1,0 +1,5 @@
+/* A program that no dynamic linker starts. */
+int main(int argc, char **argv) {
+  (void)argv;
+  return argc;
+}
