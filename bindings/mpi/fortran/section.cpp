@@ -41,13 +41,15 @@ namespace {
 }  // namespace
 
 int refuse_start(const char* name, const char* buffer, MPI_Comm comm, MPI_Request* request) noexcept {
-  return non_blocking(name, comm, request,
-                      [buffer](const core::Communicator&, const Start&) -> core::Run& { refuse_section(buffer); });
+  return non_blocking(name, comm, request, [buffer](const core::Communicator&, Kept&, const Start&) -> core::Run& {
+    refuse_section(buffer);
+  });
 }
 
 int refuse_init(const char* name, const char* buffer, MPI_Comm comm, MPI_Request* request) noexcept {
-  return persistent(name, comm, request,
-                    [buffer](const core::Communicator&, const Make&) -> core::Persistent { refuse_section(buffer); });
+  return persistent(name, comm, request, [buffer](const core::Communicator&, Kept&, const Make&) -> core::Persistent {
+    refuse_section(buffer);
+  });
 }
 
 }  // namespace fab::mpi
