@@ -3,7 +3,6 @@
 #include <elf.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -36,7 +35,7 @@ std::filesystem::path find_program(const char* name) {
 bool is_statically_linked(const std::filesystem::path& program) {
   std::ifstream file(program, std::ios::binary);
   Elf64_Ehdr header{};
-  if (!read_at(file, 0, header) || !std::equal(ELFMAG, ELFMAG + SELFMAG, header.e_ident)) return false;
+  if (!read_at(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
   if (header.e_ident[EI_CLASS] != ELFCLASS64) return false;
   for (int i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr part{};
