@@ -8,9 +8,9 @@ namespace fab::ofi {
 /// Whether the kernel knows a device with RDMA (InfiniBand, RoCE, EFA, Omni-Path), or a Slingshot one.
 [[nodiscard]] bool has_network_card();
 
-/// While it lives, libfabric finds no /proc/kallsyms. In its first fi_getinfo 1.17 reads all of it twice, whatever it
-/// is asked for, to learn whether the driver of an InfiniBand device would register memory of graphics cards: 50 to 100
-/// ms of the 110 to 130 that a first fi_getinfo takes. Without a device the answer matters to nobody. It stands in for
+/// While it lives, libfabric finds no /proc/kallsyms. In its first fi_getinfo, for any provider, 1.17 reads all of it
+/// twice to learn whether the driver of an InfiniBand device would register memory of graphics cards: 50 to 100 ms of
+/// the 110 to 130 that a first fi_getinfo takes. Without a device the answer does not matter. It stands in for
 /// libfabric's calls of fopen alone, by the linker's table of that library; where it cannot, libfabric reads. One at a
 /// time, around a call of libfabric's.
 class KernelSymbolsUnread {
