@@ -5,7 +5,8 @@
 using fab::dropin::of_unknown_bytes;
 namespace mpi = fab::mpi;
 
-// Ranks know the sizes of their own edges only.
+// A rank knows the sizes of its own edges. The standard makes all blocks of neighbor_alltoall equal, but programs with
+// ranks that have no edge pass other counts there.
 
 FAB_DEFINE(neighbor_allgather, Neighbor_allgather,
            (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
