@@ -25,7 +25,8 @@ def options():
     parser.add_argument("--ranks", default="2", help="numbers of ranks, such as 2,4 (default: 2)")
     parser.add_argument("--rounds", type=int, help="pairs of runs of each program (default: 2 if quick, otherwise 5)")
     parser.add_argument("--carry", default="auto", help="FAB_DROPIN of the runs with fab (default: auto)")
-    parser.add_argument("--limit", type=int, metavar="SECONDS", help="for one run (default: 60 if quick, otherwise 300)")
+    parser.add_argument("--limit", type=int, metavar="SECONDS",
+                        help="for one run (default: 60 if quick, otherwise 300)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the rows to FILE too")
     parser.add_argument("--from", dest="rows", type=pathlib.Path, metavar="FILE", help="make the report of FILE's rows")
     parser.add_argument("--check", action="store_true", help="measure nothing: PETSc's tests of its scatters under fab")

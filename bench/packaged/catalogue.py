@@ -40,8 +40,7 @@ def ex2(edge, scatter):
 
 
 def programs(quick):
-    unknowns = 5000 if quick else 20000
-    edge, plane, cube, box = (41, 200, 64, 12) if quick else (61, 400, 96, 20)
+    unknowns, edge, plane, cube, box = (30000, 91, 450, 96, 24) if quick else (100000, 121, 700, 128, 40)
     return [
         Program("poisson cg", dolfinx("poisson", "cg", unknowns), outputs.DOLFINX),
         Program("poisson pipecg", dolfinx("poisson", "pipecg", unknowns), outputs.DOLFINX, quick=False),
@@ -51,7 +50,7 @@ def programs(quick):
         Program("ex45 basic", ex45(edge, "basic"), outputs.PETSC),
         Program("ex2 neighbor", ex2(plane, "neighbor"), outputs.PETSC),
         Program("ex2 basic", ex2(plane, "basic"), outputs.PETSC, quick=False),
-        Program("mpi4py-fft", [PYTHON, "transform.py", str(cube), "20"], outputs.TRANSFORM),
+        Program("mpi4py-fft", [PYTHON, "transform.py", str(cube), "40"], outputs.TRANSFORM),
         Program("pw.x", ["pw.x", "-in", "diamond.pw"], outputs.ESPRESSO),
         Program("lammps", ["lmp", "-in", "melt.lmp", "-var", "edge", str(box), "-log", "none"], outputs.LAMMPS),
     ]

@@ -38,8 +38,8 @@ class NotPermitted(Exception):
 
 
 def launch(tools, link, ranks):
-    """Up to the program. Both sides of a pair get the same MPI by the same options, so that what fab passes on, and what
-    the program sends itself, takes the same way."""
+    """Up to the program. Both sides of a pair get the same MPI by the same options, so that the calls that fab passes
+    on, and the program's own messages, take the same way."""
     common = ["-x", "OMP_NUM_THREADS=1", "-n", str(ranks)]
     if link == "wire":
         return [str(tools.root / "tests" / "rig" / "two-hosts"), "run", "--rate", WIRE_RATE, "--", *common]

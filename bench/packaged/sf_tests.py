@@ -1,4 +1,4 @@
-"""PETSc's own tests of its scatters (PetscSF), with every collective carried by fab: the outputs are those of the MPI."""
+"""PETSc's own tests of its scatters (PetscSF), every collective carried by fab: the outputs are those of the MPI."""
 
 import dataclasses
 import re
@@ -22,8 +22,8 @@ class Test:
         return f"{self.source} {self.options}".strip() + f", {self.ranks} ranks"
 
 
-# As the comments at the end of the sources have them. Missing are those for one rank, for GPUs and for MPI windows, ex14,
-# which prints times, and ex17, which takes a PETSc with indices of 64 bits.
+# As the comments at the end of the sources have them. Missing are those for one rank, for GPUs and for MPI windows,
+# ex14, which prints times, and ex17, which takes a PETSc with indices of 64 bits.
 TESTS = [
     Test("ex1", 2), Test("ex1", 3),
     Test("ex3", 2, "-op replace"), Test("ex3", 2, "-op sum"), Test("ex3", 3, "-op replace"), Test("ex3", 3, "-op sum"),
@@ -32,7 +32,8 @@ TESTS = [
     Test("ex9", 7, "-world2sub"), Test("ex9", 7, "-sub2sub"), Test("ex9", 7, "-world2subs"),
     Test("ex11", 2), Test("ex12", 3), Test("ex13", 3), Test("ex15", 2),
     Test("ex16", 3, "-testnum 0"), Test("ex16", 3, "-testnum 1"), Test("ex16", 3, "-testnum 2"),
-    Test("ex18", 3, "-nsfs 3 -n_leaves_per_rank 5 -leave_step 3"), Test("ex19", 3, "-n_leaves_per_rank 5 -leave_step 3"),
+    Test("ex18", 3, "-nsfs 3 -n_leaves_per_rank 5 -leave_step 3"),
+    Test("ex19", 3, "-n_leaves_per_rank 5 -leave_step 3"),
 ]
 KINDS = ["basic", "neighbor"]
 
