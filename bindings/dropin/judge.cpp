@@ -26,15 +26,20 @@ Fate judge_early(const Call& call, const Shape& shape, Record& record) {
 /// fab is closed in MPI_Finalize, in which a program's own functions may still communicate.
 bool has_closed(const Record& record) { return record.attachment != nullptr && !mpi::is_open(); }
 
+// The look at all ranks is made once, and not on large communicators.
+void attach(MPI_Comm comm, Record& record) {
+  mpi::open_fab();
+  record.attachment = &mpi::attachment_of(comm);
+  const core::Communicator& core = *record.attachment->core;
+  record.one_node = core.size() <= kMostRanksMeasured && core.is_on_one_node();
+}
+
 Fate judge_late(const Call& call, const Shape& shape, Record& record) {
-  if (record.attachment == nullptr) {
-    mpi::open_fab();
-    record.attachment = &mpi::attachment_of(call.comm);
-  }
+  if (record.attachment == nullptr) attach(call.comm, record);
   const core::Communicator& core = *record.attachment->core;
   if (needs_topology(call.function) && core.topology() == nullptr) return Fate::topology;
   if (settings().mode != Mode::automatic) return Fate::carried;
-  return pays({call.function, call.form, core.size(), core.is_on_one_node()}, shape) ? Fate::carried : Fate::slower;
+  return pays({call.function, call.form, core.size(), record.one_node}, shape) ? Fate::carried : Fate::slower;
 }
 
 }  // namespace

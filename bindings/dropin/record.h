@@ -16,6 +16,7 @@ struct Record {
 
   std::uint32_t calls = 0;  ///< collective calls so far: the same on all ranks, which call in the same order
   Kind kind = Kind::unseen;
+  bool one_node = false;                  ///< all ranks share memory; known with the attachment
   mpi::Attachment* attachment = nullptr;  ///< made by the first call that fab carries
 };
 

@@ -8,9 +8,6 @@ namespace fab::dropin {
 
 namespace {
 
-/// Collectives were measured with as many ranks. All ranks of a larger communicator would be peers of one another.
-constexpr int kMostRanks = 8;
-
 enum class Where : unsigned char { node, network };
 enum class Forms : unsigned char { blocking, all };
 
@@ -33,36 +30,37 @@ constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max() - 1;  /
 constexpr auto kLosses = std::to_array<Loss>({
     {Function::barrier, Where::node, Forms::blocking, 0, kAnySize},
     {Function::bcast, Where::node, Forms::blocking, 0, 4 * kKiB - 1},
+    {Function::bcast, Where::network, Forms::all, 256 * kKiB, kAnySize},
     {Function::gather, Where::node, Forms::blocking, 0, 4 * kKiB - 1},
+    {Function::gather, Where::node, Forms::all, 16 * kKiB, 64 * kKiB},
     {Function::scatter, Where::node, Forms::blocking, 0, 4 * kKiB - 1},
+    {Function::scatter, Where::node, Forms::all, 4 * kKiB, 16 * kKiB},
+    {Function::scatter, Where::node, Forms::all, 256 * kKiB, kAnySize},
     {Function::allgather, Where::node, Forms::blocking, 0, 4 * kKiB - 1},
+    {Function::allgather, Where::network, Forms::all, 256 * kKiB, kAnySize},
     {Function::alltoall, Where::node, Forms::blocking, 0, 4 * kKiB - 1},
+    {Function::alltoall, Where::network, Forms::all, 256 * kKiB, kAnySize},
     {Function::reduce, Where::node, Forms::blocking, 0, 16 * kKiB},
+    {Function::reduce, Where::node, Forms::all, kKiB, 16 * kKiB},
+    {Function::reduce, Where::node, Forms::blocking, 256 * kKiB, kAnySize},
+    {Function::reduce, Where::network, Forms::blocking, 256 * kKiB, kAnySize},
     {Function::allreduce, Where::node, Forms::blocking, 0, 511},
     {Function::reduce_scatter, Where::node, Forms::blocking, 0, 511},
     {Function::reduce_scatter_block, Where::node, Forms::blocking, 0, 511},
     {Function::scan, Where::node, Forms::blocking, 0, 511},
-    {Function::exscan, Where::node, Forms::blocking, 0, 511},
-    {Function::reduce, Where::node, Forms::all, kKiB, 16 * kKiB},
-    {Function::scatter, Where::node, Forms::all, 4 * kKiB, 16 * kKiB},
-    {Function::gather, Where::node, Forms::all, 16 * kKiB, 64 * kKiB},
-    {Function::scatter, Where::node, Forms::all, 256 * kKiB, kAnySize},
-    {Function::reduce, Where::node, Forms::blocking, 256 * kKiB, kAnySize},
     {Function::scan, Where::network, Forms::blocking, 0, 64 * kKiB},
-    {Function::exscan, Where::network, Forms::blocking, 0, 64 * kKiB},
     {Function::scan, Where::network, Forms::all, 256 * kKiB, kAnySize},
+    {Function::exscan, Where::node, Forms::blocking, 0, 511},
+    {Function::exscan, Where::network, Forms::blocking, 0, 64 * kKiB},
     {Function::exscan, Where::network, Forms::all, 256 * kKiB, kAnySize},
-    {Function::reduce, Where::network, Forms::blocking, 256 * kKiB, kAnySize},
-    {Function::bcast, Where::network, Forms::all, 256 * kKiB, kAnySize},
-    {Function::allgather, Where::network, Forms::all, 256 * kKiB, kAnySize},
-    {Function::alltoall, Where::network, Forms::all, 256 * kKiB, kAnySize},
 });
+
+static_assert(std::ranges::is_sorted(kLosses, {}, &Loss::function));
 
 bool covers(const Loss& loss, const Situation& situation, std::size_t bytes) noexcept {
   const Where where = situation.one_node ? Where::node : Where::network;
-  return loss.function == situation.function && loss.where == where &&
-         (loss.forms == Forms::all || situation.form == Form::blocking) && bytes >= loss.least_bytes &&
-         bytes <= loss.most_bytes;
+  return loss.where == where && (loss.forms == Forms::all || situation.form == Form::blocking) &&
+         bytes >= loss.least_bytes && bytes <= loss.most_bytes;
 }
 
 }  // namespace
@@ -70,8 +68,9 @@ bool covers(const Loss& loss, const Situation& situation, std::size_t bytes) noe
 bool pays(const Situation& situation, const Shape& shape) noexcept {
   if (situation.ranks < 2 || shape.user_operation) return false;
   if (needs_topology(situation.function)) return true;
-  return situation.ranks <= kMostRanks &&
-         std::ranges::none_of(kLosses, [&](const Loss& loss) { return covers(loss, situation, shape.bytes); });
+  if (situation.ranks > kMostRanksMeasured) return false;
+  const auto losses = std::ranges::equal_range(kLosses, situation.function, {}, &Loss::function);
+  return std::ranges::none_of(losses, [&](const Loss& loss) { return covers(loss, situation, shape.bytes); });
 }
 
 }  // namespace fab::dropin

@@ -10,6 +10,9 @@ namespace fab::dropin {
 /// Of calls in which ranks do not know the sizes of others' blocks.
 inline constexpr std::size_t kUnknownBytes = static_cast<std::size_t>(-1);
 
+/// Collectives were measured with as many ranks. Apart from those along topologies fab leaves them to MPI on more.
+inline constexpr int kMostRanksMeasured = 8;
+
 /// What all ranks know of a call, but for its communicator.
 struct Shape {
   std::size_t bytes = kUnknownBytes;  ///< of the vector, or of the block of one rank
@@ -21,7 +24,7 @@ struct Situation {
   Function function;
   Form form;
   int ranks;
-  bool one_node;  ///< all ranks share memory
+  bool one_node;  ///< all ranks share memory; of no matter on more ranks than were measured
 };
 
 /// The figures behind it are in docs/lab/drop-in.md.
