@@ -15,8 +15,7 @@ constexpr std::uint32_t kFirstCalls = 4;
 
 /// What can be told before fab knows the communicator.
 Fate judge_early(const Call& call, const Shape& shape, Record& record) {
-  if (record.kind == Record::Kind::unseen)
-    record.kind = is_usable(call.comm) ? Record::Kind::usable : Record::Kind::unusable;
+  if (record.kind == Record::Kind::unseen) look_at(call.comm, record);
   if (record.kind == Record::Kind::unusable) return Fate::communicator;
   if (!shape.can_reduce) return Fate::operation;
   const bool at_once = settings().mode != Mode::automatic || call.form == Form::persistent;
@@ -30,16 +29,22 @@ bool has_closed(const Record& record) { return record.attachment != nullptr && !
 void attach(MPI_Comm comm, Record& record) {
   mpi::open_fab();
   record.attachment = &mpi::attachment_of(comm);
-  const core::Communicator& core = *record.attachment->core;
-  record.one_node = core.size() <= kMostRanksMeasured && core.is_on_one_node();
+  if (!record.one_node)
+    record.one_node = record.ranks <= kMostRanksMeasured && record.attachment->core->is_on_one_node();
+}
+
+/// Before it is known where the ranks are, a call may pay that pays in either case.
+bool may_pay(const Call& call, const Shape& shape, const Record& record) {
+  const auto pays_if = [&](bool one_node) { return pays({call.function, call.form, record.ranks, one_node}, shape); };
+  return record.one_node ? pays_if(*record.one_node) : pays_if(true) || pays_if(false);
 }
 
 Fate judge_late(const Call& call, const Shape& shape, Record& record) {
+  const bool chooses = settings().mode == Mode::automatic;
+  if (chooses && !may_pay(call, shape, record)) return Fate::slower;
   if (record.attachment == nullptr) attach(call.comm, record);
-  const core::Communicator& core = *record.attachment->core;
-  if (needs_topology(call.function) && core.topology() == nullptr) return Fate::topology;
-  if (settings().mode != Mode::automatic) return Fate::carried;
-  return pays({call.function, call.form, core.size(), record.one_node}, shape) ? Fate::carried : Fate::slower;
+  if (needs_topology(call.function) && record.attachment->core->topology() == nullptr) return Fate::topology;
+  return chooses && !may_pay(call, shape, record) ? Fate::slower : Fate::carried;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "bindings/dropin/whereabouts.h"
 #include "bindings/mpi/base/failure.h"
 
 namespace fab::dropin {
@@ -85,13 +86,13 @@ Record* find_record(MPI_Comm comm) {
   return &record;
 }
 
-bool is_usable(MPI_Comm comm) {
+void look_at(MPI_Comm comm, Record& record) {
   int inter = 0;
-  int ranks = 0;
   require(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
-  if (inter != 0) return false;
-  require(PMPI_Comm_size(comm, &ranks), "MPI_Comm_size");
-  return are_in_world(comm, ranks);
+  require(PMPI_Comm_size(comm, &record.ranks), "MPI_Comm_size");
+  const bool usable = inter == 0 && are_in_world(comm, record.ranks);
+  record.kind = usable ? Record::Kind::usable : Record::Kind::unusable;
+  record.one_node = ranks_share_memory();
 }
 
 }  // namespace fab::dropin

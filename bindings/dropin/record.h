@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "bindings/mpi/communicators/attachment.h"
 
@@ -16,7 +17,8 @@ struct Record {
 
   std::uint32_t calls = 0;  ///< collective calls so far: the same on all ranks, which call in the same order
   Kind kind = Kind::unseen;
-  bool one_node = false;                  ///< all ranks share memory; known with the attachment
+  std::optional<bool> one_node{};         ///< all ranks share memory; known with the attachment, or before
+  int ranks = 0;                          ///< known with the kind
   mpi::Attachment* attachment = nullptr;  ///< made by the first call that fab carries
 };
 
@@ -24,8 +26,8 @@ struct Record {
 /// is no communicator. Throws Failure.
 [[nodiscard]] Record* find_record(MPI_Comm comm);
 
-/// Whether fab can carry collectives of `comm` at all: one group, all of whose ranks are in this MPI_COMM_WORLD. The
-/// same on all ranks. Throws Failure.
-[[nodiscard]] bool is_usable(MPI_Comm comm);
+/// Fills in the kind: whether fab can carry collectives of `comm` at all, which is one group, all of whose ranks are in
+/// this MPI_COMM_WORLD. The same on all ranks. Throws Failure.
+void look_at(MPI_Comm comm, Record& record);
 
 }  // namespace fab::dropin
