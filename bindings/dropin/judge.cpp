@@ -9,9 +9,12 @@ namespace fab::dropin {
 
 namespace {
 
-/// Of a communicator's calls, in automatic mode. Programs make communicators for a call or two, and fab takes longer to
-/// get to know one than such a call takes.
-constexpr std::uint32_t kFirstCalls = 4;
+/// Of a communicator's calls fab leaves so many to MPI, in automatic mode. Programs make communicators for a call or
+/// two, and fab takes longer to get to know one than a short call takes.
+constexpr std::uint32_t first_calls(const Shape& shape) noexcept {
+  constexpr std::size_t kLong = 32768;  // kUnknownBytes, of a transpose for example, counts as long
+  return shape.bytes < kLong ? 4 : 1;
+}
 
 /// What can be told before fab knows the communicator.
 Fate judge_early(const Call& call, const Shape& shape, Record& record) {
@@ -19,7 +22,7 @@ Fate judge_early(const Call& call, const Shape& shape, Record& record) {
   if (record.kind == Record::Kind::unusable) return Fate::communicator;
   if (!shape.can_reduce) return Fate::operation;
   const bool at_once = settings().mode != Mode::automatic || call.form == Form::persistent;
-  return at_once || record.calls > kFirstCalls ? Fate::carried : Fate::early;
+  return at_once || record.calls > first_calls(shape) ? Fate::carried : Fate::early;
 }
 
 /// fab is closed in MPI_Finalize, in which a program's own functions may still communicate.
