@@ -11,9 +11,9 @@ namespace {
 
 /// Of a communicator's calls fab leaves so many to MPI, in automatic mode. Programs make communicators for a call or
 /// two, and fab takes longer to get to know one than a short call takes.
-constexpr std::uint32_t first_calls(const Shape& shape) noexcept {
+constexpr std::uint32_t first_calls(Function function, const Shape& shape) noexcept {
   constexpr std::size_t kLong = 32768;  // kUnknownBytes, of a transpose for example, counts as long
-  return shape.bytes < kLong ? 4 : 1;
+  return needs_topology(function) || shape.bytes < kLong ? 4 : 1;
 }
 
 /// What can be told before fab knows the communicator.
@@ -22,7 +22,7 @@ Fate judge_early(const Call& call, const Shape& shape, Record& record) {
   if (record.kind == Record::Kind::unusable) return Fate::communicator;
   if (!shape.can_reduce) return Fate::operation;
   const bool at_once = settings().mode != Mode::automatic || call.form == Form::persistent;
-  return at_once || record.calls > first_calls(shape) ? Fate::carried : Fate::early;
+  return at_once || record.calls > first_calls(call.function, shape) ? Fate::carried : Fate::early;
 }
 
 /// fab is closed in MPI_Finalize, in which a program's own functions may still communicate.
