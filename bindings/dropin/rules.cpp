@@ -69,8 +69,9 @@ bool pays(const Situation& situation, const Shape& shape) noexcept {
   if (situation.ranks < 2 || shape.user_operation) return false;
   if (needs_topology(situation.function)) return true;
   if (situation.ranks > kMostRanksMeasured) return false;
-  const auto losses = std::ranges::equal_range(kLosses, situation.function, {}, &Loss::function);
-  return std::ranges::none_of(losses, [&](const Loss& loss) { return covers(loss, situation, shape.bytes); });
+  const auto* const first = std::ranges::lower_bound(kLosses, situation.function, {}, &Loss::function);
+  const auto* const last = std::ranges::upper_bound(kLosses, situation.function, {}, &Loss::function);
+  return std::none_of(first, last, [&](const Loss& loss) { return covers(loss, situation, shape.bytes); });
 }
 
 }  // namespace fab::dropin
