@@ -5,14 +5,6 @@
 
 namespace fab::collectives {
 
-BlockList BlockList::regular(const Layout& element, std::size_t elements, std::size_t blocks) noexcept {
-  BlockList list;
-  list.element_ = &element;
-  list.elements_ = elements;
-  list.blocks_ = blocks;
-  return list;
-}
-
 BlockList BlockList::irregular(const Layout& element, Integers counts, Integers displacements) noexcept {
   BlockList list;
   list.form_ = Form::irregular;
@@ -77,6 +69,10 @@ void BlockList::describe(core::CallShape& shape) const {
   shape.add(static_cast<std::uint64_t>(blocks_) * kForms + static_cast<std::uint64_t>(form_));
   if (element_ != nullptr) shape.add(*element_);
   if (form_ == Form::regular) return shape.add(static_cast<std::uint64_t>(elements_));
+  describe_each(shape);
+}
+
+void BlockList::describe_each(core::CallShape& shape) const {
   for (std::size_t i = 0; i < counts_.size(); ++i) shape.add(counts_[i]);
   for (std::size_t i = 0; i < displacements_.size(); ++i) shape.add(displacements_[i]);
   if (form_ == Form::irregular) return;

@@ -28,7 +28,13 @@ struct BlockView {
 class BlockList {
  public:
   /// `blocks` blocks of `elements` elements, one after another.
-  static BlockList regular(const Layout& element, std::size_t elements, std::size_t blocks) noexcept;
+  static BlockList regular(const Layout& element, std::size_t elements, std::size_t blocks) noexcept {
+    BlockList list;
+    list.element_ = &element;
+    list.elements_ = elements;
+    list.blocks_ = blocks;
+    return list;
+  }
   /// Block i has counts[i] elements from displacements[i] extents on. Counts are not negative.
   static BlockList irregular(const Layout& element, Integers counts, Integers displacements) noexcept;
   /// Any shape per block.
@@ -44,6 +50,8 @@ class BlockList {
   void describe(core::CallShape& shape) const;
 
  private:
+  void describe_each(core::CallShape& shape) const;
+
   enum class Form : std::uint8_t { regular, irregular, general, views };
   static constexpr std::uint64_t kForms = 4;
 

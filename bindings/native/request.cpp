@@ -59,9 +59,8 @@ void Request::cancel() {
 
 Status Request::wait_status() {
   if (pending_ == nullptr) return {};
-  Status status = core::complete(*std::exchange(pending_, nullptr), nullptr, &message_);
-  communicator_.reset();
-  return status;
+  const std::shared_ptr<core::Communicator> communicator = std::move(communicator_);
+  return core::complete(*std::exchange(pending_, nullptr), nullptr, &message_);
 }
 
 void Request::wait() {

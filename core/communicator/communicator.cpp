@@ -136,7 +136,7 @@ Communicator::RefusedCalls Communicator::take_refused() {
 }
 
 Run& Communicator::make_persistent(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user,
-                                   const std::string& words) {
+                                   std::string_view words) {
   const std::uint64_t limit = context_->tags().max_in_flight() / tags_of_persistent(compares_calls_);
   call_again_ = persistent_ >= limit;
   if (call_again_)
@@ -219,7 +219,7 @@ void Communicator::start_persistent(Run& run) {
 }
 
 Run& Communicator::start(RunPool& pool, std::span<std::byte* const> bases, const UserReduction& user,
-                         const std::string& words) {
+                         std::string_view words) {
   check_open(pool.plan());
   const TagFormat& tags = context_->tags();
   const std::uint64_t limit = tags.max_in_flight();
@@ -242,7 +242,7 @@ Run& Communicator::start(RunPool& pool, std::span<std::byte* const> bases, const
 }
 
 Run& Communicator::start(std::unique_ptr<RunPool> pool, std::span<std::byte* const> bases, const UserReduction& user,
-                         const std::string& words) {
+                         std::string_view words) {
   Run& run = start(*pool, bases, user, words);
   plans_.retire(std::move(pool));
   return run;

@@ -53,17 +53,17 @@ class Communicator final : public Membership {
   /// `words` what the call is called where calls are compared (CalledAs); empty: by the name of its schedule.
   template <class Build>
   Run& start(const CallShape& shape, std::span<std::byte* const> bases, Build&& build, const UserReduction& user = {},
-             const std::string& words = {}) FAB_REQUIRES(engine_lock) {
+             std::string_view words = {}) FAB_REQUIRES(engine_lock) {
     if (RunPool* const known = plans_.find(shape)) return start(*known, bases, user, words);
     auto made = std::make_unique<RunPool>(*this, build());
     if (!plans_.keeps_plans()) return start(std::move(made), bases, user, words);
     return start(plans_.store(shape, std::move(made)), bases, user, words);
   }
   Run& start(RunPool& pool, std::span<std::byte* const> bases, const UserReduction& user = {},
-             const std::string& words = {}) FAB_REQUIRES(engine_lock);
+             std::string_view words = {}) FAB_REQUIRES(engine_lock);
   /// Of a plan that ends with this run.
   Run& start(std::unique_ptr<RunPool> pool, std::span<std::byte* const> bases, const UserReduction& user = {},
-             const std::string& words = {}) FAB_REQUIRES(engine_lock);
+             std::string_view words = {}) FAB_REQUIRES(engine_lock);
   /// Called while an exception is handled: the call that it ends was refused, and uses up its place (refused_call.h).
   enum class Order : std::uint8_t { calls, persistent };
   void call_refused(Order order) noexcept;
@@ -79,7 +79,7 @@ class Communicator final : public Membership {
   /// The one run of a persistent exchange, to be given back. All ranks of the communicator make theirs in the same
   /// order. Throws Error(no_resources) when as many last as tags can tell apart.
   [[nodiscard]] Run& make_persistent(Schedule schedule, std::span<std::byte* const> bases,
-                                     const UserReduction& user = {}, const std::string& words = {})
+                                     const UserReduction& user = {}, std::string_view words = {})
       FAB_REQUIRES(engine_lock);
   void give_back_persistent(Run& run) noexcept FAB_REQUIRES(engine_lock);
   /// Throws Error(cancelled) when the context is closed.

@@ -7,7 +7,7 @@
 namespace fab::core {
 
 Persistent::Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases,
-                       const UserReduction& user, const std::string& words)
+                       const UserReduction& user, std::string_view words)
     : communicator_(std::move(communicator)) {
   {
     const Lock lock(engine());

@@ -17,7 +17,7 @@ class Persistent {
   /// Takes the engine's lock. `words` as in Communicator::start. Throws what binding a schedule throws, and
   /// Error(no_resources).
   Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases,
-             const UserReduction& user = {}, const std::string& words = {});
+             const UserReduction& user = {}, std::string_view words = {});
   Persistent(Persistent&& other) noexcept;
   Persistent& operator=(Persistent&&) = delete;
   /// Lets go: what is in flight goes on by itself.

@@ -10,7 +10,7 @@ namespace fab::core {
 /// Runs what checks a call's arguments and starts it, without the engine's lock. If it throws, this rank has
 /// called: its next call meets its peers' next ones, and those that wait for this one learn who has refused it.
 template <class Start>
-decltype(auto) in_order(Communicator& communicator, Start&& start) {
+[[gnu::always_inline]] inline decltype(auto) in_order(Communicator& communicator, Start&& start) {
   try {
     return std::forward<Start>(start)();
   } catch (...) {

@@ -88,16 +88,10 @@ void Run::list_memory() noexcept {
 
 void Run::start() {
   if (pending_ > 0) return refuse_start();
-  abandoned_ = false;
-  all_know_ = false;
-  agreed_ = false;
-  if (!status_.ok()) status_ = {};
-  broken_peers_.clear();
-  failed_rank_ = kNoRank;
+  if (given_up_ || !status_.ok()) forget_failure();
   begun_ = false;
   round_ = 0;
   used_transfers_ = 0;
-  pending_ = 0;
   done_.store(false, std::memory_order_relaxed);
   engine_.activated(*this);
   if (owner_.needs_thread.load(std::memory_order_relaxed)) engine_.thread_call().need();
@@ -107,6 +101,15 @@ void Run::start() {
     begin();
   else
     engine_.begin_later(*this);
+}
+
+void Run::forget_failure() {
+  status_ = {};
+  abandoned_ = false;
+  given_up_ = false;
+  all_know_ = false;
+  broken_peers_.clear();
+  failed_rank_ = kNoRank;
 }
 
 // Their records cannot be used twice.
@@ -128,15 +131,19 @@ void Run::over(bool took_long) noexcept {
 }
 
 bool Run::may_begin() const noexcept {
-  if (closes_) return closing_->done();
-  if (check_ != nullptr && !check_->done()) return false;
+  if (comparison_ != nullptr) {
+    if (closes_) return closing_->done();
+    if (check_ != nullptr && !check_->done()) return false;
+  }
   if (!plan_.ready()) return plan_.failure() != nullptr;
   return one_sided_ == nullptr || one_sided_->ready();
 }
 
 void Run::begin() {
-  if (closes_) return take_how_others_ended();
-  if (check_ != nullptr && !passes_check()) return finish();
+  if (comparison_ != nullptr) {
+    if (closes_) return take_how_others_ended();
+    if (check_ != nullptr && !passes_check()) return finish();
+  }
   run_tag_ = plan_.membership().context_tag() | sequence_tag_;
   const Status* failure = plan_.failure();
   if (failure == nullptr && one_sided_) failure = one_sided_->failure();
@@ -166,10 +173,9 @@ void Run::run_rounds() {
 
 // All transfers are there before the first is posted: one that fails inside its post takes back those after it, too.
 void Run::prepare_round() {
-  const bool any_broken = !broken_peers_.empty();
   Transfer* transfer = transfers_.data();
   for (const PlannedOperation& operation : plan_.messages(round_)) {
-    if (any_broken && is_broken(operation.peer)) continue;
+    if (given_up_ && is_broken(operation.peer)) continue;
     transfer->operation = &operation;
     transfer->state = Transfer::State::due;
     transfer->taken = false;
@@ -190,7 +196,7 @@ inline void Run::one_less_pending() {
     return;
   }
   if (pending_ > 0) {
-    if ((abandoned_ || !broken_peers_.empty()) && pending_ == sends_given_up()) finish();
+    if (given_up_ && pending_ == sends_given_up()) finish();
     return;
   }
   if (!status_.ok()) {
@@ -296,14 +302,20 @@ bool Run::take(Transfer& transfer, const Delivery& delivery) noexcept {
   return true;
 }
 
-void Run::received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) {
-  using Part = PlannedOperation::Part;
+// Most messages have no frame, and the length that was declared.
+inline void Run::received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) {
   const PlannedOperation& operation = *transfer.operation;
-  const bool framed = (tag & tags_.framed()) != 0 && bytes >= FrameHead::kBytes && operation.part != Part::later;
-  const FrameHead frame = framed ? read_frame(operation) : FrameHead{.blocks = 1, .message_bytes = bytes};
-  if (const auto notice = framed ? find_notice(frame) : std::nullopt) return on_failure_notice(*notice, operation);
-  compare(operation, bytes, framed ? &frame : nullptr);
-  if (status_.ok() && operation.staged && !transfer.taken) unpack(operation);
+  const bool has_frame = (tag & tags_.framed()) != 0;
+  if (has_frame || operation.frame_bytes > 0 || bytes != operation.bytes) look_at(operation, bytes, has_frame);
+  if (operation.staged && !transfer.taken && status_.ok()) unpack(operation);
+}
+
+void Run::look_at(const PlannedOperation& operation, std::uint64_t bytes, bool has_frame) {
+  if (!has_frame || bytes < FrameHead::kBytes || operation.part == PlannedOperation::Part::later)
+    return compare(operation, bytes, nullptr);
+  const FrameHead frame = read_frame(operation);
+  if (const auto notice = find_notice(frame)) return on_failure_notice(*notice, operation);
+  compare(operation, bytes, &frame);
 }
 
 // A part that is framed where none was expected, or the other way round, comes from a rank with other sizes.

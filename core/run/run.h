@@ -69,6 +69,7 @@ class Run final : public Pending, public Task {
     check_ = &check;
     closing_ = &closing;
     comparison_ = &comparison;
+    agreed_ = false;
   }
   /// Where its call is in the order of the communicator: CallPlace::number.
   void place_at(std::uint64_t place) noexcept FAB_REQUIRES(engine_lock) { place_ = place; }
@@ -94,9 +95,7 @@ class Run final : public Pending, public Task {
   void abandon_for(Rank failed_rank, const Status& reason) override FAB_REQUIRES(engine_lock);
   void visit_peers(const PeerVisitor& visit) const override FAB_REQUIRES(engine_lock);
   void peer_lost(const Peer& peer, const Status& reason) override FAB_REQUIRES(engine_lock);
-  [[nodiscard]] bool given_up() const noexcept override FAB_REQUIRES(engine_lock) {
-    return abandoned_ || !broken_peers_.empty();
-  }
+  [[nodiscard]] bool given_up() const noexcept override FAB_REQUIRES(engine_lock) { return given_up_; }
   void over(bool took_long) noexcept override;
   void stalled() override FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool is_collective() const noexcept override { return true; }
@@ -137,6 +136,8 @@ class Run final : public Pending, public Task {
  private:
   friend struct Transfer;
 
+  /// Of the start before this one.
+  void forget_failure() FAB_REQUIRES(engine_lock);
   /// Messages of an earlier start are still with the provider.
   void refuse_start() FAB_REQUIRES(engine_lock);
   void list_memory() noexcept FAB_REQUIRES(engine_lock);
@@ -158,6 +159,8 @@ class Run final : public Pending, public Task {
   }
   [[nodiscard]] bool take(Transfer& transfer, const Delivery& delivery) noexcept FAB_REQUIRES(engine_lock);
   void received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) FAB_REQUIRES(engine_lock);
+  /// Reads the message's frame if it has one, and compares it with what was declared.
+  void look_at(const PlannedOperation& operation, std::uint64_t bytes, bool has_frame) FAB_REQUIRES(engine_lock);
   void compare(const PlannedOperation& operation, std::uint64_t bytes, const FrameHead* frame)
       FAB_REQUIRES(engine_lock);
   [[nodiscard]] FrameHead read_frame(const PlannedOperation& operation) const FAB_REQUIRES(engine_lock);
@@ -193,6 +196,7 @@ class Run final : public Pending, public Task {
   void ask_peers() FAB_REQUIRES(engine_lock);
   /// Nothing goes to, or comes from, that rank of the job any more.
   void blame(Rank failed_rank) FAB_REQUIRES(engine_lock);
+  void give_up(const Peer& peer) FAB_REQUIRES(engine_lock);
   void on_failure_notice(const FailureNotice& notice, const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
   void tell(const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
   void notify_dependents() FAB_REQUIRES(engine_lock);
@@ -225,6 +229,7 @@ class Run final : public Pending, public Task {
   bool held_ FAB_GUARDED_BY(engine_lock) = false;   ///< the user has a handle
   bool begun_ FAB_GUARDED_BY(engine_lock) = false;  ///< round_ is being posted, or was
   bool abandoned_ FAB_GUARDED_BY(engine_lock) = false;
+  bool given_up_ FAB_GUARDED_BY(engine_lock) = false;       ///< abandoned, or some peers are broken
   bool has_user_work_ FAB_GUARDED_BY(engine_lock) = false;  ///< in the engine's list
   UserReduction user_;                                      ///< set if the plan has user reductions
   const PlannedOperation* unequal_ = nullptr;               ///< a copy of this round whose ends differ in size
@@ -234,9 +239,9 @@ class Run final : public Pending, public Task {
   std::uint64_t place_ FAB_GUARDED_BY(engine_lock) = 0;
   Run* check_ FAB_GUARDED_BY(engine_lock) = nullptr;    ///< until it has begun, where calls are compared
   Run* closing_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< until it has ended, there
-  const Comparison* comparison_ FAB_GUARDED_BY(engine_lock) = nullptr;
-  bool closes_ FAB_GUARDED_BY(engine_lock) = false;  ///< closing_ was started, and is waited for
-  bool agreed_ FAB_GUARDED_BY(engine_lock) = false;  ///< all ranks called the same
+  const Comparison* comparison_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< null: calls are not compared
+  bool closes_ FAB_GUARDED_BY(engine_lock) = false;                     ///< closing_ was started, and is waited for
+  bool agreed_ FAB_GUARDED_BY(engine_lock) = false;                     ///< all ranks called the same
   std::unique_ptr<CalledAs> called_as_ FAB_GUARDED_BY(engine_lock);
   bool defers_user_work_ FAB_GUARDED_BY(engine_lock) = true;  ///< at user reductions
   bool all_know_ FAB_GUARDED_BY(engine_lock) = false;         ///< why it failed: no rank is to be told

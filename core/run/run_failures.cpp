@@ -102,7 +102,7 @@ void Run::broken(const PlannedOperation& operation, const Status& status) {
   const Rank failed_rank = losses.note(*operation.peer, reason);
   if (status_.ok()) failed_rank_ = failed_rank;
   fail(operation, reason.errc(), losses.explain(failed_rank, *operation.peer, reason));
-  if (!is_broken(operation.peer)) broken_peers_.push_back(operation.peer);
+  give_up(*operation.peer);
   take_back([&operation](const Transfer& transfer) { return transfer.operation->peer == operation.peer; });
 }
 
@@ -158,7 +158,12 @@ void Run::stalled() {
 void Run::blame(Rank failed_rank) {
   failed_rank_ = failed_rank;
   for (const Peer* peer : plan_.peers())
-    if (peer->world_rank == failed_rank) broken_peers_.push_back(peer);
+    if (peer->world_rank == failed_rank) give_up(*peer);
+}
+
+void Run::give_up(const Peer& peer) {
+  given_up_ = true;
+  if (!is_broken(&peer)) broken_peers_.push_back(&peer);
 }
 
 void Run::ask_peers() {
@@ -227,6 +232,7 @@ void Run::abandon(const Status& reason) {
   if (done()) return;
   if (status_.ok()) status_ = reason;
   abandoned_ = true;
+  given_up_ = true;
   engine_.forget(*this);
   if (Run* check = std::exchange(check_, nullptr)) {
     check->abandon(reason);

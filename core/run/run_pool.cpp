@@ -4,15 +4,9 @@ namespace fab::core {
 
 RunPool::~RunPool() = default;
 
-Run& RunPool::acquire() {
-  ++runs_in_use_;
-  if (idle_runs_ == nullptr) {
-    runs_.push_back(std::make_unique<Run>(plan_, *this));
-    return *runs_.back();
-  }
-  Run& run = *idle_runs_;
-  idle_runs_ = run.next_idle;
-  return run;
+Run& RunPool::add_run() {
+  runs_.push_back(std::make_unique<Run>(plan_, *this));
+  return *runs_.back();
 }
 
 void RunPool::release(Run& run) noexcept {

@@ -32,7 +32,12 @@ class RunPool final : public RunOwner {
 
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
   /// A run that is not in use; made when there is none.
-  [[nodiscard]] Run& acquire() FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Run& acquire() FAB_REQUIRES(engine_lock) {
+    Run& run = idle_runs_ != nullptr ? *idle_runs_ : add_run();
+    idle_runs_ = run.next_idle;
+    ++runs_in_use_;
+    return run;
+  }
   /// The last run that is in use ends a retired pool's life, and its own.
   void release(Run& run) noexcept override FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool in_use() const noexcept FAB_REQUIRES(engine_lock) { return runs_in_use_ > 0; }
@@ -40,6 +45,8 @@ class RunPool final : public RunOwner {
   void retire(Keeper& keeper) noexcept FAB_REQUIRES(engine_lock) { keeper_ = &keeper; }
 
  private:
+  [[nodiscard]] Run& add_run() FAB_REQUIRES(engine_lock);
+
   Plan plan_;
   std::vector<std::unique_ptr<Run>> runs_ FAB_GUARDED_BY(engine_lock);
   Run* idle_runs_ FAB_GUARDED_BY(engine_lock) = nullptr;

@@ -68,7 +68,8 @@ Status complete(Pending& pending, IdleHook idle, MessageInfo* message) {
     if (message != nullptr) *message = pending.message();
     pending.let_go();
   });
-  return finished ? status : ended_by_fork();
+  if (!finished) status = ended_by_fork();
+  return status;
 }
 
 void wait(Pending& pending, IdleHook idle) {
