@@ -18,7 +18,7 @@ import runner  # noqa: E402
 import tables  # noqa: E402
 import texts  # noqa: E402
 
-PATIENCE = int(os.environ.get("TEST_PATIENCE", "1"))  # see tests/cmake/time_limits.cmake
+TIME_FACTOR = int(os.environ.get("TEST_TIME_FACTOR", "1"))  # see tests/cmake/time_limits.cmake
 
 
 def row(library, form, us, **fields):
@@ -227,7 +227,7 @@ class Numbers(unittest.TestCase):
 
 class Running(unittest.TestCase):
     def run_jobs(self, *scripts, rounds=1, limit_s=20, may_hang=False):
-        limit_s *= PATIENCE
+        limit_s *= TIME_FACTOR
         planned = [jobs.Job(f"job {i}", {"transport": "node"}, ["sh", "-c", script, "sh"], {"NUMBER": "7"}, limit_s, may_hang)
                    for i, script in enumerate(scripts)]
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as told:
@@ -247,7 +247,7 @@ class Running(unittest.TestCase):
         self.assertEqual(gathered.left_out,
                          [{"what": "job 0", "why": "two-hosts: making namespaces is not permitted"}])
         self.assertEqual([(one["what"], one["why"].partition(":")[0]) for one in gathered.failed],
-                         [("job 1", "fab_x"), ("job 2", f"not done within {PATIENCE} s"), ("job 3", "no rows")])
+                         [("job 1", "fab_x"), ("job 2", f"not done within {TIME_FACTOR} s"), ("job 3", "no rows")])
         self.assertIn("wrong data", gathered.failed[0]["why"])
 
     def test_who_hangs_after_its_work_has_worked(self):

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fab/topology.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 namespace fab::test {
 
@@ -39,11 +39,11 @@ struct Case {
 
 /// How long things take, and may.
 struct Times {
-  double stop_s = 20;            ///< Fault::stopped
-  double peer_timeout_s = 30;    ///< FAB_PEER_TIMEOUT
-  double wait_timeout_s = 5;     ///< FAB_WAIT_TIMEOUT, where nothing else ends the wait
-  double exit_timeout_s = 1;     ///< FAB_EXIT_TIMEOUT
-  double slack = patience_s(4);  ///< times what fab promises, for a machine that has other things to do
+  double stop_s = 20;              ///< Fault::stopped
+  double peer_timeout_s = 30;      ///< FAB_PEER_TIMEOUT
+  double wait_timeout_s = 5;       ///< FAB_WAIT_TIMEOUT, where nothing else ends the wait
+  double exit_timeout_s = 1;       ///< FAB_EXIT_TIMEOUT
+  double slack = time_limit_s(4);  ///< times what fab promises, for a machine that has other things to do
 };
 
 inline constexpr int kRanks = 4;

@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kSteps = 16;
 constexpr int kFaultStep = 3;
-const double kPatienceS = patience_s(60);
+const double kTimeLimitS = time_limit_s(60);
 /// What closing may take after a loss: it meets the others for a moment.
 constexpr double kClosingS = 1;
 
@@ -122,8 +122,8 @@ class Member {
   /// No rank has learned of the fault by the end of another survivor's process, which comes only now. After a stop all
   /// ranks meet, as what the first of them sent last may still be on its way to the others.
   std::string close(std::string text) {
-    ForkedJob::end_together(is_loss(which_.fault) ? kRanks - 1 : 1, kPatienceS);
-    if (which_.fault == Fault::stopped && !context_->close(kPatienceS)) text += " (and not all ranks closed)";
+    ForkedJob::end_together(is_loss(which_.fault) ? kRanks - 1 : 1, kTimeLimitS);
+    if (which_.fault == Fault::stopped && !context_->close(kTimeLimitS)) text += " (and not all ranks closed)";
     if (!is_loss(which_.fault)) return text;
     const auto start = std::chrono::steady_clock::now();
     context_->close(10);
@@ -203,13 +203,13 @@ Verdict judge(const Case& which, const Times& times) {
   const std::vector<int> nodes = hosts ? std::vector{0, 0, 0, 1} : std::vector{0, 0, 0, 0};
   ForkedJob job(std::vector<ForkedJob::Body>(kRanks, each), nodes);
   Verdict verdict{.good = true, .text = {}};
-  if (!job.wait_for_mark(kVictim, kPatienceS)) return {.text = "the fault was never reached"};
+  if (!job.wait_for_mark(kVictim, kTimeLimitS)) return {.text = "the fault was never reached"};
   act(job, which, times, their_hosts);
   bool named = false;
   std::vector<std::string> texts(kRanks);
   for (Rank rank = 0; rank < kRanks; ++rank) {
     if (rank == kVictim && which.fault != Fault::stopped) continue;
-    texts[static_cast<std::size_t>(rank)] = job.result(rank, kPatienceS + times.slack * bound_s(which, times));
+    texts[static_cast<std::size_t>(rank)] = job.result(rank, kTimeLimitS + times.slack * bound_s(which, times));
   }
   const double since_s = begun_s(texts);
   for (Rank rank = 0; rank < kRanks; ++rank) {

@@ -63,7 +63,7 @@ bool is_chosen(const Case& each, const Options& options) {
 
 Times times_of(const Options& options) {
   if (!options.quick) return {};
-  return {.stop_s = 1.5, .peer_timeout_s = 3, .wait_timeout_s = fab::test::patience_s(2)};
+  return {.stop_s = 1.5, .peer_timeout_s = 3, .wait_timeout_s = fab::test::time_limit_s(2)};
 }
 
 struct Running {

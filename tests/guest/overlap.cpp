@@ -10,8 +10,8 @@
 
 #include "fab/fab.h"
 #include "native/support/on_all_ranks.h"
-#include "support/patience.h"
 #include "support/peek.h"
+#include "support/time_limit.h"
 
 namespace fab {
 namespace {
@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 // 20 kB for each neighbour are a rendezvous: both ends have to do something for it after the start.
 constexpr std::size_t kElements = 2500;
 constexpr int kRounds = 10;
-const double kLongestS = test::patience_s(5);
+const double kLongestS = test::time_limit_s(5);
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 

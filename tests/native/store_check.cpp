@@ -8,15 +8,15 @@
 
 #include "core/bootstrap/store.h"
 #include "support/head_start.h"
-#include "support/patience.h"
 #include "support/store_answers.h"
+#include "support/time_limit.h"
 
 namespace fab {
 namespace {
 
 using namespace std::chrono_literals;
 
-const double kFenceTimeout_s = test::patience_s(20);
+const double kFenceTimeout_s = test::time_limit_s(20);
 
 using test::Answer;
 using test::fetch;
@@ -89,7 +89,7 @@ TEST_F(StoreCheck, KeysPublishedAfterAFetchAreSeen) {
 }
 
 // PMIx gives up after two seconds.
-TEST_F(StoreCheck, FetchOutlivesTheServersPatience) {
+TEST_F(StoreCheck, FetchOutlivesTheServersTimeout) {
   std::future<Answer> patient = fetch(store(), next(), "patient");
   test::give_head_start(2500ms);
   store().publish("patient", "x");

@@ -23,16 +23,16 @@
 #include "core/communicator/communicator.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 namespace fab::test {
 namespace {
 
 using testing::HasSubstr;
 
-const double kPatienceS = patience_s(60);
+const double kTimeLimitS = time_limit_s(60);
 const auto kChildLimitS =
-    static_cast<unsigned>(patience_s(30));  ///< a child that hangs is killed, which its parent sees
+    static_cast<unsigned>(time_limit_s(30));  ///< a child that hangs is killed, which its parent sees
 
 using SharedVector = std::vector<int, Allocator<int>>;
 constexpr std::size_t kShort = 1000;            ///< elements; many blocks have one region
@@ -51,7 +51,7 @@ struct Globals {
     request.reset();
     exchange.reset();
     communicator.reset();
-    if (context != nullptr) context->close(kPatienceS);
+    if (context != nullptr) context->close(kTimeLimitS);
   }
 };
 Globals globals;
@@ -146,7 +146,7 @@ void open_pair(std::unique_ptr<Store> store, const std::string& provider) {
   Config config = read_config([](const std::string&) { return std::nullopt; });
   config.local = provider == "local";
   if (!config.local) config.provider = provider;
-  config.wait_timeout_s = kPatienceS / 2;
+  config.wait_timeout_s = kTimeLimitS / 2;
   globals.context = open_context(config, std::move(store));
   const auto core = core::Communicator::world(globals.context);
   core->set_topology(DistributedGraph({1 - core->rank()}, {1 - core->rank()}));
@@ -161,7 +161,7 @@ void close_pair() {
   globals.request.reset();
   globals.exchange.reset();
   globals.communicator.reset();
-  globals.context->close(kPatienceS);
+  globals.context->close(kTimeLimitS);
   globals.context.reset();
 }
 
@@ -198,7 +198,7 @@ class ForkBesideExchange : public testing::TestWithParam<std::string> {
       };
     };
     ForkedJob job({rank(true), rank(false)});
-    return {job.result(0, kPatienceS), job.result(1, kPatienceS)};
+    return {job.result(0, kTimeLimitS), job.result(1, kTimeLimitS)};
   }
 };
 

@@ -11,7 +11,7 @@
 #include "core/communicator/communicator.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 namespace fab::test {
 namespace {
@@ -19,10 +19,10 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-const double kTimeoutS = patience_s(1);
+const double kTimeoutS = time_limit_s(1);
 const double kExtraTimeoutS =
-    patience_s(6);  ///< of a network card's provider, which takes seconds to connect in an emulation
-const double kPatienceS = patience_s(30);
+    time_limit_s(6);  ///< of a network card's provider, which takes seconds to connect in an emulation
+const double kTimeLimitS = time_limit_s(30);
 
 /// EXTRA_PROVIDER names one that only some machines have.
 std::string extra_provider() {
@@ -87,10 +87,10 @@ TEST_P(PeerLoss, PeerThatIsKilledWhileAnExchangeIsPending) {
     return std::string();
   };
   ForkedJob job({survivor, victim});
-  ASSERT_TRUE(job.wait_for_mark(0, kPatienceS));
-  ASSERT_TRUE(job.wait_for_mark(1, kPatienceS));
+  ASSERT_TRUE(job.wait_for_mark(0, kTimeLimitS));
+  ASSERT_TRUE(job.wait_for_mark(1, kTimeLimitS));
   job.kill(1);
-  EXPECT_THAT(job.result(0, kPatienceS),
+  EXPECT_THAT(job.result(0, kTimeLimitS),
               AllOf(HasSubstr("neighbor_xchg"), HasSubstr("rank 1"), Not(HasSubstr("no error"))));
 }
 
@@ -107,8 +107,8 @@ TEST_P(PeerLoss, PeerThatNeverStartsTheExchange) {
     return std::string();
   };
   ForkedJob job({waiting, absent});
-  EXPECT_THAT(job.result(0, kPatienceS), AllOf(HasSubstr("timed out"), HasSubstr("neighbor_xchg"),
-                                               HasSubstr("receive from rank 1"), HasSubstr("FAB_WAIT_TIMEOUT")));
+  EXPECT_THAT(job.result(0, kTimeLimitS), AllOf(HasSubstr("timed out"), HasSubstr("neighbor_xchg"),
+                                                HasSubstr("receive from rank 1"), HasSubstr("FAB_WAIT_TIMEOUT")));
 }
 
 TEST_P(PeerLoss, PeerThatNeverOpensFab) {
@@ -121,7 +121,7 @@ TEST_P(PeerLoss, PeerThatNeverOpensFab) {
     return std::string();
   };
   ForkedJob job({waiting, absent});
-  EXPECT_THAT(job.result(0, kPatienceS),
+  EXPECT_THAT(job.result(0, kTimeLimitS),
               AllOf(HasSubstr("timed out"), HasSubstr("rank 1"), HasSubstr("has not published its address")));
 }
 

@@ -14,7 +14,7 @@
 #include "fab/fab.h"
 #include "process/forked_job.h"
 #include "support/head_start.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 namespace fab::test {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 using testing::AnyOf;
 using testing::HasSubstr;
 
-const double kPatienceS = patience_s(30);
+const double kTimeLimitS = time_limit_s(30);
 constexpr int kRanks = 3;
 constexpr std::array<std::size_t, 4> kBytes = {8, 3000, 100'000, 3'000'000};
 
@@ -85,7 +85,7 @@ TEST(RandomDeath, OthersEndAndNothingIsLeftBehind) {
     const bool have_met = death % 2 == 0;
     ForkedJob job(bodies(std::numeric_limits<int>::max(), have_met ? 0 : 0.3));
     if (have_met) {
-      ASSERT_TRUE(job.wait_for_mark(victim, kPatienceS));
+      ASSERT_TRUE(job.wait_for_mark(victim, kTimeLimitS));
     }
     give_head_start(life);
     job.kill(victim);
@@ -93,14 +93,14 @@ TEST(RandomDeath, OthersEndAndNothingIsLeftBehind) {
       if (rank == victim) continue;
       // One survivor may have ended by the death of the other, which leaves when its exchange fails.
       const testing::Matcher<std::string> tells_of_an_end = AnyOf(HasSubstr("has ended"), HasSubstr("unreachable"));
-      EXPECT_THAT(job.result(rank, kPatienceS),
+      EXPECT_THAT(job.result(rank, kTimeLimitS),
                   have_met ? tells_of_an_end : AnyOf(tells_of_an_end, HasSubstr("no progress for 0.3 s")))
           << rank;
     }
   }
   EXPECT_EQ(shared_memory_files(), before);
   ForkedJob job(bodies(8, 0));
-  for (Rank rank = 0; rank < kRanks; ++rank) EXPECT_EQ(job.result(rank, kPatienceS), "done");
+  for (Rank rank = 0; rank < kRanks; ++rank) EXPECT_EQ(job.result(rank, kTimeLimitS), "done");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@
 #include "core/communicator/communicator.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 namespace fab::test {
 namespace {
@@ -31,7 +31,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const double kPatienceS = patience_s(60);
+const double kTimeLimitS = time_limit_s(60);
 
 /// From here on this process's calls with these numbers fail.
 void refuse_calls(std::vector<unsigned> numbers, unsigned error) {
@@ -62,7 +62,7 @@ std::string exchange(std::unique_ptr<Store> store, const std::function<void()>& 
   std::string end = "ok";
   try {
     Config config = read_config([](const std::string&) { return std::nullopt; });
-    config.wait_timeout_s = kPatienceS / 2;
+    config.wait_timeout_s = kTimeLimitS / 2;
     const auto context = open_context(config, std::move(store));
     const auto core = core::Communicator::world(context);
     const int rank = core->rank();
@@ -74,7 +74,7 @@ std::string exchange(std::unique_ptr<Store> store, const std::function<void()>& 
       neighbor_xchg(communicator, out, in);
       if (std::count(in.begin(), in.end(), 2 - rank) != static_cast<std::ptrdiff_t>(elements)) end = "wrong data";
     }
-    context->close(kPatienceS);
+    context->close(kTimeLimitS);
   } catch (const Error& error) {
     end = error.what();
   }
@@ -87,7 +87,7 @@ std::vector<std::string> results(const std::function<void()>& first, const std::
     return [refuse](std::unique_ptr<Store> store) { return exchange(std::move(store), refuse); };
   };
   ForkedJob job({rank(first), rank(second)});
-  return {job.result(0, kPatienceS), job.result(1, kPatienceS)};
+  return {job.result(0, kTimeLimitS), job.result(1, kTimeLimitS)};
 }
 
 const std::string kFine = "0 lines: ok";
@@ -154,8 +154,8 @@ TEST(FirstErrors, AreToldFirst) {
     return exchange(std::move(store), nothing);
   };
   ForkedJob job({ends, comes_late});
-  EXPECT_EQ(job.result(0, kPatienceS), "ended");
-  EXPECT_THAT(job.result(1, kPatienceS), AllOf(HasSubstr("rank 0: it has ended"), testing::Not(HasSubstr("/proc"))));
+  EXPECT_EQ(job.result(0, kTimeLimitS), "ended");
+  EXPECT_THAT(job.result(1, kTimeLimitS), AllOf(HasSubstr("rank 0: it has ended"), testing::Not(HasSubstr("/proc"))));
 }
 
 }  // namespace

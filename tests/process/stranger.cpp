@@ -24,13 +24,13 @@
 #include <stdexcept>
 
 #include "providers/ofi/handles.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 namespace fab::test {
 
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(10);  ///< for a connection, or a message that the victim does not take
+constexpr auto kTimeLimit = std::chrono::seconds(10);  ///< for a connection, or a message that the victim does not take
 constexpr uid_t kNobody = 65534;
 
 void check(long result, const char* call) {
@@ -63,7 +63,7 @@ struct Stranger::Objects {
 
 Stranger::Stranger(const std::string& provider, const std::string& place)
     : objects_(std::make_unique<Objects>()),
-      patience_(std::chrono::duration_cast<std::chrono::milliseconds>(kPatience * patience_s(1))) {
+      time_limit_(std::chrono::duration_cast<std::chrono::milliseconds>(kTimeLimit * time_limit_s(1))) {
   const ofi::InfoHandle hints(fi_allocinfo());
   hints->caps = FI_TAGGED | FI_RMA;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
@@ -104,7 +104,7 @@ Stranger::~Stranger() = default;
 
 template <class Post>
 bool Stranger::complete(Post post) {
-  const auto end = std::chrono::steady_clock::now() + patience_;
+  const auto end = std::chrono::steady_clock::now() + time_limit_;
   fi_cq_tagged_entry entry{};
   ssize_t posted = post();
   for (; posted == -FI_EAGAIN && std::chrono::steady_clock::now() < end; posted = post())

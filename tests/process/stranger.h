@@ -26,7 +26,7 @@ class Stranger {
   Stranger& operator=(const Stranger&) = delete;
 
   /// How long a message may take that the victim does not read.
-  void be_patient_for(std::chrono::milliseconds patience) { patience_ = patience; }
+  void set_time_limit(std::chrono::milliseconds limit) { time_limit_ = limit; }
   /// Returns when the message has left, or the provider or this stranger has given it up; whether it has left.
   bool send(std::uint64_t tag, std::span<const std::byte> bytes);
   /// The same with data for the receiver's completion queue.
@@ -42,7 +42,7 @@ class Stranger {
   bool complete(Post post);
 
   std::unique_ptr<Objects> objects_;
-  std::chrono::milliseconds patience_;
+  std::chrono::milliseconds time_limit_;
 };
 
 /// A place that leads to another one, and lets so many bytes through on the way there: then the connection stands.

@@ -28,12 +28,12 @@
 #include "core/wire/match_tag.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 namespace fab::test {
 namespace {
 
-const double kPatienceS = patience_s(60);  ///< of a rank with another
+const double kTimeLimitS = time_limit_s(60);  ///< of a rank with another
 constexpr int kRanks = 2;
 constexpr Rank kVictim = 1;
 constexpr Rank kOther = 0;
@@ -69,7 +69,7 @@ class SharedStage {
 
 template <class Condition>
 void wait_until(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(kPatienceS);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(kTimeLimitS);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) throw std::runtime_error("nothing happens on the stage");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -87,7 +87,7 @@ struct NetworkRank {
     config.local = false;
     config.provider = provider;
     config.one_sided = one_sided;
-    config.wait_timeout_s = kPatienceS;
+    config.wait_timeout_s = kTimeLimitS;
     context = open_context(config, std::move(store));
     world = std::make_unique<Communicator>(Access::communicator(core::Communicator::world(context)));
   }
@@ -95,7 +95,7 @@ struct NetworkRank {
   NetworkRank& operator=(const NetworkRank&) = delete;
   /// Meets the others, as what this rank sent last may still be on its way to them.
   ~NetworkRank() {
-    if (std::uncaught_exceptions() == 0) static_cast<void>(context->close(kPatienceS));
+    if (std::uncaught_exceptions() == 0) static_cast<void>(context->close(kTimeLimitS));
   }
 
   [[nodiscard]] std::uint64_t strangers() const {
@@ -146,7 +146,7 @@ std::string exchange_while(const NetworkRank& rank, const std::function<bool()>&
 
 /// Until the attack is over and all that it sent was met; not for ever.
 std::string exchange_under_attack(const NetworkRank& rank, Stage& stage) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(kPatienceS / 2);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(kTimeLimitS / 2);
   const std::string went = exchange_while(rank, [&] {
     if (rank.world->rank() != kVictim || std::chrono::steady_clock::now() > end) return false;
     stage.dropped.store(rank.strangers());
@@ -195,8 +195,8 @@ class StrangerTest : public testing::TestWithParam<std::string> {
   /// The victim says what came of it, and how many messages it dropped, as far as it can know.
   void expect_right(ForkedJob& job, StrangeProcess& attacker, const std::string& right) {
     EXPECT_TRUE(attacker.ended_well());
-    EXPECT_EQ(job.result(kVictim, kPatienceS), right + ", all met");
-    EXPECT_EQ(job.result(kOther, kPatienceS), right);
+    EXPECT_EQ(job.result(kVictim, kTimeLimitS), right + ", all met");
+    EXPECT_EQ(job.result(kOther, kTimeLimitS), right);
   }
   [[nodiscard]] std::string met(const NetworkRank& rank) const {
     return rank.strangers() >= stage_->unmistakable.load()
@@ -293,17 +293,17 @@ TEST_P(StrangerTest, DisturbsNothingWithGarbage) {
     wait_until([&] { return stage_->dropped.load() == stage_->unmistakable.load(); });
     // Many messages of one stranger, and what ends its connection or never leaves it, harm nobody else.
     Stranger tireless(provider(), place);
-    tireless.be_patient_for(std::chrono::milliseconds(100));
+    tireless.set_time_limit(std::chrono::milliseconds(100));
     for (int i = 0; i < 100 && tireless.send(random() & first_parts, std::span(bytes).first(100)); ++i) continue;
     Stranger hasty(provider(), place);
-    hasty.be_patient_for(std::chrono::milliseconds(100));
+    hasty.set_time_limit(std::chrono::milliseconds(100));
     for (int i = 0; i < 60; ++i) hasty.send(random() | later, std::span(bytes).first(8));
     hasty.send(random() | later, bytes);
     Stranger verbose(provider(), place);
-    verbose.be_patient_for(std::chrono::milliseconds(100));
+    verbose.set_time_limit(std::chrono::milliseconds(100));
     verbose.send(random() & first_parts, bytes);
     Stranger writer(provider(), place);
-    writer.be_patient_for(std::chrono::milliseconds(100));
+    writer.set_time_limit(std::chrono::milliseconds(100));
     for (std::uint64_t i = 0; i < 20; ++i) writer.write(i, random(), std::span(bytes).first(100), i);
     end_attack(*stage_);
     return all_left;
@@ -393,7 +393,7 @@ TEST_P(StrangerTest, IsNoRankThatIsEarly) {
     return std::to_string(wrong) + " wrong, " + std::to_string(rank.strangers()) + " strangers";
   };
   ForkedJob job({body, body});
-  for (const Rank rank : {kOther, kVictim}) EXPECT_EQ(job.result(rank, kPatienceS), "0 wrong, 0 strangers");
+  for (const Rank rank : {kOther, kVictim}) EXPECT_EQ(job.result(rank, kTimeLimitS), "0 wrong, 0 strangers");
 }
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) {

@@ -4,14 +4,14 @@
 #include <chrono>
 #include <thread>
 
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 namespace fab::test {
 
 /// Waits without a call into fab; false after far too long.
 template <class Condition>
 [[nodiscard]] bool comes_true(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience_s(10));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(time_limit_s(10));
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::microseconds(200));

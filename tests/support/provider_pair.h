@@ -18,7 +18,7 @@
 #include "providers/ofi/ofi_provider.h"
 #include "support/fill.h"
 #include "support/outcome.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 namespace fab::test {
 
@@ -56,7 +56,7 @@ class ProviderPair {
 
   template <class Done>
   void poll_until(const Done& done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience_s(30));
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(time_limit_s(30));
     while (!done()) {
       left_->poll();
       right_->poll();

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/bootstrap/store.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 namespace fab::test {
 
@@ -32,7 +32,7 @@ inline std::future<Answer> fetch(Store& store, Rank rank, const std::string& key
 
 /// The value, or the reason why there is none.
 [[nodiscard]] inline std::string wait_for(std::future<Answer>& answer) {
-  const std::chrono::duration<double> limit(patience_s(20));
+  const std::chrono::duration<double> limit(time_limit_s(20));
   if (answer.wait_for(limit) != std::future_status::ready) return "no answer";
   const Answer got = answer.get();
   return got.value.value_or("failed: " + got.reason);

@@ -7,12 +7,12 @@
 #include <stdexcept>
 
 #include "fab/fab.h"
-#include "support/patience.h"
+#include "support/time_limit.h"
 
 namespace {
 
 /// fab waits for others for ten seconds.
-const double kAtOnceS = fab::test::patience_s(5);
+const double kAtOnceS = fab::test::time_limit_s(5);
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
