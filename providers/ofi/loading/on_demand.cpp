@@ -1,0 +1,61 @@
+// libfabric's functions under their own names, for libfab alone: the first call loads libfabric.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "fab/error.h"
+#include "providers/ofi/loading/functions.h"
+
+namespace fab::ofi {
+
+namespace {
+
+/// The folder of the library that this is part of, with a slash; empty where it cannot be had.
+std::string own_folder() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void*>(&own_folder), &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::string file = info.dli_fname;
+  return file.substr(0, file.rfind('/') + 1);
+}
+
+/// For all of the process, as it would be if libfab were linked with it: tools that count libfabric's calls see them.
+const LibfabricFunctions& load() {
+  const std::string file = own_folder() + kLibfabricModule;
+  void* const module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  const void* const table = module == nullptr ? nullptr : ::dlsym(module, kLibfabricTable);
+  if (table == nullptr)
+    throw Error(Errc::configuration,
+                fmt::format("libfabric cannot be loaded, without which there are no networks: {}", ::dlerror()));
+  return *static_cast<const LibfabricFunctions*>(table);
+}
+
+const LibfabricFunctions& functions() {
+  static const LibfabricFunctions& loaded = load();
+  return loaded;
+}
+
+}  // namespace
+
+}  // namespace fab::ofi
+
+extern "C" {
+
+int fi_getinfo(uint32_t version, const char* node, const char* service, uint64_t flags, const fi_info* hints,
+               fi_info** info) {
+  return fab::ofi::functions().getinfo(version, node, service, flags, hints, info);
+}
+
+void fi_freeinfo(fi_info* info) { fab::ofi::functions().freeinfo(info); }
+
+fi_info* fi_dupinfo(const fi_info* info) { return fab::ofi::functions().dupinfo(info); }
+
+int fi_fabric(fi_fabric_attr* attributes, fid_fabric** fabric, void* context) {
+  return fab::ofi::functions().fabric(attributes, fabric, context);
+}
+
+const char* fi_strerror(int error) { return fab::ofi::functions().strerror(error); }
+
+uint32_t fi_version(void) { return fab::ofi::functions().version(); }
+
+}  // extern "C"
