@@ -58,6 +58,7 @@ int carry_or_pass_on(const char* name, const Call& call, const MakeShape& shape,
     return MPI_SUCCESS;
   } catch (...) {
     if (!mpi_refuses_it_too()) return report(name, call.comm);
+    recount_as_refused(call.function);
   }
   return pass(call, pass_on);
 }

@@ -3,6 +3,7 @@
 #include "bindings/dropin/record.h"
 #include "bindings/dropin/settings.h"
 #include "bindings/dropin/statistics.h"
+#include "bindings/mpi/interception/reach.h"
 #include "bindings/mpi/lifecycle/lifecycle.h"
 
 namespace fab::dropin {
@@ -20,7 +21,8 @@ constexpr std::uint32_t first_calls(Function function, const Shape& shape) noexc
 Fate judge_early(const Call& call, const Shape& shape, Record& record) {
   if (record.kind == Record::Kind::unseen) look_at(call.comm, record);
   if (record.kind == Record::Kind::unusable) return Fate::communicator;
-  if (!shape.can_reduce) return Fate::operation;
+  if (!shape.can_reduce || (shape.user_operation && !mpi::hears_of_freed_operations())) return Fate::operation;
+  if (call.form == Form::persistent && !mpi::can_complete_persistent()) return Fate::requests;
   const bool at_once = settings().mode != Mode::automatic || call.form == Form::persistent;
   return at_once || record.calls > first_calls(call.function, shape) ? Fate::carried : Fate::early;
 }

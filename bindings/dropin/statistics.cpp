@@ -72,6 +72,12 @@ void count(Function function, Fate fate) noexcept {
   count_of(function).calls[static_cast<std::size_t>(fate)].fetch_add(1, std::memory_order_relaxed);
 }
 
+void recount_as_refused(Function function) noexcept {
+  if (!settings().stats) return;
+  count(function, Fate::refused);
+  count_of(function).calls[static_cast<std::size_t>(Fate::carried)].fetch_sub(1, std::memory_order_relaxed);
+}
+
 void count_bytes(Function function, const collectives::BlockList& send, const collectives::BlockList& recv) noexcept {
   if (!settings().stats) return;
   const std::size_t bytes = std::max(bytes_of(send), bytes_of(recv));

@@ -19,12 +19,14 @@ enum class Fate : unsigned char {
   off,           ///< FAB_DROPIN does not name it
   communicator,  ///< between groups, or with processes of other launches
   topology,      ///< the communicator has none, or one that fab cannot use
-  operation,     ///< a datatype or operation that fab has no numbers for
+  operation,     ///< a datatype or operation that fab has no numbers for, or that may be freed while fab uses it
+  requests,      ///< persistent, and the process's completion calls do not all reach fab (FAB_REQUESTS)
+  refused,       ///< arguments that fab refuses, and MPI has the words for
   early,         ///< auto: among the first calls on its communicator
   slower,        ///< auto: MPI is faster at it
 };
-inline constexpr auto kFateNames =
-    std::to_array<std::string_view>({"carried", "off", "communicator", "topology", "operation", "early", "slower"});
+inline constexpr auto kFateNames = std::to_array<std::string_view>(
+    {"carried", "off", "communicator", "topology", "operation", "requests", "refused", "early", "slower"});
 inline constexpr std::size_t kFates = kFateNames.size();
 
 struct Count {
@@ -37,6 +39,8 @@ struct Count {
 [[nodiscard]] Count& count_of(Function function) noexcept;
 
 void count(Function function, Fate fate) noexcept;
+/// One that was counted as carried is refused.
+void recount_as_refused(Function function) noexcept;
 void count_bytes(Function function, const collectives::BlockList& send, const collectives::BlockList& recv) noexcept;
 
 /// From a carried call's begin to its end.

@@ -110,10 +110,16 @@ CompletedBy who_completes() {
   return CompletedBy::mpi;
 }
 
+bool can_complete_persistent() {
+  return (configured() == Requests::automatic && Reach::instance().is_fresh()) || why_mpi_completes().empty();
+}
+
 void require_completion_by_fab() {
   const std::string detour = why_mpi_completes();
   if (!detour.empty()) refuse(detour, "a persistent exchange could not be started");
 }
+
+bool hears_of_freed_operations() { return Reach::instance().op_free_detour().empty(); }
 
 void require_freeing_of_operations_by_fab() {
   const std::string detour = Reach::instance().op_free_detour();
