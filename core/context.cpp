@@ -1,8 +1,43 @@
 #include "core/context.h"
 
+#include <exception>
+#include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace fab::core {
+
+namespace {
+
+/// Threads that end contexts. The process's exit waits for them.
+class Closings {
+ public:
+  ~Closings() {
+    for (std::thread& each : threads_) each.join();
+  }
+  /// Where no thread is to be had, the context stays until the process ends.
+  void end(Context* context) noexcept try {
+    const std::lock_guard lock(mutex_);
+    threads_.emplace_back([context] { delete context; });
+  } catch (const std::exception& error) {
+    context->log().write(LogLevel::warn, "a context stays open that no one uses any more: {}", error.what());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+// A run that its user let go keeps its context until it ends, perhaps on the progress thread, which cannot wait for its
+// own end.
+void Context::End::operator()(Context* context) const noexcept {
+  if (!context->engine().is_own_thread()) return delete context;
+  static Closings closings;
+  closings.end(context);
+}
 
 Context::Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make)
     : Runtime(config, std::move(store), make, [this]() -> Refusals::Courier& {
@@ -12,7 +47,7 @@ Context::Context(const Config& config, std::unique_ptr<Store> store, const Trans
 
 std::shared_ptr<Context> Context::open(const Config& config, std::unique_ptr<Store> store,
                                        const TransportFactory& make) {
-  const std::shared_ptr<Context> context(new Context(config, std::move(store), make));
+  const std::shared_ptr<Context> context(new Context(config, std::move(store), make), End());
   context->begin();
   return context;
 }

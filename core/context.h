@@ -27,6 +27,11 @@ class Context final : public Runtime {
   [[nodiscard]] std::uint64_t strangers() const noexcept override FAB_REQUIRES(engine_lock);
 
  private:
+  /// For the last owner.
+  struct End {
+    void operator()(Context* context) const noexcept;
+  };
+
   Context(const Config& config, std::unique_ptr<Store> store, const TransportFactory& make);
 
   std::unique_ptr<PointToPoint> point_to_point_ FAB_GUARDED_BY(engine_lock);  ///< from the first message on

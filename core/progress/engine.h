@@ -79,6 +79,8 @@ class Engine : private ThreadWork {
   void stop_thread();
   [[nodiscard]] bool has_thread() const noexcept { return thread_.runs(); }
   [[nodiscard]] ThreadState thread_state() const noexcept { return call_.state(); }
+  /// The caller is the progress thread.
+  [[nodiscard]] bool is_own_thread() const noexcept { return thread_.is_caller(); }
   /// After how long it looks by itself, while it is waiting or parked.
   [[nodiscard]] ProgressPolicy::Time thread_sleep_limit() const noexcept FAB_REQUIRES(engine_lock) {
     return thread_.sleep_limit();

@@ -55,6 +55,8 @@ class ProgressThread {
   /// Without effect where it does not run.
   void stop();
   [[nodiscard]] bool runs() const noexcept { return thread_.joinable(); }
+  /// The caller is this thread.
+  [[nodiscard]] bool is_caller() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
   /// After how long it looks by itself, while it is waiting or parked.
   [[nodiscard]] ProgressPolicy::Time sleep_limit() const noexcept FAB_REQUIRES(engine_lock) { return parked_sleep_.ns; }
 

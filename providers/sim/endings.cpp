@@ -124,6 +124,7 @@ void Network::close(Rank rank) {
   its.notices.clear();
   its.exposed.clear();
   its.listener = nullptr;
+  --providers_;
 }
 
 }  // namespace fab::sim

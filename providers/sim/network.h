@@ -36,6 +36,9 @@ class Network {
   /// The rank's way into the network, which must not outlive it.
   [[nodiscard]] std::unique_ptr<Provider> open(Rank rank);
 
+  /// How many of these there are. They must go before the network.
+  [[nodiscard]] int providers() const;
+
   [[nodiscard]] int size() const noexcept { return static_cast<int>(ports_.size()); }
   [[nodiscard]] const Options& options() const noexcept { return options_; }
 
@@ -157,6 +160,7 @@ class Network {
 
   const Options options_;
   mutable std::mutex mutex_;
+  int providers_ = 0;
   std::mt19937_64 random_;
   Time now_{};
   std::vector<Port> ports_;

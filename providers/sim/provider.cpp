@@ -70,6 +70,16 @@ class NetworkProvider final : public Provider {
   const std::string address_;
 };
 
-std::unique_ptr<Provider> Network::open(Rank rank) { return std::make_unique<NetworkProvider>(*this, rank); }
+std::unique_ptr<Provider> Network::open(Rank rank) {
+  auto provider = std::make_unique<NetworkProvider>(*this, rank);
+  const std::lock_guard lock(mutex_);
+  ++providers_;
+  return provider;
+}
+
+int Network::providers() const {
+  const std::lock_guard lock(mutex_);
+  return providers_;
+}
 
 }  // namespace fab::sim

@@ -12,12 +12,14 @@
 #include "core/context.h"
 #include "fab/fab.h"
 #include "providers/sim/network.h"
+#include "support/comes_true.h"
 #include "unit/expect_error.h"
 #include "unit/random_topologies.h"
 
 namespace fab {
 namespace {
 
+using test::comes_true;
 using test::expect_error;
 
 class PretendedNodes {
@@ -30,6 +32,14 @@ class PretendedNodes {
           core::Context::open(config, std::move(store), [this](const Config&, const JobInfo& job, const Log&) {
             return Transports{.node = nullptr, .network = network_.open(job.rank)};
           }));
+  }
+
+  /// What was let go ends by itself, perhaps as the last owner of its context.
+  ~PretendedNodes() {
+    const auto is_idle = [](const auto& context) { return context->engine().active() == 0; };
+    EXPECT_TRUE(comes_true([&] { return std::ranges::all_of(contexts_, is_idle); }));
+    contexts_.clear();
+    EXPECT_TRUE(comes_true([&] { return network_.providers() == 0; }));
   }
 
   /// Each rank in a thread of its own, given the communicator of all.

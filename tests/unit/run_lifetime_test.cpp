@@ -5,6 +5,8 @@
 
 #include "collectives/neighbor/neighbor_xchg.h"
 #include "core/run/wait.h"
+#include "providers/sim/network.h"
+#include "support/comes_true.h"
 #include "unit/allocation_count.h"
 #include "unit/exchange.h"
 #include "unit/expect_error.h"
@@ -44,6 +46,37 @@ TEST(RunLifetime, DroppingTheCommunicatorInFlightIsLegal) {
   rig.provider().settle_all(8);
   rig.poll();
   EXPECT_TRUE(watched.expired());
+}
+
+// A context that is dropped with something in flight is ended by the progress thread, which ends with it.
+TEST(RunLifetime, TheProgressThreadMayBeTheLastOwnerOfItsContext) {
+  sim::Options options;
+  options.capabilities.wait_fd = true;  // ranks sleep in threads of their own
+  options.model.eager_bytes = 0;        // a send ends with its receive
+  sim::Network network(2, options);
+  Buffers buffers(8);
+  std::byte* const bases[] = {buffers.send.data(), buffers.recv.data()};
+  std::vector<std::unique_ptr<Store>> stores = open_memory_stores(2);
+  const auto let_go_of_one_message = [&](Rank rank) {
+    const auto world = core::Communicator::world(
+        core::Context::open(Config(), std::move(stores.at(static_cast<std::size_t>(rank))),
+                            [&](const Config&, const JobInfo& job, const Log&) {
+                              return Transports{.node = nullptr, .network = network.open(job.rank)};
+                            }));
+    ScheduleBuilder builder("one_message", 2);
+    if (rank == 0)
+      builder.send(1, 0, {BufferId::send, 0, Layout::contiguous(8)});
+    else
+      builder.recv(0, 0, {BufferId::recv, 0, Layout::contiguous(8)});
+    {
+      const core::Lock lock(world->engine());
+      world->start(std::make_unique<core::RunPool>(*world, builder.commit()), bases).let_go();
+    }
+    world->engine().hand_over_progress();
+  };
+  let_go_of_one_message(0);
+  let_go_of_one_message(1);
+  EXPECT_TRUE(comes_true([&] { return network.providers() == 0; }));
 }
 
 TEST(RunLifetime, AFailureEndsALetGoRunToo) {
