@@ -1,5 +1,6 @@
 #include "bindings/dropin/settings.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,6 +32,11 @@ void say_active(const std::string& dropin) {
   if (rank == 0) mpi::log_info("libfab_dropin", fmt::format("active, with FAB_DROPIN={}", dropin));
 }
 
+void tell_of_missing_heap() {
+  if (::dlsym(RTLD_DEFAULT, "fab_heap_is_loaded") == nullptr)
+    mpi::log_error("libfab_dropin", "FAB_DROPIN_HEAP is on, and libfab_heap.so is not loaded: fab_run loads it");
+}
+
 Settings read_settings() noexcept {
   bool stats = false;
   try {
@@ -38,6 +44,7 @@ Settings read_settings() noexcept {
     stats = config.stats;  // which all ranks have alike: their counts are added up
     const Settings settings = parse_settings(config.dropin, stats);
     say_active(config.dropin);
+    if (config.dropin_heap) tell_of_missing_heap();
     return settings;
   } catch (...) {
     static_cast<void>(mpi::log_exception("libfab_dropin"));

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bindings/tools/command_line.h"
@@ -17,26 +18,31 @@
 namespace {
 
 constexpr const char* kFile = "libfab_dropin.so.1";
+constexpr const char* kHeap = "fab/libfab_heap.so";
 
 struct Request {
   std::string carry;
   bool stats = false;
+  bool heap = false;
   std::vector<std::string> command;
 };
 
 /// Beside this program, as in a build folder, or where the libraries were installed.
-std::vector<std::filesystem::path> places() {
+std::vector<std::filesystem::path> places(const char* file) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  return {folder / kFile, (folder / FAB_BIN_TO_LIB / kFile).lexically_normal()};
+  return {folder / file, (folder / FAB_BIN_TO_LIB / file).lexically_normal()};
 }
 
-/// Empty if it is in no place.
-std::string find_library() {
-  for (const auto& place : places()) {
+/// Empty if it is in no place, which it tells.
+std::string find_library(const char* file) {
+  const auto all = places(file);
+  for (const auto& place : all) {
     std::error_code error;
     if (std::filesystem::exists(place, error)) return place.string();
   }
+  std::fprintf(stderr, "fab_run: %s is missing; it was looked for as %s and %s\n", file, all[0].c_str(),
+               all[1].c_str());
   return {};
 }
 
@@ -72,12 +78,20 @@ int start(const Request& request) {
   return error == ENOENT ? 127 : 126;
 }
 
+/// FAB_DROPIN_HEAP, whose other values the library complains of.
+bool wants_heap(const Request& request) {
+  const char* const text = std::getenv("FAB_DROPIN_HEAP");
+  const std::string_view value = text == nullptr ? "" : text;
+  return request.heap || value == "on" || value == "1";
+}
+
 int run(const Request& request) {
-  const std::string library = find_library();
-  if (library.empty()) {
-    std::fprintf(stderr, "fab_run: %s is missing; it was looked for as %s and %s\n", kFile, places()[0].c_str(),
-                 places()[1].c_str());
-    return EXIT_FAILURE;
+  std::string library = find_library(kFile);
+  if (library.empty()) return EXIT_FAILURE;
+  if (wants_heap(request)) {
+    const std::string heap = find_library(kHeap);
+    if (heap.empty() || !set("FAB_DROPIN_HEAP", "on")) return EXIT_FAILURE;
+    library += ":" + heap;
   }
   if (!request.carry.empty() && !set("FAB_DROPIN", request.carry)) return EXIT_FAILURE;
   if (request.stats && !set("FAB_STATS", "1")) return EXIT_FAILURE;
@@ -93,6 +107,8 @@ int main(int argc, char** argv) {
   app.add_option("-c,--carry", request.carry,
                  "What fab carries: auto, all, off, or a list such as allreduce,neighbor_alltoallv (FAB_DROPIN)");
   app.add_flag("-s,--stats", request.stats, "At the end print what fab carried, and why not the rest (FAB_STATS=1)");
+  app.add_flag("--heap", request.heap,
+               "Large blocks of the program lie in fab's memory, which ranks of a node copy once (FAB_DROPIN_HEAP=on)");
   app.prefix_command();  // all from the program on is the program's
   try {
     app.parse(argc, argv);

@@ -124,7 +124,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 19> kOtherRows = {{
+constexpr std::array<ConfigRow, 20> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "Provider that carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another name of "
      "libfabric's, as fab_info lists them; empty or auto: fab chooses the best one.",
@@ -158,11 +158,15 @@ constexpr std::array<ConfigRow, 19> kOtherRows = {{
      [](const Config& config) { return std::string(find_name<Requests>(kRequests, config.requests)); }},
     {"FAB_DROPIN", "auto",
      "Calls of MPI's own collectives that fab carries out for programs under libfab_dropin: auto (those for which it "
-     "was "
-     "measured to be faster), all (all that it can), off, or a list of functions without MPI_, such as "
+     "was measured to be faster), all (all that it can), off, or a list of functions without MPI_, such as "
      "allreduce,neighbor_alltoallv; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_text(text, config.dropin) && !text.empty(); },
      [](const Config& config) { return config.dropin; }, true},
+    {"FAB_DROPIN_HEAP", "off",
+     "Memory of a program under fab_run: on or 1: blocks of 64 KiB and more from malloc, new and ALLOCATE lie in fab's "
+     "memory, so that ranks of a node copy them once, and fork() copies them; off or 0: they do not.",
+     [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.dropin_heap); },
+     [](const Config& config) { return std::string(config.dropin_heap ? "on" : "off"); }},
     {"FAB_STATS", "0",
      "At its end a program under libfab_dropin prints which calls fab carried out, and why not the others: 0 or off, 1 "
      "or on; the same on all ranks.",

@@ -51,6 +51,7 @@ struct Config {
   OneSidedMode one_sided = OneSidedMode::automatic;  ///< FAB_ONE_SIDED
   ProgressMode progress = ProgressMode::automatic;   ///< FAB_PROGRESS
   Requests requests = Requests::automatic;           ///< FAB_REQUESTS
+  bool dropin_heap = false;       ///< FAB_DROPIN_HEAP: large blocks of the program lie in fab's memory, for fab_run
   std::string dropin;             ///< FAB_DROPIN: auto, all, off or functions of MPI's, for libfab_dropin to read
   bool stats = false;             ///< FAB_STATS
   int progress_cpu = -1;          ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned

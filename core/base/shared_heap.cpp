@@ -95,6 +95,11 @@ class SharedHeap::Region {
       static_cast<void>(::mprotect(begin_, bytes_, PROT_READ));
     ::close(std::exchange(descriptor_, -1));
   }
+  /// The same, with copies of all that is in it, where there is memory for them.
+  void begin_abroad_with_copies() noexcept {
+    if (!is_shared() || !replace_by_copy(begin_, bytes_, descriptor_)) return begin_abroad();
+    ::close(std::exchange(descriptor_, -1));
+  }
   [[nodiscard]] bool empty() const noexcept { return taken_.empty(); }
   [[nodiscard]] bool for_many() const noexcept { return bytes_ == kRegionBytes; }
 
@@ -120,6 +125,11 @@ class SharedHeap::Region {
     const auto [begin, size] = *std::prev(next);
     if (offset + bytes > begin + size) return {};
     return {.begin = begin_ + begin, .bytes = size, .region = number_};
+  }
+  /// 0 if no block begins there.
+  [[nodiscard]] std::size_t bytes_of(const void* block) const {
+    const auto found = taken_.find(static_cast<std::size_t>(static_cast<const std::byte*>(block) - begin_));
+    return found == taken_.end() ? 0 : found->second;
   }
   /// False if no block begins there.
   [[nodiscard]] bool free(const void* block) {
@@ -172,7 +182,13 @@ void* SharedHeap::allocate(std::size_t bytes) {
 }
 
 SharedHeap::Region& SharedHeap::add_region(std::size_t bytes) {
+  const auto unused = std::ranges::find_if(addresses_, [](const Addresses& each) { return each.end == 0; });
+  if (unused == addresses_.end())
+    throw Error(Errc::no_resources,
+                fmt::format("alloc of {} bytes: there are {} regions already", bytes, kMostRegions));
   regions_.push_back(std::make_shared<Region>(++last_number_, bytes));
+  unused->begin = reinterpret_cast<std::uintptr_t>(regions_.back()->description().begin);
+  unused->end = unused->begin + bytes;
   generation_.fetch_add(1, std::memory_order_release);
   return *regions_.back();
 }
@@ -195,6 +211,10 @@ void SharedHeap::drop_if_spare(const Region& region) {
       regions_, [&](const auto& each) { return each.get() != &region && each->empty() && !each->is_abroad(); });
   if (region.for_many() && !other_is_empty && !region.is_abroad()) return;
   generation_.fetch_add(1, std::memory_order_release);
+  const auto begin = reinterpret_cast<std::uintptr_t>(region.description().begin);
+  std::ranges::find_if(addresses_, [begin](const Addresses& each) {
+    return each.end > 0 && each.begin == begin;
+  })->end = 0;
   std::erase_if(regions_, [&](const auto& each) { return each.get() == &region; });
 }
 
@@ -219,12 +239,38 @@ std::optional<SharedBlock> SharedHeap::find_block(const void* memory, std::size_
   return std::nullopt;
 }
 
-void SharedHeap::before_fork() noexcept { mutex_.lock(); }
+void SharedHeap::keep_snapshots() {
+  const MutexLock lock(mutex_);
+  keeps_snapshots_ = true;
+}
 
-void SharedHeap::after_fork() noexcept { mutex_.unlock(); }
+std::size_t SharedHeap::bytes_of(const void* block) const {
+  const MutexLock lock(mutex_);
+  for (const auto& region : regions_)
+    if (region->description().holds(block, 1)) return region->bytes_of(block);
+  return 0;
+}
+
+bool SharedHeap::has_address(const void* memory) const noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  return std::ranges::any_of(addresses_, [address](const Addresses& each) {
+    return address < each.end.load(std::memory_order_acquire) && address >= each.begin.load(std::memory_order_acquire);
+  });
+}
+
+void SharedHeap::before_fork() noexcept {
+  mutex_.lock();
+  if (keeps_snapshots_) snapshot_.begin();
+}
+
+void SharedHeap::after_fork() noexcept {
+  if (keeps_snapshots_) snapshot_.wait_in_parent();
+  mutex_.unlock();
+}
 
 void SharedHeap::begin_abroad() noexcept {
-  for (const auto& region : regions_) region->begin_abroad();
+  for (const auto& region : regions_) keeps_snapshots_ ? region->begin_abroad_with_copies() : region->begin_abroad();
+  if (keeps_snapshots_) snapshot_.end_in_child();
   generation_.fetch_add(regions_.empty() ? 0 : 1, std::memory_order_release);
   mutex_.unlock();
 }

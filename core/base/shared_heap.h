@@ -1,6 +1,7 @@
 // Memory that other processes of the node can map: blocks cut from anonymous files.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/fork_snapshot.h"
 #include "core/base/forks.h"
 #include "core/base/mutex.h"
 
@@ -47,7 +49,8 @@ struct SharedBlock {
 /// The blocks of this process. Thread-safe.
 ///
 /// A child of fork() reads what its parent has in blocks, as it is when the child looks, for as long as the parent has
-/// the block. What it writes is its own, and so are its new blocks. It may free its parent's, for itself.
+/// the block. What it writes is its own, and so are its new blocks. It may free its parent's, for itself. After
+/// keep_snapshots() it has copies instead, of what was in them at the fork.
 class SharedHeap final : ForkParticipant {
  public:
   /// The only one. Never destroyed, as blocks may outlive everything else.
@@ -59,6 +62,13 @@ class SharedHeap final : ForkParticipant {
   /// Null is no block and no mistake. Throws Error(invalid_argument) for any other address that allocate() did not
   /// return.
   void free(void* block) FAB_EXCLUDES(mutex_);
+
+  /// Forks take as long as to copy all that was ever written to blocks, and children need as much memory.
+  void keep_snapshots() FAB_EXCLUDES(mutex_);
+  /// Whether a region is there; takes no lock.
+  [[nodiscard]] bool has_address(const void* memory) const noexcept;
+  /// Of the block that begins there, also of one of the parent's; 0: none does.
+  [[nodiscard]] std::size_t bytes_of(const void* block) const FAB_EXCLUDES(mutex_);
 
   /// The region that holds these bytes, if others can map it.
   [[nodiscard]] std::optional<SharedRegion> find(const void* memory, std::size_t bytes) const FAB_EXCLUDES(mutex_);
@@ -82,8 +92,17 @@ class SharedHeap final : ForkParticipant {
 
   mutable Mutex mutex_;
   std::vector<std::shared_ptr<Region>> regions_ FAB_GUARDED_BY(mutex_);
+  bool keeps_snapshots_ FAB_GUARDED_BY(mutex_) = false;
+  ForkSnapshot snapshot_ FAB_GUARDED_BY(mutex_);
   std::uint32_t last_number_ FAB_GUARDED_BY(mutex_) = 0;
   std::atomic<std::uint64_t> generation_{0};
+  /// Where regions are, for has_address(); `end` is 0 where none is.
+  struct Addresses {
+    std::atomic<std::uintptr_t> begin{0};
+    std::atomic<std::uintptr_t> end{0};
+  };
+  static constexpr std::size_t kMostRegions = 512;
+  std::array<Addresses, kMostRegions> addresses_;
 };
 
 /// Back to the process's heap.

@@ -62,7 +62,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 19u + kCollectives);
+  EXPECT_EQ(names.size(), 20u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
