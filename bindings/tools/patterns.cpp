@@ -76,6 +76,7 @@ CollectiveCall call_of(Collective collective, const Layout& block, const Pattern
   CollectiveCall call = call_without_rank(collective, block, pattern, self);
   call.rank = self;
   call.ranks = pattern.ranks;
+  call.one_node = pattern.ranks <= pattern.per_node;
   return call;
 }
 
