@@ -43,6 +43,7 @@ CollectiveCall made_on(const core::Communicator& communicator, CollectiveCall ca
   call.rank = communicator.rank();
   call.ranks = communicator.size();
   call.one_node = communicator.is_on_one_node();
+  if (!call.one_node) call.nodes = communicator.nodes();
   call.checked = communicator.context().config().check;
   return call;
 }
