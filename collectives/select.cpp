@@ -14,12 +14,10 @@ namespace {
 constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max();
 constexpr int kAnyRanks = std::numeric_limits<int>::max();
 
-/// Segments within a node: what travels through the memory of a ring, without the kernel.
-constexpr std::size_t kNodeSegmentBytes = 16 << 10;
-
 enum class Where : std::uint8_t {
   anywhere,
-  node,  ///< all ranks share memory
+  node,   ///< all ranks share memory
+  nodes,  ///< some ranks do
 };
 
 /// An algorithm for calls of up to so many bytes on up to so many ranks.
@@ -32,14 +30,16 @@ struct Rule {
 
   [[nodiscard]] bool covers(const CollectiveCall& call) const {
     return collective == call.collective && call.bytes <= most_bytes && call.ranks <= most_ranks &&
-           (where == Where::anywhere || call.one_node);
+           (where == Where::anywhere || (where == Where::node ? call.one_node : call.nodes != nullptr));
   }
 };
 
 /// The first one that covers a call, and whose algorithm can do it, counts.
 constexpr Rule kRules[] = {
+    {Collective::barrier, kAnyBytes, kAnyRanks, "leaders", Where::nodes},
     {Collective::barrier, kAnyBytes, kAnyRanks, "dissemination"},
 
+    {Collective::bcast, 16 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::bcast, kAnyBytes, 2, "linear"},
     {Collective::bcast, 16 << 10, kAnyRanks, "binomial"},
     {Collective::bcast, kAnyBytes, 8, "chain", Where::node},
@@ -48,6 +48,7 @@ constexpr Rule kRules[] = {
     {Collective::bcast, 512 << 10, kAnyRanks, "binary"},
     {Collective::bcast, kAnyBytes, kAnyRanks, "scatter_allgather"},
 
+    {Collective::reduce, 16 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::reduce, kAnyBytes, 2, "linear"},
     {Collective::reduce, 32 << 10, 4, "linear"},
     {Collective::reduce, 16 << 10, kAnyRanks, "binomial"},
@@ -57,6 +58,8 @@ constexpr Rule kRules[] = {
     {Collective::reduce, kAnyBytes, kAnyRanks, "rabenseifner"},
     {Collective::reduce, kAnyBytes, kAnyRanks, "chain"},
 
+    {Collective::allreduce, 16 << 10, kAnyRanks, "leaders", Where::nodes},
+    {Collective::allreduce, kAnyBytes, kAnyRanks, "sliced", Where::nodes},
     {Collective::allreduce, kAnyBytes, 2, "recursive_doubling"},
     {Collective::allreduce, 32 << 10, 4, "recursive_doubling"},
     {Collective::allreduce, 16 << 10, kAnyRanks, "recursive_doubling"},
@@ -64,14 +67,17 @@ constexpr Rule kRules[] = {
     {Collective::allreduce, kAnyBytes, 64, "ring"},
     {Collective::allreduce, kAnyBytes, kAnyRanks, "rabenseifner"},
 
+    {Collective::gather, 4 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::gather, kAnyBytes, 4, "linear"},
     {Collective::gather, 4 << 10, kAnyRanks, "binomial"},
     {Collective::gather, kAnyBytes, kAnyRanks, "linear"},
 
+    {Collective::scatter, 4 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::scatter, kAnyBytes, 4, "linear"},
     {Collective::scatter, 4 << 10, kAnyRanks, "binomial"},
     {Collective::scatter, kAnyBytes, kAnyRanks, "linear"},
 
+    {Collective::allgather, 4 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::allgather, kAnyBytes, 2, "linear"},
     {Collective::allgather, kAnyBytes, 4, "neighbor_exchange"},
     {Collective::allgather, 4 << 10, kAnyRanks, "recursive_doubling"},
@@ -84,6 +90,7 @@ constexpr Rule kRules[] = {
     {Collective::allgatherv, 64 << 10, kAnyRanks, "bruck"},
     {Collective::allgatherv, kAnyBytes, kAnyRanks, "ring"},
 
+    {Collective::alltoall, 1 << 10, kAnyRanks, "node_first", Where::nodes},
     {Collective::alltoall, kAnyBytes, 4, "linear"},
     {Collective::alltoall, 256, 8, "linear"},
     {Collective::alltoall, 256, kAnyRanks, "bruck"},
@@ -92,6 +99,7 @@ constexpr Rule kRules[] = {
 
     {Collective::alltoallv, kAnyBytes, kAnyRanks, "linear"},
 
+    {Collective::reduce_scatter, 16 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::reduce_scatter, kAnyBytes, 2, "recursive_halving"},
     {Collective::reduce_scatter, 64 << 10, kAnyRanks, "recursive_halving"},
     {Collective::reduce_scatter, 16 << 10, kAnyRanks, "reduce_then_scatter"},
@@ -99,12 +107,14 @@ constexpr Rule kRules[] = {
     {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "ring"},
     {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "pairwise"},
 
+    {Collective::scan, 16 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::scan, kAnyBytes, 4, "linear"},
     {Collective::scan, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::scan, kAnyBytes, 16, "linear"},
     {Collective::scan, 512 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::scan, kAnyBytes, kAnyRanks, "linear"},
 
+    {Collective::exscan, 16 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::exscan, kAnyBytes, 4, "linear"},
     {Collective::exscan, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::exscan, kAnyBytes, 16, "linear"},
@@ -134,7 +144,10 @@ void check_choices(const Config& config) {
 
 const Algorithm& select(const CollectiveCall& call, const Config& config) {
   const Algorithm* wanted = chosen(call.collective, config);
-  if (wanted != nullptr && wanted->restriction.allows(call)) return *wanted;
+  return wanted != nullptr && wanted->restriction.allows(call) ? *wanted : select_by_rules(call);
+}
+
+const Algorithm& select_by_rules(const CollectiveCall& call) {
   for (const Rule& rule : kRules) {
     if (!rule.covers(call)) continue;
     const Algorithm* algorithm = find_algorithm(rule.collective, rule.algorithm);

@@ -1,0 +1,58 @@
+#include "collectives/levels.h"
+
+namespace fab::collectives {
+
+Levels::Levels(const CollectiveCall& call)
+    : call_(call),
+      map_(*call.nodes),
+      node_(map_.node_of(call.rank)),
+      index_(map_.index_of(call.rank)),
+      root_node_(map_.node_of(call.root)),
+      leader_(node_ == root_node_ ? map_.index_of(call.root) : 0) {}
+
+Subgroup Levels::within(ScheduleBuilder& builder) const {
+  return {builder,
+          call_,
+          {.count = node_size(),
+           .self = index_,
+           .rank_of = [&map = map_, node = node_](int index) { return map.rank_of(node, index); },
+           .one_node = true}};
+}
+
+// Node 0's lowest rank is 0, which stands for the root where there is none.
+Subgroup Levels::across(ScheduleBuilder& builder) const {
+  return {builder,
+          call_,
+          {.count = map_.nodes(),
+           .self = node_,
+           .rank_of = [&map = map_, root = call_.root, root_node = root_node_](int node) {
+             return node == root_node ? root : map.lowest(node);
+           }}};
+}
+
+Subgroup Levels::across_of_index(ScheduleBuilder& builder) const {
+  return {builder, call_, {.count = map_.nodes(), .self = node_, .rank_of = [&map = map_, index = index_](int node) {
+                             return map.rank_of(node, index);
+                           }}};
+}
+
+std::vector<BlockView> each_of_node(const BlockList& blocks, const core::NodeMap& map, int node) {
+  std::vector<BlockView> result;
+  for (const Rank rank : map.ranks_of(node)) result.push_back(blocks[static_cast<std::size_t>(rank)]);
+  return result;
+}
+
+BlockShape blocks_of_node(const BlockList& blocks, const core::NodeMap& map, int node) {
+  std::vector<Layout::Field> fields;
+  for (const BlockView& block : each_of_node(blocks, map, node))
+    fields.push_back({block.count, block.offset, *block.element});
+  return {0, Layout::structure(fields)};
+}
+
+std::vector<BlockShape> blocks_of_nodes(const BlockList& blocks, const core::NodeMap& map) {
+  std::vector<BlockShape> result;
+  for (int node = 0; node < map.nodes(); ++node) result.push_back(blocks_of_node(blocks, map, node));
+  return result;
+}
+
+}  // namespace fab::collectives

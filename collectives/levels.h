@@ -1,0 +1,47 @@
+// The two levels of a communicator of several nodes: the ranks of a node, and a leader of each node.
+#pragma once
+
+#include "collectives/subgroup.h"
+#include "core/topology/node_map.h"
+
+namespace fab::collectives {
+
+/// Of a call with nodes, which outlives this. The lowest rank of a node leads it; the root, if there is one, its own.
+class Levels {
+ public:
+  explicit Levels(const CollectiveCall& call);
+
+  [[nodiscard]] const core::NodeMap& map() const noexcept { return map_; }
+  /// This rank's.
+  [[nodiscard]] int node() const noexcept { return node_; }
+  [[nodiscard]] int node_size() const { return map_.size_of(node_); }
+  [[nodiscard]] int index() const noexcept { return index_; }
+  /// The leader's index in this rank's node.
+  [[nodiscard]] int leader() const noexcept { return leader_; }
+  [[nodiscard]] bool leads() const noexcept { return index_ == leader_; }
+  [[nodiscard]] int root_node() const noexcept { return root_node_; }
+
+  /// This rank's node; ranks are numbered by their index.
+  [[nodiscard]] Subgroup within(ScheduleBuilder& builder) const;
+  /// The leaders, numbered by their nodes. Of leaders.
+  [[nodiscard]] Subgroup across(ScheduleBuilder& builder) const;
+  /// The ranks that have the same index as this one, numbered by their nodes. Every node has one.
+  [[nodiscard]] Subgroup across_of_index(ScheduleBuilder& builder) const;
+
+ private:
+  const CollectiveCall& call_;
+  const core::NodeMap& map_;
+  int node_;
+  int index_;
+  int root_node_;
+  int leader_;
+};
+
+/// The blocks of a node's ranks as one, by their indices.
+[[nodiscard]] BlockShape blocks_of_node(const BlockList& blocks, const core::NodeMap& map, int node);
+/// Those of all nodes.
+[[nodiscard]] std::vector<BlockShape> blocks_of_nodes(const BlockList& blocks, const core::NodeMap& map);
+/// The blocks of a node's ranks one by one.
+[[nodiscard]] std::vector<BlockView> each_of_node(const BlockList& blocks, const core::NodeMap& map, int node);
+
+}  // namespace fab::collectives
