@@ -71,6 +71,8 @@ std::shared_ptr<const NodeMap> Runtime::find_nodes() const {
     return nullptr;
   }
   auto map = std::make_shared<const NodeMap>(NodeMap::of(node_of));
+  log_.write(LogLevel::debug, "the job's {} nodes have {} to {} ranks, {}", map->nodes(), map->smallest(),
+             map->largest(), map->consecutive() ? "consecutive ones" : "not in order");
   return map->nodes() > 1 && map->largest() > 1 ? std::move(map) : nullptr;
 }
 
