@@ -1,5 +1,7 @@
 #include "collectives/levels.h"
 
+#include <utility>
+
 namespace fab::collectives {
 
 Levels::Levels(const CollectiveCall& call)
@@ -30,10 +32,12 @@ Subgroup Levels::across(ScheduleBuilder& builder) const {
            }}};
 }
 
-Subgroup Levels::across_of_index(ScheduleBuilder& builder) const {
-  return {builder, call_, {.count = map_.nodes(), .self = node_, .rank_of = [&map = map_, index = index_](int node) {
-                             return map.rank_of(node, index);
-                           }}};
+Subgroup Levels::across(ScheduleBuilder& builder, std::function<int(int)> index_in) const {
+  return {builder,
+          call_,
+          {.count = map_.nodes(), .self = node_, .rank_of = [&map = map_, index_in = std::move(index_in)](int node) {
+             return map.rank_of(node, index_in(map.size_of(node)));
+           }}};
 }
 
 std::vector<BlockView> each_of_node(const BlockList& blocks, const core::NodeMap& map, int node) {

@@ -25,8 +25,8 @@ class Levels {
   [[nodiscard]] Subgroup within(ScheduleBuilder& builder) const;
   /// The leaders, numbered by their nodes. Of leaders.
   [[nodiscard]] Subgroup across(ScheduleBuilder& builder) const;
-  /// The ranks that have the same index as this one, numbered by their nodes. Every node has one.
-  [[nodiscard]] Subgroup across_of_index(ScheduleBuilder& builder) const;
+  /// A rank of each node, this one among them, numbered by their nodes: `index_in` has a node's size for argument.
+  [[nodiscard]] Subgroup across(ScheduleBuilder& builder, std::function<int(int)> index_in) const;
 
  private:
   const CollectiveCall& call_;

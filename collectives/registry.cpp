@@ -34,8 +34,6 @@ constexpr bool kSegmentable = true;
 constexpr bool kWhole = false;
 constexpr bool kTeaches = true;
 
-bool is_even(const core::NodeMap& nodes) { return nodes.smallest() == nodes.largest(); }
-
 constexpr Restriction kAny{"", [](const CollectiveCall&) { return true; }};
 constexpr Restriction kCommutative{"operations that commute",
                                    [](const CollectiveCall& call) { return call.operation.commutative; }};
@@ -57,12 +55,10 @@ constexpr Restriction kNodesInOrder{
 constexpr Restriction kConsecutiveNodes{
     "communicators of several nodes, with consecutive ranks on each",
     [](const CollectiveCall& call) { return call.nodes != nullptr && call.nodes->consecutive(); }};
-constexpr Restriction kEvenNodes{
-    "communicators of several nodes, with as many ranks on each",
-    [](const CollectiveCall& call) { return call.nodes != nullptr && is_even(*call.nodes); }};
-constexpr Restriction kEvenNodesInOrder{
-    "communicators of several nodes, with as many ranks on each, consecutive ones unless the operation commutes",
-    [](const CollectiveCall& call) { return kNodesInOrder.allows(call) && is_even(*call.nodes); }};
+constexpr Restriction kEvenNodes{"communicators of several nodes, with as many ranks on each",
+                                 [](const CollectiveCall& call) {
+                                   return call.nodes != nullptr && call.nodes->smallest() == call.nodes->largest();
+                                 }};
 
 /// An algorithm of one collective, or of two that differ in what is known of blocks.
 struct CollectivesOf {
@@ -119,8 +115,8 @@ constexpr Row kTable[] = {
      allreduce_rabenseifner},
     {Collective::allreduce, "leaders", "to a leader of each node, between leaders, and back", kNodesInOrder,
      kSegmentable, allreduce_leaders},
-    {Collective::allreduce, "sliced", "every rank of a node takes its part of the vector to other nodes",
-     kEvenNodesInOrder, kWhole, allreduce_sliced},
+    {Collective::allreduce, "sliced", "every rank of a node takes its part of the vector to other nodes", kNodesInOrder,
+     kWhole, allreduce_sliced},
 
     {Collective::gather, "binomial", "along a binomial tree", kAny, kWhole, gather_binomial},
     {kGathers, "linear", "every rank sends to the root", kAny, kWhole, gather_linear},

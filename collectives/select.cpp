@@ -45,6 +45,7 @@ constexpr Rule kRules[] = {
     {Collective::bcast, kAnyBytes, 8, "chain", Where::node},
     {Collective::bcast, 256 << 10, 4, "binomial"},
     {Collective::bcast, kAnyBytes, 8, "chain"},
+    {Collective::bcast, 512 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::bcast, 512 << 10, kAnyRanks, "binary"},
     {Collective::bcast, kAnyBytes, kAnyRanks, "scatter_allgather"},
 
@@ -85,6 +86,7 @@ constexpr Rule kRules[] = {
     {Collective::allgather, 64 << 10, kAnyRanks, "neighbor_exchange"},
     {Collective::allgather, kAnyBytes, kAnyRanks, "ring"},
 
+    {Collective::allgatherv, 64 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::allgatherv, kAnyBytes, 2, "linear"},
     {Collective::allgatherv, 64 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::allgatherv, 64 << 10, kAnyRanks, "bruck"},

@@ -58,7 +58,8 @@ Schedule build_for(const core::Communicator& communicator, const CollectiveCall&
 /// Empty where the communicator compares no calls.
 std::string compared_words(const core::Communicator& communicator, const CollectiveCall& call) {
   if (!communicator.compares_calls()) return {};
-  return words_of(call, algorithm_for(communicator, call).name);
+  const CollectiveCall made = made_on(communicator, call);
+  return words_of(made, select(made, communicator.context().config()).name);
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Allreduce of several nodes, for long vectors (Bayatpour, Chakraborty, Subramoni, Lu, Panda, Scalable Reduction
-// Collectives with Data Partitioning-based Multi-Leader Design, 2017, with all ranks for leaders). Nodes have m ranks
-// each. A reduce-scatter within the node leaves each rank with one of m slices of what the node has; the ranks of one
-// index on all N nodes do an allreduce of their slice; an allgather within the node collects the slices. Operations
-// that do not commute need consecutive ranks on each node. Between nodes go m allreduces of 1/m of the vector on N
-// ranks: 2 (1 - 1/N) vectors from each node. The rules choose the algorithm of each step.
+// Collectives with Data Partitioning-based Multi-Leader Design, 2017, with all ranks for leaders). The vector has as
+// many slices as the largest node has ranks, and each rank of a node works for one, or for some that follow each other
+// where the node has fewer ranks. A reduce-scatter within the node leaves each rank with its slices of what the node
+// has; for each slice the ranks that work for it, one of each of the N nodes, do an allreduce; an allgather within the
+// node collects the slices. Operations that do not commute need consecutive ranks on each node. Between nodes go the
+// allreduces of all slices on N ranks each: 2 (1 - 1/N) vectors from each node, for slices that are long. The rules
+// choose the algorithm of each step.
 #include <vector>
 
 #include "collectives/levels.h"
@@ -12,26 +14,40 @@ namespace fab::collectives {
 
 namespace {
 
-/// The slices of a node's ranks.
+/// Who works for which slices.
 class Slices {
  public:
-  Slices(const CollectiveCall& call, int count)
-      : call_(call), partition_(call.bytes, call.operation.element_bytes, count) {
-    for (int i = 0; i < count; ++i) {
-      first_elements_.push_back(partition_.begin(i) / element_.size());
-      elements_.push_back(partition_.begin(i + 1) / element_.size() - first_elements_.back());
+  Slices(const CollectiveCall& call, const Levels& levels)
+      : call_(call),
+        levels_(levels),
+        count_(levels.map().largest()),
+        partition_(call.bytes, call.operation.element_bytes, count_) {
+    for (int index = 0; index < levels.node_size(); ++index) {
+      first_elements_.push_back(partition_.begin(first(index)) / element_.size());
+      elements_.push_back(partition_.begin(first(index + 1)) / element_.size() - first_elements_.back());
     }
   }
 
-  [[nodiscard]] Vector of(const Vector& vector, int index) const {
-    const Block slice = partition_.of(vector, index);
-    return {slice.buffer, slice.offset, slice.layout.size()};
+  /// A rank of this node works for slices [first(index), first(index + 1)).
+  [[nodiscard]] int first(int index) const {
+    return static_cast<int>(std::int64_t{index} * count_ / levels_.node_size());
   }
-  [[nodiscard]] CollectiveCall reduce_scatter(int self) const {
+  /// The ranks that work for a slice, by their nodes.
+  [[nodiscard]] Subgroup across(ScheduleBuilder& builder, int slice) const {
+    return levels_.across(builder, [count = count_, slice](int size) {
+      return static_cast<int>(((slice + std::int64_t{1}) * size - 1) / count);
+    });
+  }
+
+  [[nodiscard]] Vector of(const Vector& vector, int slice, int count = 1) const {
+    const Block block = partition_.of(vector, slice, count);
+    return {block.buffer, block.offset, block.layout.size()};
+  }
+  [[nodiscard]] CollectiveCall reduce_scatter() const {
     return {.collective = Collective::reduce_scatter,
             .bytes = call_.bytes,
             .send = BlockList::regular(element_, call_.bytes / element_.size(), 1),
-            .recv = BlockList::regular(element_, elements_[static_cast<std::size_t>(self)], 1),
+            .recv = BlockList::regular(element_, elements_[static_cast<std::size_t>(levels_.index())], 1),
             .counts = elements_,
             .operation = call_.operation};
   }
@@ -44,23 +60,31 @@ class Slices {
 
  private:
   const CollectiveCall& call_;
+  const Levels& levels_;
+  const int count_;
   const Partition partition_;
   Layout element_ = Layout::contiguous(call_.operation.element_bytes);
-  std::vector<std::size_t> elements_;
+  std::vector<std::size_t> elements_;  ///< of each rank of this node
   std::vector<std::size_t> first_elements_;
 };
 
 }  // namespace
 
+// Ranks that work for several slices take them in the order of all, so none waits for another in a circle.
 void allreduce_sliced(ScheduleBuilder& builder, const CollectiveCall& call) {
   const Levels levels(call);
   const Vector own = packed(builder, call.input());
   const Vector result = room_for(builder, call.output());
-  const Slices slices(call, levels.node_size());
-  const Vector slice = slices.of(result, levels.index());
+  const Slices slices(call, levels);
+  const int first = slices.first(levels.index());
+  const int end = slices.first(levels.index() + 1);
+  const Vector its = slices.of(result, first, end - first);
   Subgroup within = levels.within(builder);
-  within.perform(slices.reduce_scatter(levels.index()), {own.buffer, own.offset}, {slice.buffer, slice.offset});
-  levels.across_of_index(builder).allreduce(slice, slice);
+  within.perform(slices.reduce_scatter(), {own.buffer, own.offset}, {its.buffer, its.offset});
+  for (int slice = first; slice < end; ++slice) {
+    const Vector part = slices.of(result, slice);
+    slices.across(builder, slice).allreduce(part, part);
+  }
   within.perform(slices.allgather(), {}, {result.buffer, result.offset});
   unpack(builder, result, call.output());
 }

@@ -51,11 +51,12 @@ void alltoall_node_first(ScheduleBuilder& builder, const CollectiveCall& call) {
                                  {call.in_place ? BufferId::recv : BufferId::send, 0}, {room.buffer, room.offset});
   const std::vector<BlockShape> sent = blocks_for_nodes(levels, call.bytes);
   const std::vector<BlockShape> received = blocks_of_nodes(call.recv, levels.map());
-  levels.across_of_index(builder).perform({.collective = Collective::alltoall,
-                                           .bytes = size * call.bytes,
-                                           .send = BlockList::general(sent),
-                                           .recv = BlockList::general(received)},
-                                          {room.buffer, room.offset}, {BufferId::recv, 0});
+  levels.across(builder, [index = levels.index()](int) { return index; })
+      .perform({.collective = Collective::alltoall,
+                .bytes = size * call.bytes,
+                .send = BlockList::general(sent),
+                .recv = BlockList::general(received)},
+               {room.buffer, room.offset}, {BufferId::recv, 0});
 }
 
 }  // namespace fab::collectives

@@ -52,12 +52,8 @@ class NodePrefixes {
     return total;
   }
 
-  [[nodiscard]] Subgroup last_ranks() {
-    return {builder_,
-            call_,
-            {.count = levels_.map().nodes(), .self = levels_.node(), .rank_of = [&map = levels_.map()](int node) {
-               return map.rank_of(node, map.size_of(node) - 1);
-             }}};
+  [[nodiscard]] Subgroup last_ranks() const {
+    return levels_.across(builder_, [](int size) { return size - 1; });
   }
 
   void put_before(const Vector& lower) {
