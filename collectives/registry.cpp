@@ -55,10 +55,6 @@ constexpr Restriction kNodesInOrder{
 constexpr Restriction kConsecutiveNodes{
     "communicators of several nodes, with consecutive ranks on each",
     [](const CollectiveCall& call) { return call.nodes != nullptr && call.nodes->consecutive(); }};
-constexpr Restriction kEvenNodes{"communicators of several nodes, with as many ranks on each",
-                                 [](const CollectiveCall& call) {
-                                   return call.nodes != nullptr && call.nodes->smallest() == call.nodes->largest();
-                                 }};
 
 /// An algorithm of one collective, or of two that differ in what is known of blocks.
 struct CollectivesOf {
@@ -148,7 +144,7 @@ constexpr Row kTable[] = {
     {kAlltoalls, "pairwise", "pairs of ranks, one after another", kAny, kWhole, alltoall_pairwise},
     {kAlltoalls, "linear", "all pairs of ranks, some at once", kAny, kWhole, alltoall_linear},
     {Collective::alltoall, "bruck", "each step moves half of the blocks twice as far", kAny, kWhole, alltoall_bruck},
-    {Collective::alltoall, "node_first", "within nodes, then what one rank has for a node as one message", kEvenNodes,
+    {Collective::alltoall, "node_first", "within nodes, then what one rank has for a node as one message", kNodes,
      kWhole, alltoall_node_first},
 
     {Collective::reduce_scatter, "pairwise", "every rank's block to its owner, one after another", kAny, kWhole,

@@ -1,8 +1,10 @@
 // All-to-all of short equal blocks on several nodes (Traff, Rougier, MPI Collectives and Datatypes for Hierarchical
-// All-to-all Communication, 2014). Nodes have m ranks each. Within a node, rank i gets what the node's ranks have for
-// the ranks of index i on all N nodes; then the ranks of one index on all nodes exchange m blocks each. Between nodes
-// go m all-to-alls on N ranks: P (N - 1) messages of m blocks where all pairs of ranks meet, m times fewer than in
-// a flat one. The rules choose the algorithm of both steps.
+// All-to-all Communication, 2014). Within a node, rank i gets what the node's ranks have for the ranks of index i on
+// all N nodes, and where other nodes have more ranks also for those of i + m, i + 2m and so on, m being the ranks of
+// its own node. Then, for each index, one rank of each node sends what it has of all m to the rank of that index on
+// each node. Between nodes go P (N - 1) messages of m blocks, a flat all-to-all has m times as many of one block; fewer
+// where nodes have equally many ranks and the rules choose an algorithm that passes blocks on. The rules choose the
+// algorithm of both steps.
 #include <vector>
 
 #include "collectives/levels.h"
@@ -11,52 +13,114 @@ namespace fab::collectives {
 
 namespace {
 
-/// The blocks of the ranks of one index, by their nodes, as one.
-std::vector<BlockShape> blocks_of_indices(const BlockList& blocks, const core::NodeMap& map) {
-  std::vector<std::vector<Layout::Field>> fields(static_cast<std::size_t>(map.largest()));
-  for (int node = 0; node < map.nodes(); ++node) {
-    std::size_t index = 0;
-    for (const BlockView& block : each_of_node(blocks, map, node))
-      fields[index++].push_back({block.count, block.offset, *block.element});
+/// What a rank carries to other nodes for the ranks of its own: the blocks for all ranks of certain indices, by index
+/// and then by node.
+class Carried {
+ public:
+  Carried(const core::NodeMap& map, int node_size, int index) : map_(map) {
+    for (int carried = index; carried < map.largest(); carried += node_size) indices_.push_back(carried);
   }
-  std::vector<BlockShape> result;
-  for (const auto& its : fields) result.push_back({0, Layout::structure(its)});
-  return result;
-}
 
-/// What the ranks of this node have for nodes, as it lies after the first step: by rank, then by node.
-std::vector<BlockShape> blocks_for_nodes(const Levels& levels, std::size_t bytes) {
-  const auto nodes = static_cast<std::size_t>(levels.map().nodes());
-  const auto size = static_cast<std::size_t>(levels.node_size());
-  const Layout column = Layout::vector(size, 1, static_cast<std::ptrdiff_t>(nodes * bytes), Layout::contiguous(bytes));
-  std::vector<BlockShape> result;
-  for (std::size_t node = 0; node < nodes; ++node)
-    result.push_back({static_cast<std::ptrdiff_t>(node * bytes), column});
-  return result;
-}
+  [[nodiscard]] const std::vector<int>& indices() const noexcept { return indices_; }
+  /// Calls `each(node, index)`, in order.
+  template <class Each>
+  void for_each(Each&& each) const {
+    for (const int index : indices_)
+      for (int node = 0; node < map_.nodes(); ++node)
+        if (index < map_.size_of(node)) each(node, index);
+  }
+  [[nodiscard]] std::size_t blocks() const {
+    std::size_t count = 0;
+    for_each([&](int, int) { ++count; });
+    return count;
+  }
+  [[nodiscard]] BlockShape of(const BlockList& blocks) const {
+    std::vector<Layout::Field> fields;
+    for_each([&](int node, int index) {
+      const BlockView block = blocks[static_cast<std::size_t>(map_.rank_of(node, index))];
+      fields.push_back({block.count, block.offset, *block.element});
+    });
+    return {0, Layout::structure(fields)};
+  }
+
+ private:
+  const core::NodeMap& map_;
+  std::vector<int> indices_;
+};
+
+class NodeFirst {
+ public:
+  NodeFirst(ScheduleBuilder& builder, const CollectiveCall& call)
+      : builder_(builder),
+        call_(call),
+        levels_(call),
+        even_(levels_.map().smallest() == levels_.map().largest()),
+        carried_(levels_.map(), levels_.node_size(), levels_.index()),
+        room_(scratch_vector(builder, static_cast<std::size_t>(levels_.node_size()) * from_one())) {}
+
+  void build() {
+    within_node();
+    for (const int index : carried_.indices()) between_nodes(index);
+  }
+
+ private:
+  /// Bytes of what each rank of the node has of what this one carries.
+  [[nodiscard]] std::size_t from_one() const { return carried_.blocks() * call_.bytes; }
+
+  void within_node() {
+    std::vector<BlockShape> sent;
+    for (int index = 0; index < levels_.node_size(); ++index)
+      sent.push_back(Carried(levels_.map(), levels_.node_size(), index).of(call_.in_place ? call_.recv : call_.send));
+    const Layout received = Layout::contiguous(from_one());
+    levels_.within(builder_).perform(
+        step(from_one(), BlockList::general(sent),
+             BlockList::regular(received, 1, static_cast<std::size_t>(levels_.node_size()))),
+        {call_.in_place ? BufferId::recv : BufferId::send, 0}, {room_.buffer, room_.offset});
+  }
+
+  /// Ranks that carry for several indices take them in the order of all, so none waits for another in a circle.
+  void between_nodes(int index) {
+    const auto nodes = static_cast<std::size_t>(levels_.map().nodes());
+    const std::vector<BlockShape> received =
+        index == levels_.index() ? blocks_of_nodes(call_.recv, levels_.map()) : std::vector<BlockShape>(nodes);
+    const std::vector<BlockShape> sent = sent_for(index);
+    levels_.across(builder_, [index](int size) { return index % size; })
+        .perform(step(static_cast<std::size_t>(levels_.node_size()) * call_.bytes, BlockList::general(sent),
+                      BlockList::general(received)),
+                 {room_.buffer, room_.offset}, {BufferId::recv, 0});
+  }
+
+  /// By nodes: what all ranks of this one have for the rank of that index.
+  [[nodiscard]] std::vector<BlockShape> sent_for(int sent_index) const {
+    const auto stride = static_cast<std::ptrdiff_t>(from_one());
+    const Layout column =
+        Layout::vector(static_cast<std::size_t>(levels_.node_size()), 1, stride, Layout::contiguous(call_.bytes));
+    std::vector<BlockShape> result(static_cast<std::size_t>(levels_.map().nodes()));
+    std::ptrdiff_t offset = 0;
+    carried_.for_each([&](int node, int index) {
+      if (index == sent_index) result[static_cast<std::size_t>(node)] = {offset, column};
+      offset += static_cast<std::ptrdiff_t>(call_.bytes);
+    });
+    return result;
+  }
+
+  [[nodiscard]] CollectiveCall step(std::size_t bytes, const BlockList& send, const BlockList& recv) const {
+    return {.collective = even_ ? Collective::alltoall : Collective::alltoallv,
+            .bytes = even_ ? bytes : kUnknownBytes,
+            .send = send,
+            .recv = recv};
+  }
+
+  ScheduleBuilder& builder_;
+  const CollectiveCall& call_;
+  const Levels levels_;
+  const bool even_;
+  const Carried carried_;
+  const Vector room_;
+};
 
 }  // namespace
 
-void alltoall_node_first(ScheduleBuilder& builder, const CollectiveCall& call) {
-  const Levels levels(call);
-  const auto nodes = static_cast<std::size_t>(levels.map().nodes());
-  const auto size = static_cast<std::size_t>(levels.node_size());
-  const Layout from_one = Layout::contiguous(nodes * call.bytes);
-  const Vector room = scratch_vector(builder, size * from_one.size());
-  const std::vector<BlockShape> own = blocks_of_indices(call.in_place ? call.recv : call.send, levels.map());
-  levels.within(builder).perform({.collective = Collective::alltoall,
-                                  .bytes = from_one.size(),
-                                  .send = BlockList::general(own),
-                                  .recv = BlockList::regular(from_one, 1, size)},
-                                 {call.in_place ? BufferId::recv : BufferId::send, 0}, {room.buffer, room.offset});
-  const std::vector<BlockShape> sent = blocks_for_nodes(levels, call.bytes);
-  const std::vector<BlockShape> received = blocks_of_nodes(call.recv, levels.map());
-  levels.across(builder, [index = levels.index()](int) { return index; })
-      .perform({.collective = Collective::alltoall,
-                .bytes = size * call.bytes,
-                .send = BlockList::general(sent),
-                .recv = BlockList::general(received)},
-               {room.buffer, room.offset}, {BufferId::recv, 0});
-}
+void alltoall_node_first(ScheduleBuilder& builder, const CollectiveCall& call) { NodeFirst(builder, call).build(); }
 
 }  // namespace fab::collectives

@@ -137,18 +137,18 @@ TEST_P(Algorithms, OfLongVectors) {
 }
 
 TEST_P(Algorithms, SeveralInFlightOnTwoCommunicatorsInDifferentOrders) {
-  const int ranks = needs_even_nodes(GetParam()) ? 6 : 5;
-  InProcessJob its = job(ranks, 7);
+  constexpr int kRanks = 5;
+  InProcessJob its = job(kRanks, 7);
   std::vector<InProcessJob::Communicators> both;
   for (int i = 0; i < 2; ++i) both.push_back(its.communicators([](Rank) { return std::nullopt; }));
   std::vector<std::unique_ptr<Performance>> calls;
   for (std::size_t i = 0; i < 8; ++i)
     calls.push_back(std::make_unique<Performance>(
-        model(), CollectiveShape{.ranks = ranks,
-                                 .root = model().has_root ? static_cast<Rank>(static_cast<int>(i) % ranks) : 0,
-                                 .elements = 3 + 40 * i}));
+        model(),
+        CollectiveShape{
+            .ranks = kRanks, .root = model().has_root ? static_cast<Rank>(i % kRanks) : 0, .elements = 3 + 40 * i}));
   std::vector<core::Run*> runs;
-  for (Rank rank = 0; rank < ranks; ++rank)
+  for (Rank rank = 0; rank < kRanks; ++rank)
     for (std::size_t i = 0; i < calls.size(); ++i) {
       // The first four calls are of the first communicator; odd ranks begin with the second.
       const std::size_t which = rank % 2 == 1 ? (i + 4) % 8 : i;
@@ -159,7 +159,7 @@ TEST_P(Algorithms, SeveralInFlightOnTwoCommunicatorsInDifferentOrders) {
     const Status status = release(*run);
     EXPECT_TRUE(status.ok()) << status.message;
   }
-  for (Rank rank = 0; rank < ranks; ++rank)
+  for (Rank rank = 0; rank < kRanks; ++rank)
     for (const auto& call : calls) call->check(rank);
 }
 
@@ -176,7 +176,7 @@ TEST_P(Algorithms, EndWithAnErrorThatNamesTheDead) {
         sim::Options options = sim::adversarial(static_cast<std::uint32_t>(ranks) + messages);
         options.capabilities.early_messages_block = messages == 1;
         options.capabilities.directed_receive = options.capabilities.takes_longer_messages = messages != 1;
-        if (needs_nodes(GetParam())) options.model.ranks_per_node = needs_even_nodes(GetParam()) ? 2 : 3;
+        if (needs_nodes(GetParam())) options.model.ranks_per_node = 3;
         options.deaths = {{.rank = dead, .after_messages = messages}};
         sim::Job its(ranks, options, config());
         Performance performance(model(), shape);

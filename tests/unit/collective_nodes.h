@@ -12,14 +12,10 @@ namespace fab::test {
 [[nodiscard]] inline bool needs_nodes(const collectives::Algorithm& algorithm) {
   return std::string_view(algorithm.restriction.text).find("several nodes") != std::string_view::npos;
 }
-[[nodiscard]] inline bool needs_even_nodes(const collectives::Algorithm& algorithm) {
-  return std::string_view(algorithm.restriction.text).find("as many ranks") != std::string_view::npos;
-}
 
-/// So that the algorithm can do most calls: one node, unless it needs several. Then two ranks share one where nodes
-/// must be even, and otherwise three, but for the last ones.
+/// One node, unless the algorithm needs several. Then three ranks share one, but for the last ones.
 [[nodiscard]] inline std::vector<int> nodes_for(const collectives::Algorithm& algorithm, int ranks) {
-  const int per_node = !needs_nodes(algorithm) ? ranks : needs_even_nodes(algorithm) ? 2 : 3;
+  const int per_node = needs_nodes(algorithm) ? 3 : ranks;
   std::vector<int> nodes;
   for (int rank = 0; rank < ranks; ++rank) nodes.push_back(rank / per_node);
   return nodes;

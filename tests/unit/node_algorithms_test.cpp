@@ -7,6 +7,7 @@
 #include "bindings/sim/job.h"
 #include "collectives/select.h"
 #include "collectives/start.h"
+#include "collectives/words.h"
 #include "support/fill.h"
 #include "unit/collective_nodes.h"
 #include "unit/collective_performance.h"
@@ -166,6 +167,27 @@ TEST(BetweenNodes, SendFewMessagesBetweenNodes) {
       EXPECT_LE(sent.messages, sent_between_nodes(collectives::select_by_rules(flat), shape, map).messages);
     }
   }
+}
+
+// The last node is often smaller.
+TEST(BetweenNodes, SendNoMoreWhereNodesDifferInSize) {
+  const core::NodeMap map = core::NodeMap::regular(14, 4);
+  const auto sent = [&](Collective collective, const char* algorithm, std::size_t elements) {
+    return sent_between_nodes(*collectives::find_algorithm(collective, algorithm), {.ranks = 14, .elements = elements},
+                              map);
+  };
+  EXPECT_EQ(sent(Collective::alltoall, "node_first", 64).messages, 14u * 3);
+  EXPECT_EQ(sent(Collective::alltoall, "node_first", 64).bytes, 64u * 8 * (14 * 14 - 3 * 16 - 4));
+  constexpr std::size_t kElements = 1 << 17;
+  EXPECT_EQ(sent(Collective::allreduce, "sliced", kElements).bytes, 4 * 2 * 3 * kElements * 8 / 4);
+}
+
+TEST(BetweenNodes, AreComparedBetweenRanks) {
+  const core::NodeMap map = core::NodeMap::regular(14, 4);
+  const Layout block = Layout::contiguous(8);
+  CollectiveCall call = collectives::bcast_call(block, 3);
+  call.nodes = &map;
+  EXPECT_EQ(collectives::words_of(call, "leaders"), "bcast(root 3, 8 bytes, by leaders, on 4 nodes)");
 }
 
 TEST(BetweenNodes, SendLongVectorsOncePerNode) {
