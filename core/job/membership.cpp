@@ -38,12 +38,10 @@ std::shared_ptr<const NodeMap> Membership::find_nodes() const {
   const std::shared_ptr<const NodeMap> job = runtime_.shared_nodes();
   if (job == nullptr) return nullptr;
   bool is_job = size() == job->ranks();
-  std::vector<int> node_of(static_cast<std::size_t>(size()));
-  for (Rank rank = 0; rank < size(); ++rank) {
-    is_job = is_job && world_rank(rank) == rank;
-    node_of[static_cast<std::size_t>(rank)] = job->node_of(world_rank(rank));
-  }
+  for (Rank rank = 0; is_job && rank < size(); ++rank) is_job = world_rank(rank) == rank;
   if (is_job) return job;
+  std::vector<int> node_of;
+  for (Rank rank = 0; rank < size(); ++rank) node_of.push_back(job->node_of(world_rank(rank)));
   auto map = std::make_shared<const NodeMap>(NodeMap::of(node_of));
   return map->nodes() > 1 && map->largest() > 1 ? std::move(map) : nullptr;
 }
