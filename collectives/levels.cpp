@@ -46,16 +46,14 @@ std::vector<BlockView> each_of_node(const BlockList& blocks, const core::NodeMap
   return result;
 }
 
-BlockShape blocks_of_node(const BlockList& blocks, const core::NodeMap& map, int node) {
-  std::vector<Layout::Field> fields;
-  for (const BlockView& block : each_of_node(blocks, map, node))
-    fields.push_back({block.count, block.offset, *block.element});
-  return {0, Layout::structure(fields)};
-}
-
 std::vector<BlockShape> blocks_of_nodes(const BlockList& blocks, const core::NodeMap& map) {
+  std::vector<std::vector<Layout::Field>> fields(static_cast<std::size_t>(map.nodes()));
+  for (Rank rank = 0; rank < map.ranks(); ++rank) {
+    const BlockView block = blocks[static_cast<std::size_t>(rank)];
+    fields[static_cast<std::size_t>(map.node_of(rank))].push_back({block.count, block.offset, *block.element});
+  }
   std::vector<BlockShape> result;
-  for (int node = 0; node < map.nodes(); ++node) result.push_back(blocks_of_node(blocks, map, node));
+  for (const auto& its : fields) result.push_back({0, Layout::structure(its)});
   return result;
 }
 

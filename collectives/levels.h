@@ -37,9 +37,7 @@ class Levels {
   int leader_;
 };
 
-/// The blocks of a node's ranks as one, by their indices.
-[[nodiscard]] BlockShape blocks_of_node(const BlockList& blocks, const core::NodeMap& map, int node);
-/// Those of all nodes.
+/// The blocks of each node's ranks as one, by their indices.
 [[nodiscard]] std::vector<BlockShape> blocks_of_nodes(const BlockList& blocks, const core::NodeMap& map);
 /// The blocks of a node's ranks one by one.
 [[nodiscard]] std::vector<BlockView> each_of_node(const BlockList& blocks, const core::NodeMap& map, int node);

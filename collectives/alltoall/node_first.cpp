@@ -1,10 +1,10 @@
 // All-to-all of short equal blocks on several nodes (Traff, Rougier, MPI Collectives and Datatypes for Hierarchical
-// All-to-all Communication, 2014). Within a node, rank i gets what the node's ranks have for the ranks of index i on
-// all N nodes, and where other nodes have more ranks also for those of i + m, i + 2m and so on, m being the ranks of
-// its own node. Then, for each index, one rank of each node sends what it has of all m to the rank of that index on
-// each node. Between nodes go P (N - 1) messages of m blocks, a flat all-to-all has m times as many of one block; fewer
-// where nodes have equally many ranks and the rules choose an algorithm that passes blocks on. The rules choose the
-// algorithm of both steps.
+// All-to-all Communication, 2014). A rank has an index in its node, and carries for the ranks of that index on all N
+// nodes; in a node of m ranks, where others have more, also for those of the indices m, 2m and so on above. First each
+// rank gives its blocks to the ranks of its own node that carry them. Then each carrier sends to each rank that it
+// carries for one message, with the blocks of all ranks of its node. Between nodes go P (N - 1) messages of m blocks;
+// of single blocks there would be m times as many. Where nodes are equal both steps are all-to-alls of equal blocks, so
+// an algorithm that passes blocks on may send fewer. The rules choose the algorithm of both steps.
 #include <vector>
 
 #include "collectives/levels.h"
