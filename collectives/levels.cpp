@@ -32,12 +32,11 @@ Subgroup Levels::across(ScheduleBuilder& builder) const {
            }}};
 }
 
-Subgroup Levels::across(ScheduleBuilder& builder, std::function<int(int)> index_in) const {
-  return {builder,
-          call_,
-          {.count = map_.nodes(), .self = node_, .rank_of = [&map = map_, index_in = std::move(index_in)](int node) {
-             return map.rank_of(node, index_in(map.size_of(node)));
-           }}};
+Subgroup Levels::across(ScheduleBuilder& builder, std::function<int(int)> index_in, int at_once) const {
+  auto rank_of = [&map = map_, index_in = std::move(index_in)](int node) {
+    return map.rank_of(node, index_in(map.size_of(node)));
+  };
+  return {builder, call_, {.count = map_.nodes(), .self = node_, .rank_of = std::move(rank_of), .at_once = at_once}};
 }
 
 std::vector<BlockView> each_of_node(const BlockList& blocks, const core::NodeMap& map, int node) {

@@ -26,7 +26,8 @@ class Levels {
   /// The leaders, numbered by their nodes. Of leaders.
   [[nodiscard]] Subgroup across(ScheduleBuilder& builder) const;
   /// A rank of each node, this one among them, numbered by their nodes: `index_in` has a node's size for argument.
-  [[nodiscard]] Subgroup across(ScheduleBuilder& builder, std::function<int(int)> index_in) const;
+  /// `at_once`: how many ranks of a node do the same.
+  [[nodiscard]] Subgroup across(ScheduleBuilder& builder, std::function<int(int)> index_in, int at_once = 1) const;
 
  private:
   const CollectiveCall& call_;

@@ -59,7 +59,7 @@ constexpr Rule kRules[] = {
     {Collective::reduce, kAnyBytes, kAnyRanks, "rabenseifner"},
     {Collective::reduce, kAnyBytes, kAnyRanks, "chain"},
 
-    {Collective::allreduce, 16 << 10, kAnyRanks, "leaders", Where::nodes},
+    {Collective::allreduce, 1 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::allreduce, kAnyBytes, kAnyRanks, "sliced", Where::nodes},
     {Collective::allreduce, kAnyBytes, 2, "recursive_doubling"},
     {Collective::allreduce, 32 << 10, 4, "recursive_doubling"},
@@ -101,7 +101,7 @@ constexpr Rule kRules[] = {
 
     {Collective::alltoallv, kAnyBytes, kAnyRanks, "linear"},
 
-    {Collective::reduce_scatter, 16 << 10, kAnyRanks, "leaders", Where::nodes},
+    {Collective::reduce_scatter, 64 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::reduce_scatter, kAnyBytes, 2, "recursive_halving"},
     {Collective::reduce_scatter, 64 << 10, kAnyRanks, "recursive_halving"},
     {Collective::reduce_scatter, 16 << 10, kAnyRanks, "reduce_then_scatter"},
@@ -113,6 +113,7 @@ constexpr Rule kRules[] = {
     {Collective::scan, kAnyBytes, 4, "linear"},
     {Collective::scan, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::scan, kAnyBytes, 16, "linear"},
+    {Collective::scan, kAnyBytes, kAnyRanks, "leaders", Where::nodes},
     {Collective::scan, 512 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::scan, kAnyBytes, kAnyRanks, "linear"},
 
@@ -120,6 +121,7 @@ constexpr Rule kRules[] = {
     {Collective::exscan, kAnyBytes, 4, "linear"},
     {Collective::exscan, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::exscan, kAnyBytes, 16, "linear"},
+    {Collective::exscan, kAnyBytes, kAnyRanks, "leaders", Where::nodes},
     {Collective::exscan, 512 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::exscan, kAnyBytes, kAnyRanks, "linear"},
 };

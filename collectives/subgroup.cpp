@@ -1,5 +1,6 @@
 #include "collectives/subgroup.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "collectives/select.h"
@@ -10,6 +11,15 @@ namespace {
 
 /// The messages of three steps have different slots, where none of them has more.
 constexpr std::uint32_t kSlotsOfStep = 85;
+
+/// Subgroups that share a network care for its bytes as one with all of their bytes would, up to here: longer vectors
+/// are cut into so many parts that each of them should be long.
+constexpr std::size_t kMostShared = 512 << 10;
+
+std::size_t seen_by_rules(std::size_t bytes, int at_once) {
+  if (bytes >= kMostShared) return bytes;
+  return std::min(bytes * static_cast<std::size_t>(at_once), kMostShared);
+}
 
 PartPlace::Begin begin_of(const Vector& vector) { return {vector.buffer, vector.offset}; }
 
@@ -22,7 +32,9 @@ void Subgroup::perform(CollectiveCall step, const PartPlace::Begin& send, const 
   step.checked = call_.checked;
   if (step.bytes == 0 && step.collective != Collective::barrier) return;
   ScheduleBuilder part(to_string(step.collective), step.ranks);
-  select_by_rules(step).build(part, step);
+  CollectiveCall seen = step;
+  seen.bytes = seen_by_rules(step.bytes, ranks_.at_once);
+  select_by_rules(seen).build(part, step);
   builder_.append(
       part, {.rank_of = ranks_.rank_of,
              .first_slot = steps_++ * kSlotsOfStep,

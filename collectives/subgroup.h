@@ -19,6 +19,7 @@ class Subgroup {
     int self = 0;  ///< the number of this rank
     std::function<Rank(int)> rank_of{};
     bool one_node = false;
+    int at_once = 1;  ///< subgroups that share a node's network: rules see the bytes of all
   };
 
   /// Adds its steps to the schedule of a call. Both outlive this.

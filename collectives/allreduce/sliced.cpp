@@ -34,9 +34,10 @@ class Slices {
   }
   /// The ranks that work for a slice, by their nodes.
   [[nodiscard]] Subgroup across(ScheduleBuilder& builder, int slice) const {
-    return levels_.across(builder, [count = count_, slice](int size) {
+    const auto index_in = [count = count_, slice](int size) {
       return static_cast<int>(((slice + std::int64_t{1}) * size - 1) / count);
-    });
+    };
+    return levels_.across(builder, index_in, count_);
   }
 
   [[nodiscard]] Vector of(const Vector& vector, int slice, int count = 1) const {
