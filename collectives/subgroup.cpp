@@ -12,8 +12,8 @@ namespace {
 /// The messages of three steps have different slots, where none of them has more.
 constexpr std::uint32_t kSlotsOfStep = 85;
 
-/// Subgroups that share a network care for its bytes as one with all of their bytes would, up to here: longer vectors
-/// are cut into so many parts that each of them should be long.
+/// Rules see the bytes of all subgroups that share a node's network, but not more than these: for more they choose
+/// algorithms with many steps, whose parts would be short here.
 constexpr std::size_t kMostShared = 512 << 10;
 
 std::size_t seen_by_rules(std::size_t bytes, int at_once) {
