@@ -1,4 +1,4 @@
-// The tables that built_in_rules() is made of.
+// The built-in rules, and the tables that they are made of.
 #pragma once
 
 #include <span>
@@ -18,5 +18,7 @@ struct BuiltInRule {
 };
 
 [[nodiscard]] std::span<const BuiltInRule> measured_rules();
+
+[[nodiscard]] const Rules& built_in_rules();
 
 }  // namespace fab::collectives

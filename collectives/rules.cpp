@@ -1,13 +1,26 @@
 #include "collectives/rules.h"
 
-#include "collectives/built_in_rules.h"
-
 namespace fab::collectives {
 
 namespace {
 
-/// Ranks of the smallest node. Of a communicator whose nodes are not known, each rank may be on one of its own.
-int ranks_per_node(const CollectiveCall& call) { return call.one_node ? call.ranks : 1; }
+/// Of the smallest node. Where nodes are not known, each rank may be on one of its own.
+int ranks_per_node(const CollectiveCall& call) {
+  if (call.one_node) return call.ranks;
+  return call.nodes == nullptr ? 1 : call.nodes->smallest();
+}
+
+bool is_there(Where where, const CollectiveCall& call) {
+  switch (where) {
+    case Where::node:
+      return call.one_node;
+    case Where::nodes:
+      return call.nodes != nullptr;
+    case Where::anywhere:
+      break;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -25,19 +38,7 @@ std::string_view name_of(Where where) noexcept {
 
 bool Rule::covers(const CollectiveCall& call) const {
   if (collective != call.collective || call.bytes > most_bytes || call.ranks > most_ranks) return false;
-  if (where != Where::anywhere && (where == Where::node) != call.one_node) return false;
-  return least_per_node <= 1 || ranks_per_node(call) >= least_per_node;
-}
-
-const Rules& built_in_rules() {
-  static const Rules rules = [] {
-    Rules all{.name = "built-in", .rows = {}};
-    for (const BuiltInRule& row : measured_rules())
-      all.rows.push_back(
-          {row.collective, row.most_bytes, row.most_ranks, row.least_per_node, row.where, row.algorithm});
-    return all;
-  }();
-  return rules;
+  return is_there(where, call) && (least_per_node <= 1 || ranks_per_node(call) >= least_per_node);
 }
 
 std::uint64_t digest_of(const Rules& rules) {

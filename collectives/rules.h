@@ -18,7 +18,7 @@ inline constexpr int kAnyRanks = std::numeric_limits<int>::max();
 enum class Where : std::uint8_t {
   anywhere,
   node,   ///< all ranks share memory
-  nodes,  ///< not all of them do
+  nodes,  ///< some ranks do
 };
 
 /// As rules files have it: "node".
@@ -42,8 +42,6 @@ struct Rules {
   std::string name;  ///< of the file, or "built-in"
   std::vector<Rule> rows;
 };
-
-[[nodiscard]] const Rules& built_in_rules();
 
 /// Reads a rules file, a JSON object. Fields that a rule leaves out do not restrict it:
 ///

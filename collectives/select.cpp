@@ -4,14 +4,12 @@
 
 #include <algorithm>
 
+#include "collectives/built_in_rules.h"
 #include "fab/error.h"
 
 namespace fab::collectives {
 
 namespace {
-
-/// Segments within a node: what travels through the memory of a ring, without the kernel.
-constexpr std::size_t kNodeSegmentBytes = 16 << 10;
 
 [[noreturn]] void refuse(Collective collective, const std::string& name) {
   throw Error(Errc::configuration, fmt::format("{}: there is no algorithm \"{}\"; valid are auto, {}",
@@ -25,6 +23,22 @@ const Algorithm* chosen(Collective collective, const Config& config) {
   const Algorithm* algorithm = find_algorithm(collective, name);
   if (algorithm == nullptr) refuse(collective, name);
   return algorithm;
+}
+
+void choose_by_rules(const CollectiveCall& call, Choice& choice) {
+  for (const Rule& rule : choice.rules->rows) {
+    if (!rule.covers(call)) continue;
+    const Algorithm* algorithm = find_algorithm(rule.collective, rule.algorithm);
+    if (algorithm == nullptr) continue;
+    if (algorithm->restriction.allows(call)) {
+      choice.algorithm = algorithm;
+      choice.rule = &rule;
+      choice.by = Choice::By::rule;
+      return;
+    }
+    choice.passed_over.push_back({&rule, algorithm});
+  }
+  choice.algorithm = &algorithms(call.collective).front();
 }
 
 }  // namespace
@@ -47,31 +61,23 @@ Config with_rules(Config config) {
 Choice choose(const CollectiveCall& call, const Config& config) {
   Choice choice{.rules = config.file_rules ? config.file_rules.get() : &built_in_rules()};
   const Algorithm* wanted = chosen(call.collective, config);
-  if (wanted != nullptr) {
-    if (wanted->restriction.allows(call)) {
-      choice.algorithm = wanted;
-      choice.by = Choice::By::variable;
-      return choice;
-    }
-    choice.passed_over.push_back({nullptr, wanted});
+  if (wanted == nullptr || !wanted->restriction.allows(call)) {
+    if (wanted != nullptr) choice.passed_over.push_back({nullptr, wanted});
+    choose_by_rules(call, choice);
+    return choice;
   }
-  for (const Rule& rule : choice.rules->rows) {
-    if (!rule.covers(call)) continue;
-    const Algorithm* algorithm = find_algorithm(rule.collective, rule.algorithm);
-    if (algorithm == nullptr) continue;
-    if (algorithm->restriction.allows(call)) {
-      choice.algorithm = algorithm;
-      choice.rule = &rule;
-      choice.by = Choice::By::rule;
-      return choice;
-    }
-    choice.passed_over.push_back({&rule, algorithm});
-  }
-  choice.algorithm = &algorithms(call.collective).front();
+  choice.algorithm = wanted;
+  choice.by = Choice::By::variable;
   return choice;
 }
 
 const Algorithm& select(const CollectiveCall& call, const Config& config) { return *choose(call, config).algorithm; }
+
+const Algorithm& select_by_rules(const CollectiveCall& call) {
+  Choice choice{.rules = &built_in_rules()};
+  choose_by_rules(call, choice);
+  return *choice.algorithm;
+}
 
 CommitOptions commit_options(const Algorithm& algorithm, const CollectiveCall& call, const Config& config) {
   if (!algorithm.segmentable) return {};

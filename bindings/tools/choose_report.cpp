@@ -28,10 +28,14 @@ Collective collective_named(const std::string& name) {
   return static_cast<Collective>(found - std::begin(kCollectiveNames));
 }
 
-CollectiveCall call_of(Collective collective, const ChooseQuestion& question, int ranks, std::size_t bytes) {
+CollectiveCall call_of(Collective collective, const ChooseQuestion& question, const core::NodeMap& nodes,
+                       std::size_t bytes) {
+  const int ranks = nodes.ranks();
+  const bool one_node = ranks <= question.per_node;
   return {.collective = collective,
           .ranks = ranks,
-          .one_node = ranks <= question.per_node,
+          .one_node = one_node,
+          .nodes = one_node || question.per_node == 1 ? nullptr : &nodes,
           .bytes = bytes,
           .operation = {.element_bytes = 1, .commutative = !question.ordered}};
 }
@@ -97,9 +101,11 @@ ordered_json choose_rows(const ChooseQuestion& question, const Config& config) {
   if (question.per_node < 1)
     throw Error(Errc::invalid_argument, fmt::format("--ppn {}: a number from 1 on is valid", question.per_node));
   ordered_json rows = ordered_json::array();
-  for (const std::uint64_t count : ranks)
+  for (const std::uint64_t count : ranks) {
+    const auto nodes = core::NodeMap::regular(static_cast<int>(count), question.per_node);
     for (const std::uint64_t size : bytes)
-      rows.push_back(row_of(call_of(collective, question, static_cast<int>(count), size), question, config));
+      rows.push_back(row_of(call_of(collective, question, nodes, size), question, config));
+  }
   return rows;
 }
 

@@ -135,9 +135,10 @@ constexpr std::array<ConfigRow, 20> kOtherRows = {{
      [](std::string_view text, Config& config) { return parse_text(text, config.interface); },
      [](const Config& config) { return config.interface; }},
     {"FAB_LOCAL", "on",
-     "Shared memory between ranks of one node: on or 1: they use it; off or 0: they use the network.",
+     "Shared memory between ranks of one node: on or 1: they use it; off or 0: they use the network; the same on all "
+     "ranks.",
      [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.local); },
-     [](const Config& config) { return std::string(config.local ? "on" : "off"); }},
+     [](const Config& config) { return std::string(config.local ? "on" : "off"); }, true},
     {"FAB_LOCAL_LONG", "auto",
      "Path of long messages within a node: auto (from 16 KiB on, the receiver copies from the sender's memory if it "
      "can), map (as auto for memory of fab's, from 512 bytes on), read (from any memory, by the kernel, above 104 "

@@ -26,15 +26,17 @@ NodeMap NodeMap::of(std::span<const int> node_of_rank) {
   std::unordered_map<int, int> numbers;
   bool consecutive = true;
   for (Rank rank = 0; rank < map.ranks_; ++rank) {
-    const auto [entry, is_new] = numbers.try_emplace(node_of_rank[at(rank)], map.nodes_);
-    if (is_new) {
+    const bool as_before = rank > 0 && node_of_rank[at(rank)] == node_of_rank[at(rank - 1)];  // mostly
+    const int node =
+        as_before ? map.node_of_.back() : numbers.try_emplace(node_of_rank[at(rank)], map.nodes_).first->second;
+    if (node == map.nodes_) {
       ++map.nodes_;
       map.lowest_.push_back(rank);
       map.sizes_.push_back(0);
     }
-    consecutive = consecutive && entry->second == map.nodes_ - 1;
-    map.node_of_.push_back(entry->second);
-    ++map.sizes_[at(entry->second)];
+    consecutive = consecutive && node == map.nodes_ - 1;
+    map.node_of_.push_back(node);
+    ++map.sizes_[at(node)];
   }
   const auto [least, most] = std::minmax_element(map.sizes_.begin(), map.sizes_.end());
   map.smallest_ = *least;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "collectives/built_in_rules.h"
 #include "collectives/select.h"
 #include "unit/expect_error.h"
 #include "unit/recording_rig.h"
@@ -77,7 +78,12 @@ TEST(Rules, CoverCallsByBytesRanksAndPlace) {
   EXPECT_FALSE(rule.covers(call)) << "they share no memory";
   rule.where = Where::nodes;
   EXPECT_FALSE(rule.covers(call)) << "nor is it known that several are on each node";
-  rule.least_per_node = 1;
+  const core::NodeMap nodes = core::NodeMap::regular(8, 3);
+  call.nodes = &nodes;
+  EXPECT_FALSE(rule.covers(call));
+  rule.least_per_node = 3;
+  EXPECT_FALSE(rule.covers(call)) << "the smallest node has 2";
+  rule.least_per_node = 2;
   EXPECT_TRUE(rule.covers(call));
   call.collective = Collective::reduce;
   EXPECT_FALSE(rule.covers(call));

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "collectives/built_in_rules.h"
 #include "unit/expect_error.h"
 #include "unit/recording_rig.h"
 
@@ -41,10 +42,11 @@ TEST(Registry, KnowsTheAlgorithmsThatTeach) {
 }
 
 TEST(Select, TakesTheOneThatTheVariableNames) {
+  const core::NodeMap nodes = core::NodeMap::regular(8, 2);
   for (const Algorithm& row : collectives::algorithms()) {
     Config config = caller_config();
     config.algorithms[static_cast<std::size_t>(row.collective)] = row.name;
-    const CollectiveCall call{.collective = row.collective, .ranks = 8, .bytes = 64};
+    const CollectiveCall call{.collective = row.collective, .ranks = 8, .nodes = &nodes, .bytes = 64};
     EXPECT_EQ(&collectives::select(call, config), &row);
   }
 }
@@ -65,8 +67,10 @@ TEST(Select, FindsOneForEveryCall) {
     for (const int ranks : {1, 2, 3, 100, 1'000'000})
       for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 14, std::size_t{1} << 40})
         for (const bool commutative : {false, true}) {
+          const core::NodeMap nodes = core::NodeMap::regular(ranks, 16);
           const CollectiveCall call{.collective = static_cast<Collective>(i),
                                     .ranks = ranks,
+                                    .nodes = commutative == (ranks > 16) ? &nodes : nullptr,
                                     .bytes = bytes,
                                     .operation = {.commutative = commutative}};
           const Algorithm& selected = collectives::select(call, config);
