@@ -17,8 +17,12 @@ struct BuiltInRule {
   int least_per_node = 1;
 };
 
+/// For nodes of several ranks: written by fab_tune.
+[[nodiscard]] std::span<const BuiltInRule> simulated_rules();
+/// For all others, and what the former leave out.
 [[nodiscard]] std::span<const BuiltInRule> measured_rules();
 
+/// First the simulated ones.
 [[nodiscard]] const Rules& built_in_rules();
 
 }  // namespace fab::collectives
