@@ -50,7 +50,7 @@ struct Rules {
 ///                    "where": "nodes", "algorithm": "recursive_doubling" },
 ///                  { "collective": "allreduce", "algorithm": "ring" } ] }
 ///
-/// Throws Error(configuration) that names file, rule (counted from 1), field, value, and what is valid.
+/// Throws Error(configuration) that names FAB_RULES, file, rule (counted from 1), field, value, and what is valid.
 [[nodiscard]] Rules read_rules(const std::string& file);
 /// The same from text; `name` stands for the file in messages.
 [[nodiscard]] Rules parse_rules(std::string_view text, const std::string& name);

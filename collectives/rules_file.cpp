@@ -142,8 +142,10 @@ Rules read_rules(const std::string& file) {
   std::ifstream in(file);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in.is_open() || in.bad())
-    throw Error(Errc::configuration, fmt::format("the rules file {} cannot be read", in_quotes(file)));
-  return parse_rules(text, escaped(file));
+    throw Error(Errc::configuration, fmt::format("FAB_RULES: the file {} cannot be read", in_quotes(file)));
+  Rules rules = parse_rules(text, fmt::format("FAB_RULES: {}", escaped(file)));
+  rules.name = escaped(file);
+  return rules;
 }
 
 std::string to_json(const Rules& rules, std::string_view made_by) {

@@ -49,11 +49,7 @@ void check_choices(const Config& config) {
 
 Config with_rules(Config config) {
   if (config.rules.empty() || config.file_rules) return config;
-  try {
-    config.file_rules = std::make_shared<const Rules>(read_rules(config.rules));
-  } catch (const Error& error) {
-    throw Error(error.errc(), fmt::format("FAB_RULES: {}", error.what()));
-  }
+  config.file_rules = std::make_shared<const Rules>(read_rules(config.rules));
   config.rules += fmt::format(" (digest {:016x})", digest_of(*config.file_rules));
   return config;
 }

@@ -161,7 +161,7 @@ TEST_F(RulesFile, WithAFaultIsRefusedByTheVariablesName) {
   expect_error(Errc::configuration, {"FAB_RULES: ", path_.c_str(), ": rule 1: algorithm is \"magic\""},
                [&] { (void)collectives::with_rules(config); });
   config.rules = path_ + ".none";
-  expect_error(Errc::configuration, {"FAB_RULES: the rules file", path_.c_str(), ".none\" cannot be read"},
+  expect_error(Errc::configuration, {"FAB_RULES: the file", path_.c_str(), ".none\" cannot be read"},
                [&] { (void)collectives::with_rules(config); });
 }
 
