@@ -3,114 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
+#include "collectives/built_in_rules.h"
 #include "fab/error.h"
 
 namespace fab::collectives {
 
 namespace {
-
-constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max();
-constexpr int kAnyRanks = std::numeric_limits<int>::max();
-
-/// Segments within a node: what travels through the memory of a ring, without the kernel.
-constexpr std::size_t kNodeSegmentBytes = 16 << 10;
-
-enum class Where : std::uint8_t {
-  anywhere,
-  node,  ///< all ranks share memory
-};
-
-/// An algorithm for calls of up to so many bytes on up to so many ranks.
-struct Rule {
-  Collective collective;
-  std::size_t most_bytes;
-  int most_ranks;
-  const char* algorithm;
-  Where where = Where::anywhere;
-
-  [[nodiscard]] bool covers(const CollectiveCall& call) const {
-    return collective == call.collective && call.bytes <= most_bytes && call.ranks <= most_ranks &&
-           (where == Where::anywhere || call.one_node);
-  }
-};
-
-/// The first one that covers a call, and whose algorithm can do it, counts.
-constexpr Rule kRules[] = {
-    {Collective::barrier, kAnyBytes, kAnyRanks, "dissemination"},
-
-    {Collective::bcast, kAnyBytes, 2, "linear"},
-    {Collective::bcast, 16 << 10, kAnyRanks, "binomial"},
-    {Collective::bcast, kAnyBytes, 8, "chain", Where::node},
-    {Collective::bcast, 256 << 10, 4, "binomial"},
-    {Collective::bcast, kAnyBytes, 8, "chain"},
-    {Collective::bcast, 512 << 10, kAnyRanks, "binary"},
-    {Collective::bcast, kAnyBytes, kAnyRanks, "scatter_allgather"},
-
-    {Collective::reduce, kAnyBytes, 2, "linear"},
-    {Collective::reduce, 32 << 10, 4, "linear"},
-    {Collective::reduce, 16 << 10, kAnyRanks, "binomial"},
-    {Collective::reduce, kAnyBytes, 4, "chain", Where::node},
-    {Collective::reduce, 256 << 10, 4, "binomial"},
-    {Collective::reduce, kAnyBytes, 4, "chain"},
-    {Collective::reduce, kAnyBytes, kAnyRanks, "rabenseifner"},
-    {Collective::reduce, kAnyBytes, kAnyRanks, "chain"},
-
-    {Collective::allreduce, kAnyBytes, 2, "recursive_doubling"},
-    {Collective::allreduce, 32 << 10, 4, "recursive_doubling"},
-    {Collective::allreduce, 16 << 10, kAnyRanks, "recursive_doubling"},
-    {Collective::allreduce, 512 << 10, kAnyRanks, "rabenseifner"},
-    {Collective::allreduce, kAnyBytes, 64, "ring"},
-    {Collective::allreduce, kAnyBytes, kAnyRanks, "rabenseifner"},
-
-    {Collective::gather, kAnyBytes, 4, "linear"},
-    {Collective::gather, 4 << 10, kAnyRanks, "binomial"},
-    {Collective::gather, kAnyBytes, kAnyRanks, "linear"},
-
-    {Collective::scatter, kAnyBytes, 4, "linear"},
-    {Collective::scatter, 4 << 10, kAnyRanks, "binomial"},
-    {Collective::scatter, kAnyBytes, kAnyRanks, "linear"},
-
-    {Collective::allgather, kAnyBytes, 2, "linear"},
-    {Collective::allgather, kAnyBytes, 4, "neighbor_exchange"},
-    {Collective::allgather, 4 << 10, kAnyRanks, "recursive_doubling"},
-    {Collective::allgather, 4 << 10, kAnyRanks, "bruck"},
-    {Collective::allgather, 64 << 10, kAnyRanks, "neighbor_exchange"},
-    {Collective::allgather, kAnyBytes, kAnyRanks, "ring"},
-
-    {Collective::allgatherv, kAnyBytes, 2, "linear"},
-    {Collective::allgatherv, 64 << 10, kAnyRanks, "recursive_doubling"},
-    {Collective::allgatherv, 64 << 10, kAnyRanks, "bruck"},
-    {Collective::allgatherv, kAnyBytes, kAnyRanks, "ring"},
-
-    {Collective::alltoall, kAnyBytes, 4, "linear"},
-    {Collective::alltoall, 256, 8, "linear"},
-    {Collective::alltoall, 256, kAnyRanks, "bruck"},
-    {Collective::alltoall, 32 << 10, kAnyRanks, "linear"},
-    {Collective::alltoall, kAnyBytes, kAnyRanks, "pairwise"},
-
-    {Collective::alltoallv, kAnyBytes, kAnyRanks, "linear"},
-
-    {Collective::reduce_scatter, kAnyBytes, 2, "recursive_halving"},
-    {Collective::reduce_scatter, 64 << 10, kAnyRanks, "recursive_halving"},
-    {Collective::reduce_scatter, 16 << 10, kAnyRanks, "reduce_then_scatter"},
-    {Collective::reduce_scatter, kAnyBytes, 16, "pairwise"},
-    {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "ring"},
-    {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "pairwise"},
-
-    {Collective::scan, kAnyBytes, 4, "linear"},
-    {Collective::scan, 16 << 10, kAnyRanks, "recursive_doubling"},
-    {Collective::scan, kAnyBytes, 16, "linear"},
-    {Collective::scan, 512 << 10, kAnyRanks, "recursive_doubling"},
-    {Collective::scan, kAnyBytes, kAnyRanks, "linear"},
-
-    {Collective::exscan, kAnyBytes, 4, "linear"},
-    {Collective::exscan, 16 << 10, kAnyRanks, "recursive_doubling"},
-    {Collective::exscan, kAnyBytes, 16, "linear"},
-    {Collective::exscan, 512 << 10, kAnyRanks, "recursive_doubling"},
-    {Collective::exscan, kAnyBytes, kAnyRanks, "linear"},
-};
 
 [[noreturn]] void refuse(Collective collective, const std::string& name) {
   throw Error(Errc::configuration, fmt::format("{}: there is no algorithm \"{}\"; valid are auto, {}",
@@ -126,21 +25,54 @@ const Algorithm* chosen(Collective collective, const Config& config) {
   return algorithm;
 }
 
+void choose_by_rules(const CollectiveCall& call, Choice& choice) {
+  for (const Rule& rule : choice.rules->rows) {
+    if (!rule.covers(call)) continue;
+    const Algorithm* algorithm = find_algorithm(rule.collective, rule.algorithm);
+    if (algorithm == nullptr) continue;
+    if (algorithm->restriction.allows(call)) {
+      choice.algorithm = algorithm;
+      choice.rule = &rule;
+      choice.by = Choice::By::rule;
+      return;
+    }
+    choice.passed_over.push_back({&rule, algorithm});
+  }
+  choice.algorithm = &algorithms(call.collective).front();
+}
+
 }  // namespace
 
 void check_choices(const Config& config) {
   for (std::size_t i = 0; i < kCollectives; ++i) static_cast<void>(chosen(static_cast<Collective>(i), config));
 }
 
-const Algorithm& select(const CollectiveCall& call, const Config& config) {
+Config with_rules(Config config) {
+  if (config.rules.empty() || config.file_rules) return config;
+  config.file_rules = std::make_shared<const Rules>(read_rules(config.rules));
+  config.rules += fmt::format(" (digest {:016x})", digest_of(*config.file_rules));
+  return config;
+}
+
+Choice choose(const CollectiveCall& call, const Config& config) {
+  Choice choice{.rules = config.file_rules ? config.file_rules.get() : &built_in_rules()};
   const Algorithm* wanted = chosen(call.collective, config);
-  if (wanted != nullptr && wanted->restriction.allows(call)) return *wanted;
-  for (const Rule& rule : kRules) {
-    if (!rule.covers(call)) continue;
-    const Algorithm* algorithm = find_algorithm(rule.collective, rule.algorithm);
-    if (algorithm != nullptr && algorithm->restriction.allows(call)) return *algorithm;
+  if (wanted == nullptr || !wanted->restriction.allows(call)) {
+    if (wanted != nullptr) choice.passed_over.push_back({nullptr, wanted});
+    choose_by_rules(call, choice);
+    return choice;
   }
-  return algorithms(call.collective).front();
+  choice.algorithm = wanted;
+  choice.by = Choice::By::variable;
+  return choice;
+}
+
+const Algorithm& select(const CollectiveCall& call, const Config& config) { return *choose(call, config).algorithm; }
+
+const Algorithm& select_by_rules(const CollectiveCall& call) {
+  Choice choice{.rules = &built_in_rules()};
+  choose_by_rules(call, choice);
+  return *choice.algorithm;
 }
 
 CommitOptions commit_options(const Algorithm& algorithm, const CollectiveCall& call, const Config& config) {

@@ -43,6 +43,7 @@ CollectiveCall made_on(const core::Communicator& communicator, CollectiveCall ca
   call.rank = communicator.rank();
   call.ranks = communicator.size();
   call.one_node = communicator.is_on_one_node();
+  if (!call.one_node) call.nodes = communicator.nodes();
   call.checked = communicator.context().config().check;
   return call;
 }
@@ -57,7 +58,8 @@ Schedule build_for(const core::Communicator& communicator, const CollectiveCall&
 /// Empty where the communicator compares no calls.
 std::string compared_words(const core::Communicator& communicator, const CollectiveCall& call) {
   if (!communicator.compares_calls()) return {};
-  return words_of(call, algorithm_for(communicator, call).name);
+  const CollectiveCall made = made_on(communicator, call);
+  return words_of(made, select(made, communicator.context().config()).name);
 }
 
 }  // namespace

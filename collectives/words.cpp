@@ -63,6 +63,7 @@ std::string words_of(const CollectiveCall& call, std::string_view algorithm) {
   if (is_reduction(call)) add(words_of(call.operation));
   add(amount(call));
   add(fmt::format("by {}", algorithm));
+  if (call.nodes != nullptr) add(fmt::format("on {} nodes", call.nodes->nodes()));
   return fmt::format("{}({})", to_string(call.collective), text);
 }
 

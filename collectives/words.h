@@ -8,7 +8,8 @@
 
 namespace fab::collectives {
 
-/// Everything that ranks must agree about: the collective, its root, operation, type, bytes or counts, and algorithm.
+/// Everything that ranks must agree about: the collective, its root, operation, type, bytes or counts, algorithm, and
+/// the number of nodes.
 [[nodiscard]] std::string words_of(const CollectiveCall& call, std::string_view algorithm);
 
 }  // namespace fab::collectives

@@ -34,7 +34,7 @@ std::shared_ptr<core::Context> open_context() { return open_context(read_config(
 std::shared_ptr<core::Context> open_context(const Config& config, std::unique_ptr<Store> store) {
   collectives::check_choices(config);
   ofi::check_interface(config, store->job());
-  return core::Context::open(config, std::move(store), open_transports);
+  return core::Context::open(collectives::with_rules(config), std::move(store), open_transports);
 }
 
 }  // namespace fab

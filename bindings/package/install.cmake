@@ -38,6 +38,7 @@ set_target_properties(${libraries} PROPERTIES INSTALL_RPATH "$ORIGIN")
 if(FAB_TOOLS)
   set_target_properties(${tools} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
   install(TARGETS ${tools} COMPONENT tools)
+  install(FILES ${networks} DESTINATION ${fab_networks} COMPONENT tools)
   foreach(tool ${tools})  # bash looks for a file of the program's name
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/man/${tool}.1
       DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)

@@ -46,6 +46,7 @@ endfunction()
 if(name STREQUAL "fab_info")
   example("fab_info" "The choice of provider and interface on this machine, with reasons, and every variable.")
   example("mpirun -n 2 --map-by node fab_info --statistics" "Exchanges between two nodes, and what they counted.")
+  example("fab_info --choose allreduce -n 4096 --ppn 64 -b 8,64k" "The algorithms of two calls, and the rules that choose them.")
   example("fab_info --map 16x16 --nodes 16x16 --svg map.svg" "A grid of 256 ranks on 16 nodes of 16, before and after.")
 elseif(name STREQUAL "fab_run")
   example("mpirun -n 4 fab_run ./program" "The program, with its collectives carried by fab where that is faster.")
@@ -53,7 +54,11 @@ elseif(name STREQUAL "fab_run")
 elseif(name STREQUAL "fab_sim")
   example("fab_sim bcast -n 16,1k,1M -b 8,64k" "Every algorithm of a broadcast, for three numbers of ranks and two sizes.")
   example("fab_sim --print-network > network.json" "A network file to change, for --network.")
+  example("fab_sim allreduce -n 4096 --ppn 64 --network infiniband-edr" "64 ranks on each node share a card of 100 Gbit/s.")
   example("fab_sim bcast -a binary -n 64 --goal bcast.goal" "The schedules of one algorithm, for LogGOPSim.")
+elseif(name STREQUAL "fab_tune")
+  example("fab_tune simulate --network infiniband-ndr --ppn 128 -o rules.json" "Rules for nodes of 128 ranks with cards of 400 Gbit/s.")
+  example("FAB_RULES=rules.json mpirun -n 1024 ./program" "A program that uses them.")
 endif()
 
 # CLI11's help: a description, "Usage: ...", then groups ("Options:") of lines "  -n,--name TEXT   what it does". A
@@ -134,7 +139,8 @@ prints their values, and which network and interface they lead to.
 ${body}.SH SEE ALSO
 .BR fab_info (1),
 .BR fab_run (1),
-.BR fab_sim (1)
+.BR fab_sim (1),
+.BR fab_tune (1)
 " PARENT_SCOPE)
 endfunction()
 

@@ -13,10 +13,11 @@
 #include <string>
 
 #include "bindings/native/access.h"
+#include "bindings/tools/choose_report.h"
 #include "bindings/tools/command_line.h"
 #include "bindings/tools/map_report.h"
 #include "bindings/tools/output.h"
-#include "collectives/registry.h"
+#include "collectives/select.h"
 #include "core/base/config.h"
 #include "core/base/statistics.h"
 #include "core/bootstrap/store.h"
@@ -242,6 +243,12 @@ int run(bool json) {
   return EXIT_SUCCESS;
 }
 
+int run_choose(const fab::tools::ChooseQuestion& question, bool json) {
+  const auto rows = fab::tools::choose_rows(question, fab::collectives::with_rules(fab::read_config()));
+  fmt::print("{}", json ? rows.dump(2) + "\n" : fab::tools::choose_text(rows));
+  return EXIT_SUCCESS;
+}
+
 void write_file(const std::string& name, const std::string& content) {
   std::ofstream file(name);
   file << content;
@@ -286,6 +293,15 @@ int main(int argc, char** argv) {
   app.add_flag("--dealt", question.dealt, "Ranks are dealt to these nodes in turn")->needs("--nodes");
   app.add_flag("--periodic", question.periodic, "The grid is periodic in all dimensions")->needs(map);
   app.add_option("--svg", svg_file, "Draw the grid before and after reordering into this file")->needs(map);
+  fab::tools::ChooseQuestion choice;
+  CLI::Option* choose = app.add_option("--choose", choice.collective,
+                                       "Show which algorithm a call of this collective takes, and why, e.g. allreduce");
+  app.add_option("-n,--ranks", choice.ranks, "Numbers of ranks, e.g. 16,1k,1M")->delimiter(',')->needs(choose);
+  app.add_option("--ppn", choice.per_node, "Ranks on each node")->needs(choose);
+  app.add_option("-b,--bytes", choice.bytes, "Bytes of the vector, or of each block, e.g. 8,64k,1M")
+      ->delimiter(',')
+      ->needs(choose);
+  app.add_flag("--ordered", choice.ordered, "The operation of a reduction does not commute")->needs(choose);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -293,6 +309,7 @@ int main(int argc, char** argv) {
   }
   try {
     if (variables) return run_variables(json);
+    if (*choose) return run_choose(choice, json);
     if (*map) return run_map(question, json, svg_file);
     if (statistics) return run_statistics(json);
     return algorithms ? run_algorithms(json) : run(json);

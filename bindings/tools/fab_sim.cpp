@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bindings/tools/command_line.h"
+#include "bindings/tools/networks.h"
 #include "bindings/tools/output.h"
 #include "bindings/tools/patterns.h"
 #include "bindings/tools/progress_line.h"
@@ -50,6 +51,7 @@ struct Request {
   bool json = false;
   bool per_rank = false;
   bool list = false;
+  bool list_networks = false;
   bool print_network = false;
 };
 
@@ -145,7 +147,9 @@ void print(const SimRow& row, bool per_rank) {
 }
 
 fab::sim::Model network_of(const Request& request) {
-  fab::sim::Model model = request.network.empty() ? fab::sim::Model{} : fab::sim::read_model(request.network);
+  fab::sim::Model model;
+  if (!request.network.empty()) model = fab::sim::read_model(fab::tools::network_file(request.network));
+  if (request.call.per_node > 0) model.ranks_per_node = request.call.per_node;
   if (request.receiver_pays.empty()) return model;
   const auto payer = request.receiver_pays == "card" ? fab::sim::Payer::card : fab::sim::Payer::processor;
   for (fab::sim::LinkCost* cost : {&model.same_node, &model.same_switch, &model.far}) cost->receiver_pays = payer;
@@ -153,6 +157,7 @@ fab::sim::Model network_of(const Request& request) {
 }
 
 void run(Request& request) {
+  if (request.list_networks) return fmt::print("{}", fab::tools::list_networks());
   const fab::sim::Model model = network_of(request);
   if (request.list) return list_patterns();
   if (request.print_network) return fmt::print("{}\n", to_json(model));
@@ -181,8 +186,11 @@ void add_options(CLI::App& app, Request& request) {
   app.add_option("--root", request.call.root, "Root of the collective")->check(CLI::NonNegativeNumber);
   app.add_option("--grid", request.call.grid, "Extents of the periodic grid of neighbours; default: a ring")
       ->delimiter(',');
-  app.add_option("--network", request.network, "Network file (JSON); --print-network prints one")
-      ->check(CLI::ExistingFile);
+  app.add_option("--network", request.network,
+                 "Network file (JSON), or a name that --list-networks prints; --print-network prints one");
+  app.add_option("--ppn", request.call.per_node,
+                 "Ranks on each node, which algorithms then know; default: as the network has it, and they do not")
+      ->check(CLI::PositiveNumber);
   app.add_option("--receiver-pays", request.receiver_pays,
                  "What pays G at the receiver, instead of what the network file says: card or processor")
       ->check(CLI::IsMember({"card", "processor"}));
@@ -190,6 +198,7 @@ void add_options(CLI::App& app, Request& request) {
   app.add_flag("--per-rank", request.per_rank, "Also print each rank");
   app.add_option("--goal", request.goal, "Write the schedules to this file in GOAL, the language of LogGOPSim");
   app.add_flag("--list", request.list, "Print the collectives and algorithms that can be predicted");
+  app.add_flag("--list-networks", request.list_networks, "Print the networks that --network knows by name");
   app.add_flag("--print-network", request.print_network, "Print the network as a network file");
 }
 

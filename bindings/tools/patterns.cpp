@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "collectives/exchange_calls.h"
@@ -71,23 +72,32 @@ CollectiveCall call_without_rank(Collective collective, const Layout& block, con
   }
 }
 
-/// `block` must outlive the call.
-CollectiveCall call_of(Collective collective, const Layout& block, const PatternCall& pattern, Rank self) {
+core::NodeMap nodes_of(const PatternCall& pattern) {
+  return core::NodeMap::regular(pattern.ranks, std::max(pattern.per_node, 1));
+}
+
+/// `block` and `nodes` must outlive the call.
+CollectiveCall call_of(Collective collective, const Layout& block, const core::NodeMap& nodes,
+                       const PatternCall& pattern, Rank self) {
   CollectiveCall call = call_without_rank(collective, block, pattern, self);
   call.rank = self;
   call.ranks = pattern.ranks;
+  call.one_node = pattern.ranks <= pattern.per_node;
+  if (!call.one_node && pattern.per_node > 1) call.nodes = &nodes;
   return call;
 }
 
 Pattern pattern_of(const collectives::Algorithm& algorithm) {
   const auto allows = [&algorithm](const PatternCall& pattern) {
     const Layout block = Layout::contiguous(pattern.bytes);
-    return algorithm.restriction.allows(call_of(algorithm.collective, block, pattern, 0));
+    const core::NodeMap nodes = nodes_of(pattern);
+    return algorithm.restriction.allows(call_of(algorithm.collective, block, nodes, pattern, 0));
   };
   const auto build = [&algorithm](Rank self, const PatternCall& pattern) {
     static const Config config = read_config([](const std::string&) { return std::nullopt; });
     const Layout block = Layout::contiguous(pattern.bytes);
-    const CollectiveCall call = call_of(algorithm.collective, block, pattern, self);
+    const core::NodeMap nodes = nodes_of(pattern);
+    const CollectiveCall call = call_of(algorithm.collective, block, nodes, pattern, self);
     return collectives::build(algorithm, call, collectives::commit_options(algorithm, call, config));
   };
   return {std::string(to_string(algorithm.collective)),

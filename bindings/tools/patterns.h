@@ -15,6 +15,7 @@ struct PatternCall {
   int ranks = 1;
   std::size_t bytes = 0;  ///< of the vector, or of a block
   Rank root = 0;
+  int per_node = 0;         ///< consecutive ranks that share a node; 0: that is not known
   std::vector<int> grid{};  ///< of neighbourhoods, periodic; empty: a ring
 };
 

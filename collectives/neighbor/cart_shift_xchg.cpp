@@ -11,7 +11,7 @@ namespace fab::collectives {
 
 namespace {
 
-constexpr const char* kName = "cart_shift_xchg";
+constexpr const char* kShiftName = "cart_shift_xchg";
 
 void describe(const BlockView& block, core::CallShape& shape) {
   shape.add(static_cast<std::int64_t>(block.offset));
@@ -36,15 +36,16 @@ const Cartesian& grid_of(const core::Communicator& communicator) {
   const Topology* topology = communicator.topology();
   const Cartesian* grid = topology == nullptr ? nullptr : std::get_if<Cartesian>(topology);
   if (grid == nullptr)
-    throw Error(Errc::invalid_topology, fmt::format("{}: the communicator has {}; a Cartesian topology is needed",
-                                                    kName, topology == nullptr ? "no topology" : to_string(*topology)));
+    throw Error(Errc::invalid_topology,
+                fmt::format("{}: the communicator has {}; a Cartesian topology is needed", kShiftName,
+                            topology == nullptr ? "no topology" : to_string(*topology)));
   return *grid;
 }
 
 /// What all ranks must agree about, where calls are compared. A block goes along the line that it is for alone.
 std::string words_of(const core::Communicator& communicator, const CartShiftXchg& call) {
   if (!communicator.compares_calls()) return {};
-  return fmt::format("{}(dimension {}, displacement {})", kName, call.dimension, call.displacement);
+  return fmt::format("{}(dimension {}, displacement {})", kShiftName, call.dimension, call.displacement);
 }
 
 }  // namespace
@@ -53,7 +54,7 @@ Schedule build_cart_shift_xchg(const Cartesian& grid, Rank self, const CartShift
                                const CommitOptions& options) {
   const Cartesian::Shift shift = grid.shift(self, Dimension{call.dimension}, call.displacement);
   const std::uint32_t slot = slot_of(call.dimension, call.displacement);
-  ScheduleBuilder builder(kName, grid.size());
+  ScheduleBuilder builder(kShiftName, grid.size());
   const Block target = call.recv.in(BufferId::recv);
   if (shift.destination == self && call.in_place) return builder.commit(options);
   const Block source = !call.in_place      ? call.send.in(BufferId::send)

@@ -104,7 +104,7 @@ struct AlgorithmVariable {
       kName.data(),
       "auto",
       "Algorithm of this collective, used for the calls that it supports: a name that fab_info --algorithms lists; "
-      "auto: chosen by bytes and ranks; the same on all ranks.",
+      "auto: chosen by rules (FAB_RULES); the same on all ranks.",
       [](std::string_view text, Config& config) {
         value(config) = text == "auto" ? "" : text;
         return !text.empty();
@@ -124,7 +124,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 20> kOtherRows = {{
+constexpr std::array<ConfigRow, 21> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "Provider that carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another name of "
      "libfabric's, as fab_info lists them; empty or auto: fab chooses the best one.",
@@ -135,9 +135,10 @@ constexpr std::array<ConfigRow, 20> kOtherRows = {{
      [](std::string_view text, Config& config) { return parse_text(text, config.interface); },
      [](const Config& config) { return config.interface; }},
     {"FAB_LOCAL", "on",
-     "Shared memory between ranks of one node: on or 1: they use it; off or 0: they use the network.",
+     "Shared memory between ranks of one node: on or 1: they use it; off or 0: they use the network; the same on all "
+     "ranks.",
      [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.local); },
-     [](const Config& config) { return std::string(config.local ? "on" : "off"); }},
+     [](const Config& config) { return std::string(config.local ? "on" : "off"); }, true},
     {"FAB_LOCAL_LONG", "auto",
      "Path of long messages within a node: auto (from 16 KiB on, the receiver copies from the sender's memory if it "
      "can), map (as auto for memory of fab's, from 512 bytes on), read (from any memory, by the kernel, above 104 "
@@ -222,6 +223,14 @@ constexpr std::array<ConfigRow, 20> kOtherRows = {{
      "suffixes k and m; 0: never; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_bytes(text, config.segment_bytes); },
      [](const Config& config) { return std::to_string(config.segment_bytes); }, true},
+    {"FAB_RULES", "",
+     "File of rules that choose the algorithms of collectives, read when a context is opened: a path without | and "
+     "ends of "
+     "lines; empty: the built-in rules; the same on all ranks.",
+     [](std::string_view text, Config& config) {
+       return text.find_first_of("|\n") == std::string_view::npos && parse_text(text, config.rules);
+     },
+     [](const Config& config) { return config.rules; }, true},
     {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 to 1000000000.",
      [](std::string_view text, Config& config) {
        return parse_number<std::size_t>(text, 0, kMostPlans, config.plan_cache);

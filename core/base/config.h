@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,10 @@
 #include "core/base/log.h"
 
 namespace fab {
+
+namespace collectives {
+struct Rules;
+}  // namespace collectives
 
 enum class ProgressMode { automatic, thread, caller };
 
@@ -62,7 +67,10 @@ struct Config {
   std::size_t combine_bytes = 0;  ///< FAB_COMBINE_BYTES: blocks to one peer up to this total travel as one message
   std::size_t segment_bytes = 0;  ///< FAB_SEGMENT_BYTES: pipelines are cut into segments of so many bytes; 0: never
   std::array<std::string, kCollectives> algorithms;  ///< FAB_ALGO_*: names by Collective; empty: choose
-  std::size_t plan_cache = 0;                        ///< FAB_PLAN_CACHE: plans kept per communicator
+  std::string rules;                                 ///< FAB_RULES: a file; empty: the built-in rules
+  /// What that file holds, which the floor that chooses reads and understands; null: the built-in rules.
+  std::shared_ptr<const collectives::Rules> file_rules;
+  std::size_t plan_cache = 0;        ///< FAB_PLAN_CACHE: plans kept per communicator
   bool check = false;                ///< FAB_CHECK: ranks compare their calls, and the sizes of each message
   std::uint64_t sequence_start = 0;  ///< FAB_SEQUENCE_START: first sequence number (a test knob)
 };

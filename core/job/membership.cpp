@@ -1,6 +1,7 @@
 #include "core/job/membership.h"
 
 #include <utility>
+#include <vector>
 
 namespace fab::core {
 
@@ -26,6 +27,23 @@ bool Membership::is_on_one_node() const {
   for (Rank rank = 0; rank < size(); ++rank)
     if (!runtime_.peers().is_near(world_rank(rank))) return false;
   return true;
+}
+
+const NodeMap* Membership::nodes() const {
+  std::call_once(nodes_looked_up_, [this] { nodes_ = find_nodes(); });
+  return nodes_.get();
+}
+
+std::shared_ptr<const NodeMap> Membership::find_nodes() const {
+  const std::shared_ptr<const NodeMap> job = runtime_.shared_nodes();
+  if (job == nullptr) return nullptr;
+  bool is_job = size() == job->ranks();
+  for (Rank rank = 0; is_job && rank < size(); ++rank) is_job = world_rank(rank) == rank;
+  if (is_job) return job;
+  std::vector<int> node_of;
+  for (Rank rank = 0; rank < size(); ++rank) node_of.push_back(job->node_of(world_rank(rank)));
+  auto map = std::make_shared<const NodeMap>(NodeMap::of(node_of));
+  return map->nodes() > 1 && map->largest() > 1 ? std::move(map) : nullptr;
 }
 
 CallWord Membership::call_word(const Schedule& schedule) const noexcept {

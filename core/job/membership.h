@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "core/failure/call_scope.h"
 #include "core/job/group.h"
 #include "core/job/runtime.h"
+#include "core/topology/node_map.h"
 #include "core/wire/frame.h"
 #include "fab/schedule.h"
 
@@ -31,6 +33,9 @@ class Membership : public std::enable_shared_from_this<Membership> {
   [[nodiscard]] bool has_member(Rank world_rank) const;
   /// All ranks reach each other through shared memory; all think the same.
   [[nodiscard]] bool is_on_one_node() const;
+  /// Which of its ranks share a node; null where all do, none do, or the launcher does not tell. All ranks think the
+  /// same. The first call asks the launcher, if the job has several nodes. From any thread.
+  [[nodiscard]] const NodeMap* nodes() const;
 
   [[nodiscard]] bool has_context_id() const noexcept FAB_REQUIRES(engine_lock) { return scope_.id.has_value(); }
   /// Precondition: has_context_id().
@@ -57,6 +62,8 @@ class Membership : public std::enable_shared_from_this<Membership> {
   void run_started() noexcept FAB_REQUIRES(engine_lock) { ++in_flight_; }
 
  private:
+  [[nodiscard]] std::shared_ptr<const NodeMap> find_nodes() const;
+
   Runtime& runtime_;
   const Group group_;
   const Rank rank_;
@@ -64,6 +71,8 @@ class Membership : public std::enable_shared_from_this<Membership> {
   std::uint64_t context_tag_ FAB_GUARDED_BY(engine_lock) = 0;
   Status refusal_ FAB_GUARDED_BY(engine_lock);
   std::uint64_t in_flight_ FAB_GUARDED_BY(engine_lock) = 0;
+  mutable std::once_flag nodes_looked_up_;
+  mutable std::shared_ptr<const NodeMap> nodes_;
 };
 
 }  // namespace fab::core

@@ -57,6 +57,25 @@ Runtime::Runtime(const Config& config, std::unique_ptr<Store> store, const Trans
 
 Runtime::~Runtime() = default;
 
+std::shared_ptr<const NodeMap> Runtime::shared_nodes() {
+  std::call_once(nodes_looked_up_, [this] { nodes_ = find_nodes(); });
+  return nodes_;
+}
+
+std::shared_ptr<const NodeMap> Runtime::find_nodes() const {
+  if (job().node_count < 2 || !config_.local) return nullptr;
+  const std::vector<int> node_of = nodes();
+  if (node_of.size() != static_cast<std::size_t>(job().size)) {
+    log_.write(LogLevel::info,
+               "the launcher does not tell which ranks share a node: collectives take no account of it");
+    return nullptr;
+  }
+  auto map = std::make_shared<const NodeMap>(NodeMap::of(node_of));
+  log_.write(LogLevel::debug, "the job's {} nodes have {} to {} ranks, {}", map->nodes(), map->smallest(),
+             map->largest(), map->consecutive() ? "consecutive ones" : "not in order");
+  return map->nodes() > 1 && map->largest() > 1 ? std::move(map) : nullptr;
+}
+
 void Runtime::begin() {
   log_.write(LogLevel::info, "rank {} of {} ({}), {}", job().rank, job().size, job().origin, transport_);
   engine_lock.assert_held();  // no other thread is there yet

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "core/base/config.h"
@@ -23,6 +24,7 @@
 #include "core/peers/peers.h"
 #include "core/peers/transports.h"
 #include "core/progress/driver.h"
+#include "core/topology/node_map.h"
 #include "core/wire/match_tag.h"
 
 namespace fab::core {
@@ -46,6 +48,9 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   [[nodiscard]] const JobInfo& job() const noexcept { return store_->job(); }
   /// See Store::nodes.
   [[nodiscard]] std::vector<int> nodes() const { return store_->nodes(); }
+  /// The same as a map, asked for once; null where no two ranks share a node, or all do, or FAB_LOCAL is off, or the
+  /// launcher does not tell. This depends on nothing that ranks may have differently. From any thread.
+  [[nodiscard]] std::shared_ptr<const NodeMap> shared_nodes();
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
   [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
   /// Up to date. Not under the engine's lock.
@@ -100,6 +105,7 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
  private:
   void meet_others(double timeout_s);
   [[nodiscard]] bool lost_any();
+  [[nodiscard]] std::shared_ptr<const NodeMap> find_nodes() const;
   void before_fork() noexcept override FAB_NO_ANALYSIS;
   void after_fork() noexcept override FAB_NO_ANALYSIS;
   void begin_abroad() noexcept override FAB_NO_ANALYSIS;
@@ -127,6 +133,8 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   bool closed_ FAB_GUARDED_BY(engine_lock) = false;
   std::shared_ptr<Runtime> kept_abroad_;  ///< itself, in a child
   bool all_came_ = false;
+  std::once_flag nodes_looked_up_;
+  std::shared_ptr<const NodeMap> nodes_;
 };
 
 }  // namespace fab::core

@@ -142,7 +142,8 @@ void ScheduleBuilder::validate() const {
         refuse(place, fmt::format("slot {} is used twice with peer {}", operation.slots.front(), operation.peer));
     }
   }
-  if (pipeline_.bytes > 0) check_pipeline();
+  for (const Pipeline& pipeline : pipelines_)
+    if (pipeline.bytes > 0) check(pipeline);
 }
 
 // Both ends order the blocks of an edge by slot and decide by the same sum, so they agree without talking.

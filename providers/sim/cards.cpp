@@ -4,11 +4,18 @@
 #include <tuple>
 
 #include "providers/sim/meeting.h"
+#include "providers/sim/shares.h"
 #include "providers/sim/simulation.h"
 
 namespace fab::sim {
 
 namespace {
+
+/// A message that waits for its sender's port.
+struct OutgoingStep {
+  Time ready;
+  Step step;
+};
 
 /// A rank on its way through its program.
 struct RankState {
@@ -20,43 +27,64 @@ struct RankState {
   Time sends_end{};           ///< of this round
   Time out_free{};
   Time in_free{};
+  std::vector<OutgoingStep> outgoing{};  ///< where ranks share a card; the first `left` have left
+  std::size_t left = 0;
 };
 
-/// The first byte of a message arrives; or, with no sender, a send of the rank's has been received.
 struct Event {
-  static constexpr Rank kNobody = -1;
+  enum class Kind : std::uint8_t {
+    message,   ///< its first byte arrives
+    through,   ///< so it does behind a card that others share
+    leave,     ///< the rank's next message, if the card lets it
+    received,  ///< a send of the rank's
+  };
 
   Time at;
   std::uint64_t order;
   Rank rank;
   Rank from;
   Step message;
+  Kind kind;
 
   bool operator>(const Event& other) const noexcept { return std::tie(at, order) > std::tie(other.at, other.order); }
 };
 
-/// One event a message (two if its send ends with its receive): what else a rank does follows from its own state.
+/// One event a message (two if its send ends with its receive): what else a rank does follows from its own state. Where
+/// ranks share a card, one or two more: a message then leaves, and comes, in the order of time.
 class Simulation : SimulatedRanks<RankState, Event> {
  public:
-  explicit Simulation(SimulationInput input) : SimulatedRanks(std::move(input)) {}
+  explicit Simulation(SimulationInput input)
+      : SimulatedRanks(std::move(input)), shares_(model_, static_cast<int>(states_.size())) {
+    last_order_ = kOtherOrders;
+  }
 
   std::vector<Prediction> run();
 
  private:
-  void push(Time at, Rank rank, Rank from, const Step& message) {
-    events_.push({at, ++last_order_, rank, from, message});
+  void push(Event::Kind kind, Time at, Rank rank, Rank from, const Step& message) {
+    events_.push({at, ++last_order_, rank, from, message, kind});
   }
+  void push_arrival(Event::Kind kind, Time at, Rank to, Rank from, const Step& message) {
+    const std::uint64_t order = model_.shares() ? arrival_order(from, ++last_order_) : ++last_order_;
+    events_.push({at, order, to, from, message, kind});
+  }
+  void push_leave(Rank rank);
 
   void run_rounds(Rank rank);
   void post_round(Rank rank);
   void send(Rank rank, const Step& step);
+  [[nodiscard]] Time depart(Rank rank, const Step& step, Time first);
+  void leave(Rank rank, Time now);
   void arrive(const Event& event);
+  void take(const Event& event, Time now);
+  void received(Rank rank, Time at);
   void receive(Rank rank, const Arrived& arrived);
   void check_all_met() const;
 
   PostedReceives posted_{programs_};
   EarlyMessages early_;
   std::vector<Arrived> matched_;  ///< by the receives of the round that is posted
+  NodeShares shares_;
 };
 
 std::vector<Prediction> Simulation::run() {
@@ -67,17 +95,30 @@ std::vector<Prediction> Simulation::run() {
   while (!events_.empty()) {
     const Event event = events_.top();
     events_.pop();
-    if (event.from != Event::kNobody) {
-      arrive(event);
-      continue;
+    switch (event.kind) {
+      case Event::Kind::message:
+        arrive(event);
+        break;
+      case Event::Kind::through:
+        take(event, event.at);
+        break;
+      case Event::Kind::leave:
+        leave(event.rank, event.at);
+        break;
+      case Event::Kind::received:
+        received(event.rank, event.at);
+        break;
     }
-    RankState& its = state(event.rank);
-    its.clock = std::max(its.clock, event.at);
-    --its.pending;
-    run_rounds(event.rank);
   }
   check_all_met();
   return std::move(predictions_);
+}
+
+void Simulation::received(Rank rank, Time at) {
+  RankState& its = state(rank);
+  its.clock = std::max(its.clock, at);
+  --its.pending;
+  run_rounds(rank);
 }
 
 // Rounds follow each other in this loop as long as nothing is pending.
@@ -120,27 +161,71 @@ void Simulation::post_round(Rank rank) {
 
 void Simulation::send(Rank rank, const Step& step) {
   RankState& its = state(rank);
-  const LinkCost& cost = model_.cost(rank, step.peer);
   const std::uint64_t bytes = programs_.bytes(step);
-  its.clock += cost.overhead;
-  const Time first = std::max(its.clock, its.out_free);
-  const Time last = within_time(first + cost.stretch(bytes));
-  its.out_free = last + cost.gap;
-  if (is_late(bytes))
-    ++its.pending;
-  else if (bytes > options_.inject_bytes)
-    its.sends_end = std::max(its.sends_end, last);
-  push(first + cost.latency, step.peer, rank, step);
+  its.clock += model_.cost(rank, step.peer).overhead;
   Prediction& prediction = predictions_[static_cast<std::size_t>(rank)];
   ++prediction.messages;
   prediction.bytes += bytes;
+  const bool waited_for = bytes > options_.inject_bytes;
+  if (model_.shares()) {
+    if (waited_for) ++its.pending;
+    its.outgoing.push_back({within_time(its.clock), step});
+    if (its.outgoing.size() == its.left + 1) push_leave(rank);
+    return;
+  }
+  const Time last = depart(rank, step, std::max(its.clock, its.out_free));
+  if (is_late(bytes))
+    ++its.pending;
+  else if (waited_for)
+    its.sends_end = std::max(its.sends_end, last);
+}
+
+// Returns when the last byte has left.
+Time Simulation::depart(Rank rank, const Step& step, Time first) {
+  RankState& its = state(rank);
+  const LinkCost& cost = model_.cost(rank, step.peer);
+  const Time last = within_time(first + cost.stretch(programs_.bytes(step)));
+  its.out_free = last + cost.gap;
+  push_arrival(Event::Kind::message, first + cost.latency, step.peer, rank, step);
+  return last;
+}
+
+void Simulation::push_leave(Rank rank) {
+  const RankState& its = state(rank);
+  const Time at = std::max(its.outgoing[its.left].ready, its.out_free);
+  events_.push({at, leave_order(rank), rank, rank, {}, Event::Kind::leave});
+}
+
+void Simulation::leave(Rank rank, Time now) {
+  RankState& its = state(rank);
+  const Step step = its.outgoing[its.left++].step;
+  const std::uint64_t bytes = programs_.bytes(step);
+  const Time last = depart(rank, step, within_time(shares_.leave(rank, step.peer, bytes, now)));
+  if (its.left < its.outgoing.size()) {
+    push_leave(rank);
+  } else {
+    its.outgoing.clear();
+    its.left = 0;
+  }
+  if (bytes <= options_.inject_bytes || is_late(bytes)) return;
+  its.sends_end = std::max(its.sends_end, last);
+  --its.pending;
+  run_rounds(rank);
 }
 
 void Simulation::arrive(const Event& event) {
   if (options_.watch && ++arrived_ % 65536 == 0) options_.watch({"messages", arrived_, programs_.messages()});
+  if (!model_.shares()) return take(event, event.at);
+  const Time at = within_time(shares_.arrive(event.from, event.rank, programs_.bytes(event.message), event.at));
+  if (at == event.at) return take(event, at);
+  push_arrival(Event::Kind::through, at, event.rank, event.from, event.message);
+}
+
+// The receiver's port does.
+void Simulation::take(const Event& event, Time now) {
   RankState& its = state(event.rank);
   const LinkCost& cost = model_.cost(event.rank, event.from);
-  const Time here = within_time(std::max(event.at, its.in_free) + cost.stretch(programs_.bytes(event.message)));
+  const Time here = within_time(std::max(now, its.in_free) + cost.stretch(programs_.bytes(event.message)));
   const Arrived arrived{here, event.from, event.message};
   its.in_free = arrived.here + cost.gap;
   if (!posted_.take(event.rank, event.from, event.message.slot, its.round, its.next))
@@ -154,7 +239,7 @@ void Simulation::receive(Rank rank, const Arrived& arrived) {
   const Time done = std::max(arrived.here, its.posted);
   its.clock = within_time(std::max(its.clock, done) + model_.cost(rank, arrived.from).overhead);
   --its.pending;
-  if (is_late(programs_.bytes(arrived.message))) push(done, arrived.from, Event::kNobody, arrived.message);
+  if (is_late(programs_.bytes(arrived.message))) push(Event::Kind::received, done, arrived.from, rank, arrived.message);
 }
 
 void Simulation::check_all_met() const {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <utility>
 
 #include "providers/sim/network.h"
 
@@ -101,6 +102,10 @@ void Network::kill_all() {
   const std::lock_guard lock(mutex_);
   const Status end{make_error_code(Errc::cancelled), "the network is gone"};
   for (Port& each : ports_) each.dead = each.known_dead = true;
+  for (Rank rank = 0; rank < size(); ++rank)
+    for (Outgoing& each : port(rank).outgoing)
+      if (Completion* completion = std::exchange(each.completion, nullptr))
+        notify(rank, now_, {.completion = completion, .failure = end});
   drop_messages([](const Message&) { return true; }, end);
   drop_writes([](const Write&) { return true; }, end);
   for (Rank rank = 0; rank < size(); ++rank)
@@ -120,6 +125,7 @@ void Network::close(Rank rank) {
   Port& its = port(rank);
   drop_messages([&](const Message& message) { return message.from == rank && message.late_completion != nullptr; }, {});
   drop_writes([&](const Write& write) { return write.from == rank; }, {});
+  for (Outgoing& each : its.outgoing) each.completion = nullptr;
   its.receives.clear();
   its.notices.clear();
   its.exposed.clear();

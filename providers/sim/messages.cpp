@@ -25,18 +25,35 @@ void Network::leave_lane(const Message& message) {
   if (lane != lanes_.end() && --lane->second.count == 0) lanes_.erase(lane);
 }
 
-// Undisturbed messages of a rank keep their order by themselves, for they leave through one port.
-void Network::launch(Message message, Time head) {
+std::uint64_t Network::take_over(Message message) {
   message.number = ++last_number_;
-  if (options_.longest_delay != Time{}) {
-    Lane& lane = lanes_[lane_of(message)];
-    ++lane.count;
-    head = lane.last = std::max(lane.last, head + delay());
-  }
-  push(head, Event::Kind::message, message.to, message.number);
-  ring(port(message.to));
+  if (options_.longest_delay != Time{}) ++lanes_[lane_of(message)].count;
   const std::uint64_t number = message.number;
   messages_.emplace(number, std::move(message));
+  return number;
+}
+
+// Undisturbed messages of a rank keep their order by themselves, for they leave through one port.
+void Network::launch(std::uint64_t number, Time head) {
+  const auto found = messages_.find(number);
+  if (found == messages_.end()) return;  // it ended with its sender
+  const Message& message = found->second;
+  if (options_.longest_delay != Time{}) {
+    Lane& lane = lanes_[lane_of(message)];
+    head = lane.last = std::max(lane.last, head + delay());
+  }
+  push_arrival(head, Event::Kind::message, message.from, message.to, number);
+  ring(port(message.to));
+}
+
+bool Network::is_through(const Event& event, Rank from, std::uint64_t bytes) {
+  const bool is_message = event.kind == Event::Kind::message;
+  if (!options_.model.shares() || !(is_message || event.kind == Event::Kind::write)) return true;
+  const Time at = shares_.arrive(from, event.rank, bytes, now_);
+  if (at == now_) return true;
+  push_arrival(at, is_message ? Event::Kind::message_through : Event::Kind::write_through, from, event.rank,
+               event.number);
+  return false;
 }
 
 Time Network::arrive(Port& to, const LinkCost& cost, std::uint64_t bytes) {
@@ -45,9 +62,10 @@ Time Network::arrive(Port& to, const LinkCost& cost, std::uint64_t bytes) {
   return last;
 }
 
-void Network::message_arrives(std::uint64_t number) {
-  const auto found = messages_.find(number);
+void Network::message_arrives(const Event& event) {
+  const auto found = messages_.find(event.number);
   if (found == messages_.end()) return;  // it ended with its sender
+  if (!is_through(event, found->second.from, found->second.bytes)) return;
   Port& to = port(found->second.to);
   if (to.dead) return;  // a late one's sender is told when all are
   Message message = std::move(found->second);
@@ -109,9 +127,10 @@ void Network::deliver_waiting(Port& to) {
   }
 }
 
-void Network::write_arrives(std::uint64_t number) {
-  const auto found = writes_.find(number);
+void Network::write_arrives(const Event& event) {
+  const auto found = writes_.find(event.number);
   if (found == writes_.end()) return;  // it ended with its writer
+  if (!is_through(event, found->second.from, found->second.bytes)) return;
   Port& to = port(found->second.to);
   if (to.dead) return;  // the writer is told when all are
   const Write write = std::move(found->second);

@@ -51,6 +51,16 @@ class Section {
       refuse(fmt::format("has {} = {}; \"card\" and \"processor\" are valid", field, given->dump()));
     value = *given == "card" ? Payer::card : Payer::processor;
   }
+  /// Text that says something to people only, or several of them.
+  void read_words(const char* field, std::string& words) {
+    const json* given = find(field);
+    if (given == nullptr) return;
+    words.clear();
+    for (const json& each : given->is_array() ? *given : json::array({*given})) {
+      if (!each.is_string()) refuse(fmt::format("has {} = {}; text is valid", field, shown(each.dump())));
+      words += (words.empty() ? "" : "; ") + each.get<std::string>();
+    }
+  }
   [[nodiscard]] const json* find(const char* field) {
     known_ += std::string(known_.empty() ? " " : "") + field + ' ';
     const auto found = object_.find(field);
@@ -88,8 +98,22 @@ void read_cost(Section& file, const std::string& name, const char* field, LinkCo
   section.finish();
 }
 
+void read_share(Section& file, const std::string& name, const char* field, Share& share) {
+  const json* given = file.find(field);
+  if (given == nullptr) return;
+  Section section(*given, fmt::format("{}: {}", name, field));
+  section.read_ns("g_ns", share.gap);
+  section.read_ns("G_ns_per_byte", share.gap_per_kib, 1024);
+  section.finish();
+}
+
+double ns(Time time) { return static_cast<double>(time.count()) / 1000; }
+
+nlohmann::ordered_json describe(const Share& share) {
+  return {{"g_ns", ns(share.gap)}, {"G_ns_per_byte", ns(share.gap_per_kib) / 1024}};
+}
+
 nlohmann::ordered_json describe(const LinkCost& cost) {
-  const auto ns = [](Time time) { return static_cast<double>(time.count()) / 1000; };
   const auto name = [](Payer payer) { return payer == Payer::card ? "card" : "processor"; };
   return {{"L_ns", ns(cost.latency)},
           {"o_ns", ns(cost.overhead)},
@@ -107,7 +131,9 @@ Model uniform_model(const LinkCost& cost) {
   return model;
 }
 
-Model parse_model(const std::string& text, const std::string& name) {
+namespace {
+
+Model parse(const std::string& text, const std::string& name, std::string& description) {
   const json file = json::parse(text, nullptr, false);
   if (file.is_discarded()) throw Error(Errc::invalid_argument, fmt::format("{} is no JSON", name));
   Model model;
@@ -119,26 +145,48 @@ Model parse_model(const std::string& text, const std::string& name) {
   read_cost(section, name, "same_node", model.same_node);
   read_cost(section, name, "same_switch", model.same_switch);
   read_cost(section, name, "far", model.far);
+  read_share(section, name, "node_card", model.card);
+  read_share(section, name, "node_memory", model.memory);
+  std::string sources;
+  section.read_words("description", description);
+  section.read_words("sources", sources);
   section.finish();
   return model;
 }
 
-std::string to_json(const Model& model) {
-  return nlohmann::ordered_json{{"ranks_per_node", model.ranks_per_node},
-                                {"nodes_per_switch", model.nodes_per_switch},
-                                {"eager_bytes", model.eager_bytes},
-                                {"work_ns_per_byte", static_cast<double>(model.work_per_kib.count()) / 1000 / 1024},
-                                {"same_node", describe(model.same_node)},
-                                {"same_switch", describe(model.same_switch)},
-                                {"far", describe(model.far)}}
-      .dump(2);
+std::string text_of(const std::string& file) {
+  std::ifstream in(file);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad()) throw Error(Errc::invalid_argument, fmt::format("{} cannot be read", in_quotes(file)));
+  return text;
 }
 
-Model read_model(const std::string& file) {
-  std::ifstream in(file);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) throw Error(Errc::invalid_argument, fmt::format("{} cannot be read", in_quotes(file)));
-  return parse_model(text, file);
+}  // namespace
+
+Model parse_model(const std::string& text, const std::string& name) {
+  std::string description;
+  return parse(text, name, description);
+}
+
+std::string to_json(const Model& model) {
+  nlohmann::ordered_json file{{"ranks_per_node", model.ranks_per_node},
+                              {"nodes_per_switch", model.nodes_per_switch},
+                              {"eager_bytes", model.eager_bytes},
+                              {"work_ns_per_byte", ns(model.work_per_kib) / 1024},
+                              {"same_node", describe(model.same_node)},
+                              {"same_switch", describe(model.same_switch)},
+                              {"far", describe(model.far)}};
+  file["node_card"] = describe(model.card);
+  file["node_memory"] = describe(model.memory);
+  return file.dump(2);
+}
+
+Model read_model(const std::string& file) { return parse_model(text_of(file), file); }
+
+std::string describe_network(const std::string& file) {
+  std::string description;
+  static_cast<void>(parse(text_of(file), file, description));
+  return description;
 }
 
 }  // namespace fab::sim

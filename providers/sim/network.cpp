@@ -17,7 +17,11 @@ constexpr int kMostIdlePolls = 10'000;                    ///< it will not take 
 }  // namespace
 
 Network::Network(int ranks, Options options)
-    : options_(std::move(options)), random_(options_.seed), ports_(static_cast<std::size_t>(std::max(ranks, 0))) {
+    : options_(std::move(options)),
+      random_(options_.seed),
+      ports_(static_cast<std::size_t>(std::max(ranks, 0))),
+      shares_(options_.model, std::max(ranks, 1)),
+      last_number_(options_.model.shares() ? kOtherOrders : 0) {
   if (options_.model.processors_pay())
     throw Error(Errc::invalid_argument,
                 "sim::Network: processors pay G in this model; jobs know only cards that do, sim::predict knows both");
@@ -45,6 +49,11 @@ void Network::push(Time at, Event::Kind kind, Rank rank, std::uint64_t number) {
   events_.push({at, ++last_number_, kind, rank, number});
 }
 
+void Network::push_arrival(Time at, Event::Kind kind, Rank from, Rank to, std::uint64_t number) {
+  if (!options_.model.shares()) return push(at, kind, to, number);
+  events_.push({at, arrival_order(from, ++last_number_), kind, to, number});
+}
+
 std::optional<Network::Event> Network::pop() {
   if (events_.empty()) return std::nullopt;
   const Event event = events_.top();
@@ -56,9 +65,13 @@ std::optional<Network::Event> Network::pop() {
 void Network::handle(const Event& event) {
   switch (event.kind) {
     case Event::Kind::message:
-      return message_arrives(event.number);
+    case Event::Kind::message_through:
+      return message_arrives(event);
     case Event::Kind::write:
-      return write_arrives(event.number);
+    case Event::Kind::write_through:
+      return write_arrives(event);
+    case Event::Kind::leave:
+      return leave(event.rank);
     case Event::Kind::wake:
     case Event::Kind::call:
       return;

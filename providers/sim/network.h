@@ -16,6 +16,7 @@
 #include "core/provider.h"
 #include "providers/sim/options.h"
 #include "providers/sim/port.h"
+#include "providers/sim/shares.h"
 
 namespace fab::sim {
 
@@ -81,7 +82,18 @@ class Network {
 
   struct Event {
     /// wake: if the rank has something to do; call: in any case.
-    enum class Kind : std::uint8_t { message, write, wake, call, death, news_of_death };
+    /// through: a message or write is, the receiver's card, which others share; leave: one may leave its sender.
+    enum class Kind : std::uint8_t {
+      message,
+      write,
+      message_through,
+      write_through,
+      leave,
+      wake,
+      call,
+      death,
+      news_of_death
+    };
 
     Time at;
     std::uint64_t order;  ///< so that equal times are in the order of their making
@@ -123,6 +135,8 @@ class Network {
   [[nodiscard]] bool self_driven() const noexcept { return options_.capabilities.wait_fd; }
 
   void push(Time at, Event::Kind kind, Rank rank, std::uint64_t number = 0);
+  /// The first byte of a message or write.
+  void push_arrival(Time at, Event::Kind kind, Rank from, Rank to, std::uint64_t number);
   [[nodiscard]] std::optional<Event> pop();
   void handle(const Event& event);
   [[nodiscard]] bool has_work(const Port& its) const noexcept;
@@ -130,7 +144,12 @@ class Network {
 
   [[nodiscard]] Time delay();
   [[nodiscard]] bool refuses(Rank rank);
-  [[nodiscard]] Way depart(Port& from, const LinkCost& cost, std::uint64_t bytes);
+  [[nodiscard]] Way depart(Port& from, const LinkCost& cost, std::uint64_t bytes, Time earliest);
+  /// Sends it, now, or when the port and the card that its node shares are free.
+  void post(Rank from, Outgoing outgoing);
+  void send_off(Rank from, const Outgoing& outgoing, Way way);
+  void push_leave(Rank rank);
+  void leave(Rank rank);
   [[nodiscard]] Time arrive(Port& to, const LinkCost& cost, std::uint64_t bytes);
   void notify(Rank rank, Time at, Notice notice);
   void ring(const Port& its) const noexcept;
@@ -138,13 +157,17 @@ class Network {
   void violated(Rank rank, const std::string& what);
 
   [[nodiscard]] bool loses(const Message& message);
-  void launch(Message message, Time head);
+  /// Returns its number.
+  [[nodiscard]] std::uint64_t take_over(Message message);
+  void launch(std::uint64_t number, Time head);
   [[nodiscard]] LaneName lane_of(const Message& message) const;
   void leave_lane(const Message& message);
-  void message_arrives(std::uint64_t number);
+  /// False: the receiver's card passes it on later.
+  [[nodiscard]] bool is_through(const Event& event, Rank from, std::uint64_t bytes);
+  void message_arrives(const Event& event);
   void deliver(Message message, const Receive& receive);
   void deliver_waiting(Port& to);
-  void write_arrives(std::uint64_t number);
+  void write_arrives(const Event& event);
 
   [[nodiscard]] bool fails_at_once(Rank rank, Rank peer, Completion& completion);
   [[nodiscard]] Status gone(Rank rank) const;
@@ -164,8 +187,9 @@ class Network {
   std::mt19937_64 random_;
   Time now_{};
   std::vector<Port> ports_;
+  NodeShares shares_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::uint64_t last_number_ = 0;                        ///< of events, messages, writes and keys
+  std::uint64_t last_number_;                            ///< of events, messages, writes and keys
   std::unordered_map<std::uint64_t, Message> messages_;  ///< on their way
   std::unordered_map<std::uint64_t, Write> writes_;
   std::map<LaneName, Lane> lanes_;  ///< empty where nothing is delayed

@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -70,6 +71,16 @@ struct Notice {
   std::uint32_t data = 0;  ///< of a peer's write
 };
 
+/// A message or write that waits for its sender's port, where ranks share a card.
+struct Outgoing {
+  Time ready{};  ///< the processor is done with it
+  Rank to = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t number = 0;  ///< of the message or write; 0: it is lost
+  bool is_write = false;
+  Completion* completion = nullptr;  ///< ends when the last byte has left
+};
+
 struct Port {
   /// By the order in which they were posted, or have come.
   std::vector<Receive> receives;
@@ -80,6 +91,7 @@ struct Port {
   Time clock{};     ///< the processor is busy until then
   Time out_free{};  ///< so is the port's way out
   Time in_free{};   ///< and its way in
+  std::deque<Outgoing> outgoing;
   Traffic sent;
   Traffic received;
   std::uint64_t dies_after_messages = ~0ull;

@@ -33,13 +33,49 @@ bool Network::refuses(Rank rank) {
   return true;
 }
 
-Network::Way Network::depart(Port& from, const LinkCost& cost, std::uint64_t bytes) {
-  from.clock = std::max(from.clock, now_) + cost.overhead;
-  const Time first = std::max(from.clock, from.out_free);
+Network::Way Network::depart(Port& from, const LinkCost& cost, std::uint64_t bytes, Time earliest) {
+  const Time first = std::max(earliest, from.out_free);
   const Time last = first + cost.stretch(bytes);
   from.out_free = last + cost.gap;
-  from.sent.bytes += bytes;
   return {first, last};
+}
+
+void Network::send_off(Rank from, const Outgoing& outgoing, Way way) {
+  if (outgoing.completion != nullptr)
+    notify(from, way.last + delay(), {.completion = outgoing.completion, .bytes = outgoing.bytes});
+  const Time head = way.first + options_.model.cost(from, outgoing.to).latency;
+  if (outgoing.number == 0) return;
+  if (outgoing.is_write)
+    push_arrival(head + delay(), Event::Kind::write, from, outgoing.to, outgoing.number);
+  else
+    launch(outgoing.number, head);
+}
+
+// The processor spends its overhead at once.
+void Network::post(Rank from, Outgoing outgoing) {
+  Port& its = port(from);
+  const LinkCost& cost = options_.model.cost(from, outgoing.to);
+  its.sent.bytes += outgoing.bytes;
+  its.clock = std::max(its.clock, now_) + cost.overhead;
+  if (!options_.model.shares()) return send_off(from, outgoing, depart(its, cost, outgoing.bytes, its.clock));
+  outgoing.ready = its.clock;
+  its.outgoing.push_back(outgoing);
+  if (its.outgoing.size() == 1) push_leave(from);
+}
+
+void Network::push_leave(Rank rank) {
+  const Port& its = port(rank);
+  const Time at = std::max({its.outgoing.front().ready, its.out_free, now_});
+  events_.push({at, leave_order(rank), Event::Kind::leave, rank, 0});
+}
+
+void Network::leave(Rank rank) {
+  Port& its = port(rank);
+  const Outgoing outgoing = its.outgoing.front();
+  its.outgoing.pop_front();
+  const Time first = shares_.leave(rank, outgoing.to, outgoing.bytes, now_);
+  send_off(rank, outgoing, depart(its, options_.model.cost(rank, outgoing.to), outgoing.bytes, first));
+  if (!its.outgoing.empty()) push_leave(rank);
 }
 
 PostResult Network::send(Rank from, Rank to, std::span<const iovec> pieces, std::uint64_t tag, Completion& completion) {
@@ -49,12 +85,11 @@ PostResult Network::send(Rank from, Rank to, std::span<const iovec> pieces, std:
   if (its.sent.messages >= its.dies_after_messages) die(from);
   if (fails_at_once(from, to, completion)) return PostResult::pending;
   if (refuses(from)) return PostResult::again;
-  const LinkCost& cost = options_.model.cost(from, to);
   Message message{.from = from, .to = to, .tag = tag, .bytes = total_bytes(pieces)};
   const bool injected = message.bytes <= options_.capabilities.inject_bytes;
   const bool lost = loses(message);
   const bool late = !injected && !lost && message.bytes > options_.model.eager_bytes;
-  const Way way = depart(its, cost, message.bytes);
+  Outgoing outgoing{.to = to, .bytes = message.bytes, .completion = late || injected ? nullptr : &completion};
   ++its.sent.messages;
   if (late) {
     message.late_completion = &completion;
@@ -62,8 +97,8 @@ PostResult Network::send(Rank from, Rank to, std::span<const iovec> pieces, std:
   } else {
     message.data = gather(pieces);
   }
-  if (!late && !injected) notify(from, way.last + delay(), {.completion = &completion, .bytes = message.bytes});
-  if (!lost) launch(std::move(message), way.first + cost.latency);
+  if (!lost) outgoing.number = take_over(std::move(message));
+  post(from, outgoing);
   return injected ? PostResult::done : PostResult::pending;
 }
 
@@ -95,15 +130,13 @@ PostResult Network::write(Write write) {
   check(write.from, write.pieces, 0);
   if (fails_at_once(write.from, write.to, *write.completion)) return PostResult::pending;
   if (refuses(write.from)) return PostResult::again;
-  Port& its = port(write.from);
-  const LinkCost& cost = options_.model.cost(write.from, write.to);
   write.bytes = total_bytes(write.pieces);
-  const Way way = depart(its, cost, write.bytes);
-  ++its.sent.writes;
+  const Rank from = write.from;
+  const Outgoing outgoing{.to = write.to, .bytes = write.bytes, .number = ++last_number_, .is_write = true};
+  ++port(from).sent.writes;
   ring(port(write.to));
-  const std::uint64_t number = ++last_number_;
-  push(way.first + cost.latency + delay(), Event::Kind::write, write.to, number);
-  writes_.emplace(number, std::move(write));
+  writes_.emplace(outgoing.number, std::move(write));
+  post(from, outgoing);
   return PostResult::pending;
 }
 

@@ -36,6 +36,9 @@ std::vector<Prediction> predict(const Model& model, int ranks, const ScheduleOf&
                                 const PredictOptions& options) {
   if (ranks < 1)
     throw Error(Errc::invalid_argument, fmt::format("sim::predict: {} ranks; at least 1 is needed", ranks));
+  if (model.shares() && model.processors_pay())
+    throw Error(Errc::invalid_argument,
+                "sim::predict: ranks share a card or memory, and processors pay G; only cards that pay can be shared");
   Programs programs(ranks);
   for (Rank rank = 0; rank < ranks; ++rank) {
     programs.add(schedule_of(rank));

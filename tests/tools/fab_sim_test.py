@@ -73,6 +73,24 @@ class FabSim(unittest.TestCase):
         self.assertEqual(len(head), len(short))
         self.assertEqual(done.stderr, "")
 
+    def test_ranks_of_a_node_share_its_card(self):
+        self.network.write_text(
+            json.dumps({"far": NETWORK, "same_switch": NETWORK, "same_node": NETWORK, "node_card": {"g_ns": 1000}})
+        )
+        arguments = ("barrier", "-a", "recursive_doubling", "-n", "8", "-b", "0")
+        times = [self.rows(*arguments, "--ppn", per_node)[0]["time_us"] for per_node in (1, 4, 8)]
+        # Three steps of 1.2 us; the last one of four ranks a node has three gaps of the card more, on both ways the same.
+        self.assertEqual([round(time, 3) for time in times], [3.6, 6.6, 3.6])
+
+    def test_networks_have_names(self):
+        names = [line.split()[0] for line in self.run_tool("--list-networks").stdout.splitlines()]
+        self.assertEqual(names, ["ethernet-1g", "infiniband-edr", "infiniband-ndr", "omni-path-100"])
+        for name in names:
+            done = self.run_tool("--network", name, "--print-network")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertGreater(json.loads(done.stdout)["node_card"]["g_ns"], 0)
+        self.assertIn("names are ethernet-1g, ", self.run_tool("bcast", "--network", "none").stderr)
+
     def test_suffixes(self):
         rows = self.rows("bcast", "-a", "binomial", "-n", "4,1k", "-b", "0,8,8k,8K,1MiB,64KiB,3B,1G")
         self.assertEqual([row["ranks"] for row in rows], [4] * 8 + [1024] * 8)

@@ -7,10 +7,8 @@
 
 #include "bindings/sim/job.h"
 #include "collectives/registry.h"
-#include "collectives/start.h"
-#include "support/fill.h"
-#include "unit/collective_model.h"
-#include "unit/in_process_job.h"
+#include "unit/collective_nodes.h"
+#include "unit/collective_performance.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {
@@ -28,84 +26,6 @@ constexpr int kRankCountsOfLongVectors[] = {2, 3, 5, 8};
 constexpr std::size_t kLongBytes = 300'000;
 #endif
 
-/// The buffers of all ranks of one call, before and after it.
-class Performance {
- public:
-  Performance(const CollectiveModel& model, const CollectiveShape& shape)
-      : model_(model), shape_(shape), distance_(shape.scattered ? 3 * shape.element_bytes : shape.element_bytes) {
-    element_ = Layout::contiguous(shape.element_bytes).resized(0, static_cast<std::ptrdiff_t>(distance_));
-    for (Rank rank = 0; rank < shape.ranks; ++rank) {
-      values_.push_back(random_values(rank));
-      const bool in_place = model.is_in_place(shape, rank);
-      send_.push_back(buffer(in_place ? 0 : model.sent(shape, rank)));
-      recv_.push_back(buffer(model.received(shape, rank)));
-      if (in_place)
-        put(values_.back(), recv_.back(), model.in_place_at(shape, rank));
-      else
-        put(values_.back(), send_.back(), 0);
-    }
-    recv_before_ = recv_;
-    send_before_ = send_;
-  }
-
-  core::Run& start(core::Communicator& communicator) {
-    return start_locked(communicator, [&](core::Communicator& its) -> core::Run& { return start_under_lock(its); });
-  }
-  core::Run& start_under_lock(core::Communicator& communicator) {
-    const auto rank = static_cast<std::size_t>(communicator.rank());
-    core::engine_lock.assert_held();
-    return collectives::start(communicator, send_[rank].data(), recv_[rank].data(),
-                              model_.call(shape_, communicator.rank(), element_));
-  }
-
-  void check(Rank rank) const {
-    const auto index = static_cast<std::size_t>(rank);
-    Bytes expected = recv_before_[index];
-    if (const auto values = model_.expected(shape_, values_, rank)) put(*values, expected, 0);
-    EXPECT_TRUE(recv_[index] == expected) << "what rank " << rank << " has is not what it should have";
-    EXPECT_TRUE(send_[index] == send_before_[index]) << "the send buffer of rank " << rank << " has changed";
-  }
-
- private:
-  [[nodiscard]] Bytes random_values(Rank rank) const {
-    Bytes values(model_.sent(shape_, rank) * shape_.element_bytes);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<std::byte>(hash(static_cast<std::uint64_t>(rank) << 40 | i));
-    return values;
-  }
-  /// With room behind the last element that nobody may touch.
-  [[nodiscard]] Bytes buffer(std::size_t elements) const { return Bytes(elements * distance_ + 16, kUntouched); }
-  void put(const Bytes& values, Bytes& buffer, std::size_t first_element) const {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      buffer[(first_element + i / shape_.element_bytes) * distance_ + i % shape_.element_bytes] = values[i];
-  }
-
-  const CollectiveModel& model_;
-  const CollectiveShape shape_;
-  const std::size_t distance_;
-  Layout element_;
-  std::vector<Bytes> values_;
-  std::vector<Bytes> send_;
-  std::vector<Bytes> recv_;
-  std::vector<Bytes> send_before_;
-  std::vector<Bytes> recv_before_;
-};
-
-/// Makes the call on all ranks of a job, which drives, and compares.
-void perform(InProcessJob& job, const InProcessJob::Communicators& communicators, const CollectiveModel& model,
-             const CollectiveShape& shape) {
-  SCOPED_TRACE(testing::PrintToString(shape));
-  Performance performance(model, shape);
-  std::vector<core::Run*> runs;
-  for (const auto& communicator : communicators) runs.push_back(&performance.start(*communicator));
-  ASSERT_NO_FATAL_FAILURE(job.finish(runs));
-  for (Rank rank = 0; rank < shape.ranks; ++rank) {
-    const Status status = release(*runs[static_cast<std::size_t>(rank)]);
-    ASSERT_TRUE(status.ok()) << "rank " << rank << ": " << status.message;
-    performance.check(rank);
-  }
-}
-
 class Algorithms : public testing::TestWithParam<Algorithm> {
  protected:
   static constexpr std::size_t kSegmentBytes = 256;
@@ -122,11 +42,16 @@ class Algorithms : public testing::TestWithParam<Algorithm> {
   [[nodiscard]] static InProcessJob job(int ranks, std::uint32_t seed, bool check = false) {
     return {ranks,
             config(check),
-            {.seed = seed, .directed_receive = seed % 2 == 0, .inject_bytes = seed % 3 == 0 ? 4096u : 16u}};
+            {.seed = seed,
+             .directed_receive = seed % 2 == 0,
+             .inject_bytes = seed % 3 == 0 ? 4096u : 16u,
+             .nodes = nodes_for(GetParam(), ranks)}};
   }
 
   [[nodiscard]] static bool allows(const CollectiveShape& shape) {
-    return GetParam().restriction.allows({.ranks = shape.ranks, .operation = operator_of(shape)});
+    const auto nodes = core::NodeMap::of(nodes_for(GetParam(), shape.ranks));
+    return GetParam().restriction.allows(
+        {.ranks = shape.ranks, .nodes = known(nodes), .operation = operator_of(shape)});
   }
 
   /// Every kind of call that the collective has, for a number of elements.
@@ -251,6 +176,7 @@ TEST_P(Algorithms, EndWithAnErrorThatNamesTheDead) {
         sim::Options options = sim::adversarial(static_cast<std::uint32_t>(ranks) + messages);
         options.capabilities.early_messages_block = messages == 1;
         options.capabilities.directed_receive = options.capabilities.takes_longer_messages = messages != 1;
+        if (needs_nodes(GetParam())) options.model.ranks_per_node = 3;
         options.deaths = {{.rank = dead, .after_messages = messages}};
         sim::Job its(ranks, options, config());
         Performance performance(model(), shape);

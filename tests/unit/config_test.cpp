@@ -49,6 +49,8 @@ TEST(Config, DefaultsStandInTheRows) {
   EXPECT_EQ(config.combine_bytes, 32768u);
   EXPECT_EQ(config.segment_bytes, 65536u);
   for (const std::string& algorithm : config.algorithms) EXPECT_EQ(algorithm, "");
+  EXPECT_EQ(config.rules, "");
+  EXPECT_EQ(config.file_rules, nullptr);
   EXPECT_EQ(config.plan_cache, 64u);
   EXPECT_FALSE(config.check);
   EXPECT_EQ(config.sequence_start, 0u);
@@ -62,7 +64,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 20u + kCollectives);
+  EXPECT_EQ(names.size(), 21u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
@@ -91,6 +93,7 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_SEGMENT_BYTES", "8k").segment_bytes, 8192u);
   EXPECT_EQ(read("FAB_ALGO_REDUCE", "chain").algorithms[static_cast<std::size_t>(Collective::reduce)], "chain");
   EXPECT_EQ(read("FAB_ALGO_REDUCE", "auto").algorithms[static_cast<std::size_t>(Collective::reduce)], "");
+  EXPECT_EQ(read("FAB_RULES", "rules.json").rules, "rules.json");
   EXPECT_EQ(read("FAB_PLAN_CACHE", "0").plan_cache, 0u);
   EXPECT_EQ(read("FAB_SEQUENCE_START", "18446744073709551615").sequence_start, ~std::uint64_t{0});
   EXPECT_TRUE(read("FAB_LOCAL", "on").local);

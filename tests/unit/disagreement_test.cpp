@@ -182,6 +182,7 @@ TEST_P(Disagreement, AboutSettings) {
       {[](Config& config) { config.combine_bytes = 77; }, "FAB_COMBINE_BYTES", "77", "32768"},
       {[](Config& config) { config.segment_bytes = 78; }, "FAB_SEGMENT_BYTES", "78", "65536"},
       {[](Config& config) { config.check = true; }, "FAB_CHECK", "1", "0"},
+      {[](Config& config) { config.local = false; }, "FAB_LOCAL", "off", "on"},
       {[](Config& config) { config.algorithms[1] = "chain"; }, "FAB_ALGO_BCAST", "chain", "auto"}};
   for (const auto& [set, name, value, other_value] : differences) {
     Config other = caller_config();

@@ -30,7 +30,7 @@ InProcessJob::InProcessJob(int ranks, const Config& config, const NetworkOptions
 
 InProcessJob::InProcessJob(const std::vector<Config>& configs, const NetworkOptions& options)
     : network_(static_cast<int>(configs.size()), unkind(options)) {
-  std::vector<std::unique_ptr<Store>> stores = open_memory_stores(static_cast<int>(configs.size()));
+  std::vector<std::unique_ptr<Store>> stores = open_memory_stores(static_cast<int>(configs.size()), options.nodes);
   for (std::size_t i = 0; i < configs.size(); ++i)
     contexts_.push_back(
         core::Context::open(configs[i], std::move(stores[i]), [&](const Config&, const JobInfo& job, const Log&) {

@@ -25,6 +25,7 @@ struct NetworkOptions {
   bool early_messages_block = false;
   bool takes_longer_messages = false;
   bool writes = false;
+  std::vector<int> nodes{};  ///< of each rank; empty: all share one
 };
 
 /// Fails the test when a rank did what the network's capabilities forbid.

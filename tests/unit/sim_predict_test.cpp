@@ -22,6 +22,14 @@ Model three_classes() {
   return model;
 }
 
+/// The ranks of a node share a card that is slower than their ports together, and memory.
+Model three_on_a_card() {
+  Model model = three_classes();
+  model.card = {nanoseconds(70), nanoseconds(31)};
+  model.memory = {Time{}, nanoseconds(57)};
+  return model;
+}
+
 /// Dissemination: in step k every rank tells the one 2^k further on.
 Schedule dissemination(Rank self, int ranks, std::size_t bytes) {
   ScheduleBuilder builder("dissemination", ranks);
@@ -56,23 +64,24 @@ void PrintTo(const Pattern& pattern, std::ostream* out) { *out << pattern.name; 
 
 class Predictions : public testing::TestWithParam<Pattern> {};
 
-TEST_P(Predictions, AreWhatJobsTake) {
+/// Compares all ranks, for some numbers of them and sizes.
+void expect_what_jobs_take(const Pattern& pattern, const Model& model) {
   for (const int ranks : {2, 3, 7, 16, 50})
     for (const std::size_t bytes : {1u, 60u, 500u, 70'000u}) {
       SCOPED_TRACE(testing::Message() << ranks << " ranks, " << bytes << " B");
       Options options;
-      options.model = three_classes();
+      options.model = model;
       Job job(ranks, options);
       std::vector<std::byte> memory(2 * bytes);
       const auto outcomes = job.run(job.world(), [&](core::Communicator& communicator) -> core::Run& {
         const std::vector<std::byte*> bases{memory.data(), memory.data()};
-        const Schedule schedule = GetParam().schedule(communicator.rank(), ranks, bytes);
+        const Schedule schedule = pattern.schedule(communicator.rank(), ranks, bytes);
         core::engine_lock.assert_held();
         return communicator.start(std::make_unique<core::RunPool>(communicator, schedule), bases);
       });
       EXPECT_EQ(failures(outcomes), "");
       const auto predicted =
-          predict(options.model, ranks, [&](Rank rank) { return GetParam().schedule(rank, ranks, bytes); });
+          predict(options.model, ranks, [&](Rank rank) { return pattern.schedule(rank, ranks, bytes); });
       for (std::size_t rank = 0; rank < predicted.size(); ++rank) {
         EXPECT_EQ(predicted[rank].end, outcomes[rank].end) << "rank " << rank;
         EXPECT_EQ(predicted[rank].messages, outcomes[rank].sent.messages);
@@ -80,6 +89,10 @@ TEST_P(Predictions, AreWhatJobsTake) {
       }
     }
 }
+
+TEST_P(Predictions, AreWhatJobsTake) { expect_what_jobs_take(GetParam(), three_classes()); }
+
+TEST_P(Predictions, AreWhatJobsTakeWhereRanksShareACard) { expect_what_jobs_take(GetParam(), three_on_a_card()); }
 
 INSTANTIATE_TEST_SUITE_P(Patterns, Predictions,
                          testing::Values(Pattern{"Tree",

@@ -80,7 +80,8 @@ void check_reach(const core::Communicator& communicator) {
   for (const Edge& edge : communicator.neighborhood().sources) static_cast<void>(communicator.world_rank(edge.peer));
 }
 
-/// Translates ranks one by one when plans are built, so nothing grows with the communicator.
+/// Translates ranks one by one when plans are built, so nothing grows with the communicator. MPI may search its group
+/// for each; ranks of MPI_COMM_WORLD need no translation.
 std::shared_ptr<core::Communicator> make_core(MPI_Comm comm, MPI_Group group, std::optional<Topology> topology) {
   int rank = 0;
   int size = 0;
@@ -89,7 +90,9 @@ std::shared_ptr<core::Communicator> make_core(MPI_Comm comm, MPI_Group group, st
   const MPI_Group world = registry().world;
   auto translate = [group, world](Rank of_comm) { return to_world(group, world, of_comm); };
   auto core = std::make_shared<core::Communicator>(
-      process_context().shared_from_this(), core::Group::computed(size, std::move(translate)), rank, std::nullopt);
+      process_context().shared_from_this(),
+      comm == MPI_COMM_WORLD ? core::Group::range(0, size) : core::Group::computed(size, std::move(translate)), rank,
+      std::nullopt);
   if (topology) core->set_topology(*std::move(topology));
   check_reach(*core);
   return core;

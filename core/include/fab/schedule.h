@@ -127,6 +127,22 @@ struct CommitOptions {
   std::size_t segment_bytes = 0;
 };
 
+/// Where a part of a schedule goes that was built as if it were alone (ScheduleBuilder::append).
+struct PartPlace {
+  /// Where one of its buffers begins.
+  struct Begin {
+    BufferId buffer = BufferId::send;
+    std::ptrdiff_t offset = 0;
+  };
+
+  std::function<Rank(Rank)> rank_of{};  ///< the rank that each rank of the part is; empty: the same one
+  std::uint32_t first_slot = 0;         ///< what is slot 0 there; slots go round, 255 is followed by 0
+  Begin send{BufferId::send, 0};        ///< its send buffer
+  Begin recv{BufferId::recv, 0};        ///< its receive buffer
+  /// Its pipelines are cut into segments of this many bytes at most.
+  std::size_t most_segment_bytes = static_cast<std::size_t>(-1);
+};
+
 /// Builds a schedule. Operations go into the current round until round() opens the next one.
 ///
 /// A slot tells messages between the same two ranks apart: all messages of one direction in a round have different
@@ -156,10 +172,15 @@ class FAB_API ScheduleBuilder {
   /// one message to and one from each peer. Commit may cut the vector into segments of whole `grain`s; segment j then
   /// does in round i + j what the vector would do in round i. The cuts depend only on `bytes`, `grain` and
   /// CommitOptions::segment_bytes. The messages of a pipeline go in one direction: none comes back to its rank through
-  /// other ranks. A schedule has at most one pipeline.
+  /// other ranks. Pipelines follow each other; they do not overlap.
   void begin_pipeline(std::size_t bytes, std::size_t grain);
   /// Ends the pipeline and opens a new round.
   void end_pipeline();
+
+  /// Adds the rounds of a part, in which some of the ranks do what its schedule says: its ranks become ranks of this
+  /// schedule, its buffers parts of this one's, and its scratch comes behind what is reserved. The part starts and ends
+  /// with a round of its own. Throws Error(invalid_schedule) if the part names a peer that is none of its ranks.
+  void append(const ScheduleBuilder& part, const PartPlace& place);
 
   /// Validates, combines and freezes. Throws Error(invalid_schedule), naming round, operation and fault: a peer outside
   /// the communicator, a block outside its declared buffer or outside scratch, two messages of a round to one peer with
@@ -177,12 +198,14 @@ class FAB_API ScheduleBuilder {
     std::size_t element_bytes = 0;
   };
   using Round = std::vector<Operation>;
-  /// Rounds [first_round, end_round).
+  /// Rounds [first_round, end_round); 0: up to the last one.
   struct Pipeline {
     std::size_t first_round = 0;
     std::size_t end_round = 0;
     std::size_t bytes = 0;
     std::size_t grain = 1;
+    std::uint32_t slot = 0;  ///< of its messages; segments take this one and those behind
+    std::size_t most_segment_bytes = static_cast<std::size_t>(-1);
   };
   friend class Freezer;
 
@@ -198,10 +221,13 @@ class FAB_API ScheduleBuilder {
   void check(const Block& block, const Place& place) const;
   void check_copy(const Operation& operation, const Place& place) const;
   void check_reduce(const Operation& operation, const Place& place) const;
-  void check_pipeline() const;
+  void check(const Pipeline& pipeline) const;
   [[noreturn]] void refuse(const Place& place, const std::string& fault) const;
   [[noreturn]] void refuse(const std::string& where, const std::string& fault) const;
+  [[nodiscard]] Operation placed(Operation operation, const PartPlace& place, std::ptrdiff_t scratch) const;
+  [[nodiscard]] std::size_t end_of(const Pipeline& pipeline) const noexcept;
   [[nodiscard]] std::vector<Round> segmented(std::size_t segment_bytes) const;
+  [[nodiscard]] std::vector<Round> segmented(const Pipeline& pipeline, std::size_t segment_bytes) const;
   [[nodiscard]] static Round combine(const Round& round, const CommitOptions& options);
   [[nodiscard]] static Round merge_copies(Round round);
 
@@ -210,7 +236,7 @@ class FAB_API ScheduleBuilder {
   std::size_t scratch_bytes_ = 0;
   std::vector<std::pair<BufferId, std::size_t>> declared_;
   std::vector<Round> rounds_{1};
-  Pipeline pipeline_;  ///< no pipeline if its `bytes` are 0
+  std::vector<Pipeline> pipelines_;  ///< by their rounds
 };
 
 [[nodiscard]] FAB_API std::string to_string(BufferId buffer);

@@ -1,0 +1,28 @@
+// What fab_info --choose prints: the algorithm of a call, and why.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "core/base/collective.h"
+#include "core/base/config.h"
+
+namespace fab::tools {
+
+struct ChooseQuestion {
+  std::string collective;
+  std::vector<std::string> ranks{"2"};  ///< quantities, as they are typed
+  std::vector<std::string> bytes{"8"};
+  int per_node = 1;      ///< consecutive ranks
+  bool ordered = false;  ///< reductions by an operation that does not commute
+};
+
+/// By the rules and variables of the configuration. An array with a row for each number of ranks and each size. Throws
+/// Error(invalid_argument) that names option, value and what is valid; Error(configuration).
+[[nodiscard]] nlohmann::ordered_json choose_rows(const ChooseQuestion& question, const Config& config);
+/// The same for people.
+[[nodiscard]] std::string choose_text(const nlohmann::ordered_json& rows);
+
+}  // namespace fab::tools

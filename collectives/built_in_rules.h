@@ -1,0 +1,28 @@
+// The built-in rules, and the tables that they are made of.
+#pragma once
+
+#include <span>
+
+#include "collectives/rules.h"
+
+namespace fab::collectives {
+
+/// A Rule as a constant.
+struct BuiltInRule {
+  Collective collective;
+  std::size_t most_bytes;
+  int most_ranks;
+  const char* algorithm;
+  Where where = Where::anywhere;
+  int least_per_node = 1;
+};
+
+/// For nodes of several ranks: written by fab_tune.
+[[nodiscard]] std::span<const BuiltInRule> simulated_rules();
+/// For all others, and what the former leave out.
+[[nodiscard]] std::span<const BuiltInRule> measured_rules();
+
+/// First the simulated ones.
+[[nodiscard]] const Rules& built_in_rules();
+
+}  // namespace fab::collectives

@@ -1,0 +1,162 @@
+// Rules files.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "collectives/json.h"
+#include "collectives/registry.h"
+#include "collectives/rules.h"
+#include "core/base/quoted.h"
+#include "fab/error.h"
+
+namespace fab::collectives {
+
+namespace {
+
+constexpr std::uint64_t kVersion = 1;
+
+[[noreturn]] void refuse_rules(const std::string& place, std::string_view fault) {
+  throw Error(Errc::configuration, fmt::format("{}: {}", place, fault));
+}
+
+/// Of one object: a field is there at most once, and has a name that its reader knows.
+void check_fields(const JsonValue& object, const std::string& place, std::span<const std::string_view> known) {
+  if (object.kind != JsonValue::Kind::object) refuse_rules(place, fmt::format("{} is no object", object.shown()));
+  for (auto member = object.members.begin(); member != object.members.end(); ++member) {
+    const std::string& field = member->first;
+    if (std::ranges::find(known, field) == known.end())
+      refuse_rules(place, fmt::format("there is no field {}; known are {}", in_quotes(field), fmt::join(known, ", ")));
+    const auto is_it = [&field](const auto& other) { return other.first == field; };
+    if (std::any_of(object.members.begin(), member, is_it))
+      refuse_rules(place, fmt::format("the field {} is there twice", field));
+  }
+}
+
+const JsonValue* find_field(const JsonValue& object, std::string_view field) {
+  for (const auto& [name, value] : object.members)
+    if (name == field) return &value;
+  return nullptr;
+}
+
+std::uint64_t whole_number(const JsonValue& value, const std::string& place, std::string_view field,
+                           std::uint64_t least, std::uint64_t most) {
+  std::uint64_t number = 0;
+  const char* last = value.text.data() + value.text.size();
+  const auto [end, error] = std::from_chars(value.text.data(), last, number);
+  if (value.kind != JsonValue::Kind::number || error != std::errc{} || end != last || number < least || number > most)
+    refuse_rules(place,
+                 fmt::format("{} is {}; a whole number from {} to {} is valid", field, value.shown(), least, most));
+  return number;
+}
+
+int count_in(const JsonValue& value, const std::string& place, std::string_view field) {
+  return static_cast<int>(whole_number(value, place, field, 1, static_cast<std::uint64_t>(kAnyRanks)));
+}
+
+/// One of some names.
+template <class Value, class NameOf>
+Value named_value(const JsonValue& value, const std::string& place, std::string_view field, std::span<const Value> all,
+                  NameOf&& name_of_value) {
+  std::string names;
+  for (const Value& each : all) {
+    if (value.kind == JsonValue::Kind::string && value.text == name_of_value(each)) return each;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of_value(each));
+  }
+  refuse_rules(place, fmt::format("{} is {}; valid are {}", field, value.shown(), names));
+}
+
+Collective collective_in(const JsonValue& object, const std::string& place) {
+  const JsonValue* value = find_field(object, "collective");
+  if (value == nullptr) refuse_rules(place, "the field collective is missing");
+  std::vector<Collective> all;
+  for (std::size_t i = 0; i < kCollectives; ++i) all.push_back(static_cast<Collective>(i));
+  return named_value<Collective>(*value, place, "collective", all, [](Collective each) { return to_string(each); });
+}
+
+std::string algorithm_in(const JsonValue& object, const std::string& place, Collective collective) {
+  const JsonValue* value = find_field(object, "algorithm");
+  if (value == nullptr) refuse_rules(place, "the field algorithm is missing");
+  if (value->kind != JsonValue::Kind::string || find_algorithm(collective, value->text) == nullptr)
+    refuse_rules(place, fmt::format("algorithm is {}; those of {} are {}", value->shown(), to_string(collective),
+                                    algorithm_names(collective)));
+  return value->text;
+}
+
+Rule rule_in(const JsonValue& object, const std::string& place) {
+  constexpr std::string_view kFields[] = {"collective",     "most_bytes", "most_ranks",
+                                          "least_per_node", "where",      "algorithm"};
+  constexpr Where kWheres[] = {Where::anywhere, Where::node, Where::nodes};
+  check_fields(object, place, kFields);
+  Rule rule;
+  rule.collective = collective_in(object, place);
+  if (const JsonValue* value = find_field(object, "most_bytes"))
+    rule.most_bytes = whole_number(*value, place, "most_bytes", 0, kAnyBytes);
+  if (const JsonValue* value = find_field(object, "most_ranks"))
+    rule.most_ranks = count_in(*value, place, "most_ranks");
+  if (const JsonValue* value = find_field(object, "least_per_node"))
+    rule.least_per_node = count_in(*value, place, "least_per_node");
+  if (const JsonValue* value = find_field(object, "where"))
+    rule.where = named_value<Where>(*value, place, "where", kWheres, name_of);
+  rule.algorithm = algorithm_in(object, place, rule.collective);
+  return rule;
+}
+
+std::string line_of(const Rule& rule) {
+  std::string line = fmt::format("    {{\"collective\": \"{}\"", to_string(rule.collective));
+  if (rule.most_bytes != kAnyBytes) line += fmt::format(", \"most_bytes\": {}", rule.most_bytes);
+  if (rule.most_ranks != kAnyRanks) line += fmt::format(", \"most_ranks\": {}", rule.most_ranks);
+  if (rule.least_per_node > 1) line += fmt::format(", \"least_per_node\": {}", rule.least_per_node);
+  if (rule.where != Where::anywhere) line += fmt::format(", \"where\": \"{}\"", name_of(rule.where));
+  return line + fmt::format(", \"algorithm\": \"{}\"}}", rule.algorithm);
+}
+
+/// What a JSON string cannot hold as it is becomes a question mark; it is for people only.
+std::string json_text(std::string_view text) {
+  std::string safe(text);
+  std::ranges::replace_if(
+      safe, [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' '; }, '?');
+  return safe;
+}
+
+}  // namespace
+
+Rules parse_rules(std::string_view text, const std::string& name) {
+  constexpr std::string_view kFields[] = {"version", "made_by", "rules"};
+  const JsonValue file = parse_json(text, name);
+  check_fields(file, name, kFields);
+  if (const JsonValue* version = find_field(file, "version"))
+    static_cast<void>(whole_number(*version, name, "version", kVersion, kVersion));
+  const JsonValue* rows = find_field(file, "rules");
+  if (rows == nullptr || rows->kind != JsonValue::Kind::array) refuse_rules(name, "an array \"rules\" is missing");
+  Rules rules{.name = name, .rows = {}};
+  for (const JsonValue& row : rows->items)
+    rules.rows.push_back(rule_in(row, fmt::format("{}: rule {}", name, rules.rows.size() + 1)));
+  return rules;
+}
+
+Rules read_rules(const std::string& file) {
+  std::ifstream in(file);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad())
+    throw Error(Errc::configuration, fmt::format("FAB_RULES: the file {} cannot be read", in_quotes(file)));
+  Rules rules = parse_rules(text, fmt::format("FAB_RULES: {}", escaped(file)));
+  rules.name = escaped(file);
+  return rules;
+}
+
+std::string to_json(const Rules& rules, std::string_view made_by) {
+  std::string text =
+      fmt::format("{{\n  \"version\": {},\n  \"made_by\": \"{}\",\n  \"rules\": [", kVersion, json_text(made_by));
+  const char* between = "\n";
+  for (const Rule& rule : rules.rows) {
+    text += between + line_of(rule);
+    between = ",\n";
+  }
+  return text + "\n  ]\n}\n";
+}
+
+}  // namespace fab::collectives

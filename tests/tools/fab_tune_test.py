@@ -1,0 +1,96 @@
+"""fab_tune_test.py FAB_TUNE FAB_INFO FAB_SIM [MPIRUN...]: rules files, and what is chosen by them."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TUNE, INFO, SIM, *MPIRUN = sys.argv[1:]
+del sys.argv[1:]
+
+
+class FabTune(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.file = pathlib.Path(self.folder.name) / "rules.json"
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_tool(self, *command, rules=None):
+        environment = dict(os.environ) | ({"FAB_RULES": str(rules)} if rules else {})
+        return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, env=environment)
+
+    def choices(self, *arguments, rules=None):
+        done = self.run_tool(INFO, "--choose", *arguments, "--json", rules=rules)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def fastest(self, *arguments):
+        done = self.run_tool(SIM, *arguments, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [row for row in json.loads(done.stdout)["rows"] if not row["algorithm"].startswith("hypercube")]
+        return min(rows, key=lambda row: row["time_us"])["algorithm"]
+
+    def test_simulated_rules_choose_what_is_fastest(self):
+        sizes = ("8", "1k", "64k")
+        network = ("--network", "omni-path-100")
+        grid = ("--ppn", "4", "-n", "32")
+        done = self.run_tool(TUNE, "simulate", "-c", "bcast,gather", *network, *grid, "-b", ",".join(sizes),
+                             "--within", "1", "-o", self.file)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        for collective in ("bcast", "gather"):
+            for size in sizes:
+                (choice,) = self.choices(collective, *grid, "-b", size, rules=self.file)
+                self.assertEqual(choice["rules"], str(self.file))
+                self.assertEqual(choice["algorithm"], self.fastest(collective, *network, *grid, "-b", size))
+        (elsewhere,) = self.choices("bcast", "-n", "32", "-b", "8", rules=self.file)
+        self.assertEqual((elsewhere["algorithm"], elsewhere["by"]), ("binomial", "rule"))
+        (built_in,) = self.choices("bcast", "-n", "32", "-b", "8")
+        self.assertGreater(elsewhere["rule"]["number"], built_in["rule"]["number"], "behind the new rules")
+
+    def test_measured_rules_cover_what_was_measured(self):
+        if not MPIRUN:
+            self.skipTest("without MPI's launcher")
+        done = self.run_tool(*MPIRUN, "2", TUNE, "measure", "-c", "allreduce,barrier", "-b", "8,64k", "--seconds", "0.2",
+                             "--memory", "1M", "-o", self.file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rules = json.loads(self.file.read_text())["rules"]
+        first = [(rule["collective"], rule.get("where")) for rule in rules[:2]]
+        self.assertIn(first[0], [("allreduce", "node"), ("barrier", "node")])
+        self.assertEqual({name for name, _ in first} | {"allreduce", "barrier"}, {"allreduce", "barrier"})
+        (choice,) = self.choices("allreduce", "-n", "2", "--ppn", "2", "-b", "64k", rules=self.file)
+        self.assertEqual(choice["by"], "rule")
+        self.assertLessEqual(choice["rule"]["number"], 3)
+        running = self.run_tool(*MPIRUN, "2", INFO, "--statistics", rules=self.file)
+        self.assertEqual(running.returncode, 0, running.stderr)
+
+    def test_choices_tell_what_was_passed_over(self):
+        self.file.write_text(json.dumps({"rules": [{"collective": "allreduce", "algorithm": "ring"}]}))
+        (choice,) = self.choices("allreduce", "-n", "8", "-b", "1M", "--ordered", rules=self.file)
+        self.assertEqual((choice["algorithm"], choice["by"]), ("recursive_doubling", "first"))
+        (passed_over,) = choice["passed_over"]
+        self.assertEqual((passed_over["algorithm"], passed_over["rule"]["number"]), ("ring", 1))
+        done = self.run_tool(INFO, "--choose", "allreduce", "-n", "8", "-b", "1M", rules=self.file)
+        self.assertIn("allreduce of 1 MiB on 8 ranks, 1 on each node: ring\n  by rule 1 of " + str(self.file), done.stdout)
+
+    def test_faults_are_named(self):
+        self.file.write_text('{"rules": [{"collective": "bcast", "algorithm": "magic"}]}')
+        for command, fault in (
+            ((INFO, "--choose", "bcast"), f'FAB_RULES: {self.file}: rule 1: algorithm is "magic"; those of bcast are'),
+            ((TUNE, "simulate", "-c", "bcst"), '--collective "bcst": valid are barrier, bcast'),
+            ((TUNE, "simulate", "--network", "none"), "names are ethernet-1g, infiniband-edr, infiniband-ndr, omni-path-100"),
+            ((TUNE, "measure", "-b", "8"), "a job of one rank has nothing to measure"),
+            ((TUNE, "guess"), "guess"),
+        ):
+            rules = self.file if command[0] == INFO else None
+            done = self.run_tool(*command, rules=rules)
+            self.assertNotEqual(done.returncode, 0, command)
+            self.assertIn(fault, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
