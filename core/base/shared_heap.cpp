@@ -183,12 +183,15 @@ void* SharedHeap::allocate(std::size_t bytes) {
 
 SharedHeap::Region& SharedHeap::add_region(std::size_t bytes) {
   const auto unused = std::ranges::find_if(addresses_, [](const Addresses& each) { return each.end == 0; });
-  if (unused == addresses_.end())
+  const bool is_listed = unused != addresses_.end();
+  if (!is_listed && keeps_snapshots_)  // malloc asks for addresses
     throw Error(Errc::no_resources,
                 fmt::format("alloc of {} bytes: there are {} regions already", bytes, kMostRegions));
   regions_.push_back(std::make_shared<Region>(++last_number_, bytes));
-  unused->begin = reinterpret_cast<std::uintptr_t>(regions_.back()->description().begin);
-  unused->end = unused->begin + bytes;
+  if (is_listed) {
+    unused->begin = reinterpret_cast<std::uintptr_t>(regions_.back()->description().begin);
+    unused->end = unused->begin + bytes;
+  }
   generation_.fetch_add(1, std::memory_order_release);
   return *regions_.back();
 }
@@ -212,9 +215,8 @@ void SharedHeap::drop_if_spare(const Region& region) {
   if (region.for_many() && !other_is_empty && !region.is_abroad()) return;
   generation_.fetch_add(1, std::memory_order_release);
   const auto begin = reinterpret_cast<std::uintptr_t>(region.description().begin);
-  std::ranges::find_if(addresses_, [begin](const Addresses& each) {
-    return each.end > 0 && each.begin == begin;
-  })->end = 0;
+  for (Addresses& each : addresses_)
+    if (each.end > 0 && each.begin == begin) each.end = 0;
   std::erase_if(regions_, [&](const auto& each) { return each.get() == &region; });
 }
 

@@ -65,7 +65,8 @@ class SharedHeap final : ForkParticipant {
 
   /// Forks take as long as to copy all that was ever written to blocks, and children need as much memory.
   void keep_snapshots() FAB_EXCLUDES(mutex_);
-  /// Whether a region is there; takes no lock.
+  /// Whether a region is there; takes no lock. After keep_snapshots() it knows all regions, which are kMostRegions at
+  /// most; otherwise the first so many.
   [[nodiscard]] bool has_address(const void* memory) const noexcept;
   /// Of the block that begins there, also of one of the parent's; 0: none does.
   [[nodiscard]] std::size_t bytes_of(const void* block) const FAB_EXCLUDES(mutex_);

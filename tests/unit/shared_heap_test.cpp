@@ -55,6 +55,20 @@ TEST(SharedHeap, FreedNeighborsBecomeOneBlockAgain) {
   }
 }
 
+// Each block has a region, and more of them than has_address() lists.
+TEST(SharedHeap, ManyLongBlocksAreThereAtOnce) {
+  constexpr std::size_t kLong = 65 << 20;
+  std::vector<std::byte*> blocks;
+  for (int i = 0; i < 520; ++i) blocks.push_back(allocate(kLong));
+  EXPECT_TRUE(SharedHeap::of_process().has_address(blocks.front() + kLong - 1));
+  EXPECT_TRUE(SharedHeap::of_process().find(blocks.back(), kLong).has_value());
+  EXPECT_EQ(SharedHeap::of_process().bytes_of(blocks.back()), kLong);
+  std::byte* const first = blocks.front();
+  for (std::byte* const each : blocks) release(each);
+  EXPECT_FALSE(SharedHeap::of_process().has_address(first));
+  EXPECT_EQ(SharedHeap::of_process().bytes_of(first), 0u);
+}
+
 TEST(SharedHeap, OtherAddressesAreNoBlocks) {
   std::byte* const block = allocate(100);
   int other = 0;
