@@ -21,7 +21,7 @@ constexpr std::uint32_t first_calls(Function function, const Shape& shape) noexc
 Fate judge_early(const Call& call, const Shape& shape, Record& record) {
   if (record.kind == Record::Kind::unseen) look_at(call.comm, record);
   if (record.kind == Record::Kind::unusable) return Fate::communicator;
-  if (!shape.can_reduce || (shape.user_operation && !mpi::hears_of_freed_operations())) return Fate::operation;
+  if (!shape.can_reduce) return Fate::operation;
   if (call.form == Form::persistent && !mpi::can_complete_persistent()) return Fate::requests;
   const bool at_once = settings().mode != Mode::automatic || call.form == Form::persistent;
   return at_once || record.calls > first_calls(call.function, shape) ? Fate::carried : Fate::early;
@@ -49,7 +49,8 @@ Fate judge_late(const Call& call, const Shape& shape, Record& record) {
   if (chooses && !may_pay(call, shape, record)) return Fate::slower;
   if (record.attachment == nullptr) attach(call.comm, record);
   if (needs_topology(call.function) && record.attachment->core->topology() == nullptr) return Fate::topology;
-  return chooses && !may_pay(call, shape, record) ? Fate::slower : Fate::carried;
+  if (chooses && !may_pay(call, shape, record)) return Fate::slower;
+  return shape.user_operation && !mpi::hears_of_freed_operations() ? Fate::operation : Fate::carried;
 }
 
 }  // namespace
