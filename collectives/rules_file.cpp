@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iterator>
-#include <optional>
+#include <nlohmann/json.hpp>
 
-#include "collectives/json.h"
 #include "collectives/registry.h"
 #include "collectives/rules.h"
+#include "core/base/json_text.h"
 #include "core/base/quoted.h"
 #include "fab/error.h"
 
@@ -17,89 +16,82 @@ namespace fab::collectives {
 
 namespace {
 
+using nlohmann::json;
+
 constexpr std::uint64_t kVersion = 1;
 
 [[noreturn]] void refuse_rules(const std::string& place, std::string_view fault) {
   throw Error(Errc::configuration, fmt::format("{}: {}", place, fault));
 }
 
-/// Of one object: a field is there at most once, and has a name that its reader knows.
-void check_fields(const JsonValue& object, const std::string& place, std::span<const std::string_view> known) {
-  if (object.kind != JsonValue::Kind::object) refuse_rules(place, fmt::format("{} is no object", object.shown()));
-  for (auto member = object.members.begin(); member != object.members.end(); ++member) {
-    const std::string& field = member->first;
+/// Of one object: each field has a name that its reader knows.
+void check_fields(const json& object, const std::string& place, std::span<const std::string_view> known) {
+  if (!object.is_object()) refuse_rules(place, fmt::format("{} is no object", shown(object)));
+  for (const auto& [field, value] : object.items())
     if (std::ranges::find(known, field) == known.end())
       refuse_rules(place, fmt::format("there is no field {}; known are {}", in_quotes(field), fmt::join(known, ", ")));
-    const auto is_it = [&field](const auto& other) { return other.first == field; };
-    if (std::any_of(object.members.begin(), member, is_it))
-      refuse_rules(place, fmt::format("the field {} is there twice", field));
-  }
 }
 
-const JsonValue* find_field(const JsonValue& object, std::string_view field) {
-  for (const auto& [name, value] : object.members)
-    if (name == field) return &value;
-  return nullptr;
+const json* find_field(const json& object, const char* field) {
+  const auto found = object.find(field);
+  return found == object.end() ? nullptr : &*found;
 }
 
-std::uint64_t whole_number(const JsonValue& value, const std::string& place, std::string_view field,
-                           std::uint64_t least, std::uint64_t most) {
-  std::uint64_t number = 0;
-  const char* last = value.text.data() + value.text.size();
-  const auto [end, error] = std::from_chars(value.text.data(), last, number);
-  if (value.kind != JsonValue::Kind::number || error != std::errc{} || end != last || number < least || number > most)
+std::uint64_t whole_number(const json& value, const std::string& place, std::string_view field, std::uint64_t least,
+                           std::uint64_t most) {
+  const std::uint64_t number = value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+  if (!value.is_number_unsigned() || number < least || number > most)
     refuse_rules(place,
-                 fmt::format("{} is {}; a whole number from {} to {} is valid", field, value.shown(), least, most));
+                 fmt::format("{} is {}; a whole number from {} to {} is valid", field, shown(value), least, most));
   return number;
 }
 
-int count_in(const JsonValue& value, const std::string& place, std::string_view field) {
+int count_in(const json& value, const std::string& place, std::string_view field) {
   return static_cast<int>(whole_number(value, place, field, 1, static_cast<std::uint64_t>(kAnyRanks)));
 }
 
 /// One of some names.
 template <class Value, class NameOf>
-Value named_value(const JsonValue& value, const std::string& place, std::string_view field, std::span<const Value> all,
+Value named_value(const json& value, const std::string& place, std::string_view field, std::span<const Value> all,
                   NameOf&& name_of_value) {
   std::string names;
   for (const Value& each : all) {
-    if (value.kind == JsonValue::Kind::string && value.text == name_of_value(each)) return each;
+    if (value == name_of_value(each)) return each;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of_value(each));
   }
-  refuse_rules(place, fmt::format("{} is {}; valid are {}", field, value.shown(), names));
+  refuse_rules(place, fmt::format("{} is {}; valid are {}", field, shown(value), names));
 }
 
-Collective collective_in(const JsonValue& object, const std::string& place) {
-  const JsonValue* value = find_field(object, "collective");
+Collective collective_in(const json& object, const std::string& place) {
+  const json* value = find_field(object, "collective");
   if (value == nullptr) refuse_rules(place, "the field collective is missing");
   std::vector<Collective> all;
   for (std::size_t i = 0; i < kCollectives; ++i) all.push_back(static_cast<Collective>(i));
   return named_value<Collective>(*value, place, "collective", all, [](Collective each) { return to_string(each); });
 }
 
-std::string algorithm_in(const JsonValue& object, const std::string& place, Collective collective) {
-  const JsonValue* value = find_field(object, "algorithm");
+std::string algorithm_in(const json& object, const std::string& place, Collective collective) {
+  const json* value = find_field(object, "algorithm");
   if (value == nullptr) refuse_rules(place, "the field algorithm is missing");
-  if (value->kind != JsonValue::Kind::string || find_algorithm(collective, value->text) == nullptr)
-    refuse_rules(place, fmt::format("algorithm is {}; those of {} are {}", value->shown(), to_string(collective),
+  if (!value->is_string() || find_algorithm(collective, value->get<std::string>()) == nullptr)
+    refuse_rules(place, fmt::format("algorithm is {}; those of {} are {}", shown(*value), to_string(collective),
                                     algorithm_names(collective)));
-  return value->text;
+  return value->get<std::string>();
 }
 
-Rule rule_in(const JsonValue& object, const std::string& place) {
+Rule rule_in(const json& object, const std::string& place) {
   constexpr std::string_view kFields[] = {"collective",     "most_bytes", "most_ranks",
                                           "least_per_node", "where",      "algorithm"};
   constexpr Where kWheres[] = {Where::anywhere, Where::node, Where::nodes};
   check_fields(object, place, kFields);
   Rule rule;
   rule.collective = collective_in(object, place);
-  if (const JsonValue* value = find_field(object, "most_bytes"))
+  if (const json* value = find_field(object, "most_bytes"))
     rule.most_bytes = whole_number(*value, place, "most_bytes", 0, kAnyBytes);
-  if (const JsonValue* value = find_field(object, "most_ranks"))
-    rule.most_ranks = count_in(*value, place, "most_ranks");
-  if (const JsonValue* value = find_field(object, "least_per_node"))
+  if (const json* value = find_field(object, "most_ranks")) rule.most_ranks = count_in(*value, place, "most_ranks");
+  if (const json* value = find_field(object, "least_per_node"))
     rule.least_per_node = count_in(*value, place, "least_per_node");
-  if (const JsonValue* value = find_field(object, "where"))
+  if (const json* value = find_field(object, "where"))
     rule.where = named_value<Where>(*value, place, "where", kWheres, name_of);
   rule.algorithm = algorithm_in(object, place, rule.collective);
   return rule;
@@ -126,14 +118,14 @@ std::string json_text(std::string_view text) {
 
 Rules parse_rules(std::string_view text, const std::string& name) {
   constexpr std::string_view kFields[] = {"version", "made_by", "rules"};
-  const JsonValue file = parse_json(text, name);
+  const json file = parse_json(text, name, Errc::configuration);
   check_fields(file, name, kFields);
-  if (const JsonValue* version = find_field(file, "version"))
+  if (const json* version = find_field(file, "version"))
     static_cast<void>(whole_number(*version, name, "version", kVersion, kVersion));
-  const JsonValue* rows = find_field(file, "rules");
-  if (rows == nullptr || rows->kind != JsonValue::Kind::array) refuse_rules(name, "an array \"rules\" is missing");
+  const json* rows = find_field(file, "rules");
+  if (rows == nullptr || !rows->is_array()) refuse_rules(name, "an array \"rules\" is missing");
   Rules rules{.name = name, .rows = {}};
-  for (const JsonValue& row : rows->items)
+  for (const json& row : *rows)
     rules.rows.push_back(rule_in(row, fmt::format("{}: rule {}", name, rules.rows.size() + 1)));
   return rules;
 }

@@ -2,6 +2,7 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)  # only headers
 pkg_check_modules(libfabric REQUIRED IMPORTED_TARGET libfabric>=1.17)
 pkg_check_modules(pmix REQUIRED IMPORTED_TARGET pmix>=4)
 find_path(SCOTCH_INCLUDE_DIR scotch.h PATH_SUFFIXES scotch REQUIRED)

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
 #include "core/base/quoted.h"
 #include "fab/error.h"
 
@@ -15,12 +16,6 @@ namespace fab::sim {
 namespace {
 
 using nlohmann::json;
-
-/// A value, as the file has it, or its beginning.
-std::string shown(const std::string& text) {
-  constexpr std::size_t kLongest = 80;
-  return text.size() <= kLongest ? escaped(text) : in_quotes(text, kLongest);
-}
 
 /// One object of the file: knows its name, and which of its fields have been read.
 class Section {
@@ -57,7 +52,7 @@ class Section {
     if (given == nullptr) return;
     words.clear();
     for (const json& each : given->is_array() ? *given : json::array({*given})) {
-      if (!each.is_string()) refuse(fmt::format("has {} = {}; text is valid", field, shown(each.dump())));
+      if (!each.is_string()) refuse(fmt::format("has {} = {}; text is valid", field, shown(each)));
       words += (words.empty() ? "" : "; ") + each.get<std::string>();
     }
   }
@@ -76,7 +71,7 @@ class Section {
   }
   [[nodiscard]] double number(const json& value, const char* field, double least, double most) const {
     if (!value.is_number() || !(value.get<double>() >= least) || value.get<double>() > most)
-      refuse(fmt::format("has {} = {}; a number from {} to {} is valid", field, shown(value.dump()), least, most));
+      refuse(fmt::format("has {} = {}; a number from {} to {} is valid", field, shown(value), least, most));
     return value.get<double>();
   }
 
@@ -134,8 +129,7 @@ Model uniform_model(const LinkCost& cost) {
 namespace {
 
 Model parse(const std::string& text, const std::string& name, std::string& description) {
-  const json file = json::parse(text, nullptr, false);
-  if (file.is_discarded()) throw Error(Errc::invalid_argument, fmt::format("{} is no JSON", name));
+  const json file = parse_json(text, name, Errc::invalid_argument);
   Model model;
   Section section(file, name);
   section.read("ranks_per_node", model.ranks_per_node, 1);

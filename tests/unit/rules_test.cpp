@@ -104,7 +104,8 @@ TEST(Rules, WithWhatIsWrongNameFileRuleFieldAndWhatIsValid) {
           "algorithm is \"ring\"; those of bcast are binomial, linear, ");
   refuses(R"({"collective": "bcast", "algorithm": "chain", "most_bytes": -4})",
           "most_bytes is -4; a whole number from 0 to ");
-  refuses(R"({"collective": "bcast", "algorithm": "chain", "most_bytes": 1e3})", "most_bytes is 1e3; a whole number");
+  refuses(R"({"collective": "bcast", "algorithm": "chain", "most_bytes": 1e3})",
+          "most_bytes is 1000.0; a whole number");
   refuses(R"({"collective": "bcast", "algorithm": "chain", "most_ranks": "8"})",
           "most_ranks is \"8\"; a whole number from 1 to ");
   refuses(R"({"collective": "bcast", "algorithm": "chain", "least_per_node": 0})",
@@ -114,21 +115,23 @@ TEST(Rules, WithWhatIsWrongNameFileRuleFieldAndWhatIsValid) {
   refuses(
       R"({"collective": "bcast", "algorithm": "chain", "bytes": 8})",
       "there is no field \"bytes\"; known are collective, most_bytes, most_ranks, least_per_node, where, algorithm");
-  refuses(R"({"collective": "bcast", "collective": "bcast"})", "the field collective is there twice");
 }
 
 TEST(Rules, FilesThatAreNoJsonNameTheLine) {
   const auto refuses = [](const std::string& text, const char* part) {
     expect_error(Errc::configuration, {"mine", part}, [&] { (void)parse_rules(text, "mine"); });
   };
-  refuses("", "line 1: a value is missing");
-  refuses("{\n\"rules\": [\n}", "line 3: a value is missing");
-  refuses("{\"rules\": [] ", "'}' is missing");
-  refuses("{\"rules\": []} x", "something stands behind the end");
-  refuses("{\"rules\": [\"a]}", "the end of a string is missing");
-  refuses("{\"rules\" []}", "':' is missing");
-  refuses("{rules: []}", "the name of a field is missing");
-  refuses(std::string(100'000, '['), "more than 16 arrays and objects within each other");
+  refuses("", "mine is no JSON: parse error at line 1, column 1: ");
+  refuses("{\n\"rules\": [\n}", "line 3, column 1: ");
+  refuses("{\"rules\": []} x", "line 1, column 15: ");
+  refuses("{\"rules\": [\"a]}", "missing closing quote");
+  refuses("{rules: []}", "expected string literal");
+  refuses("{\"rules\": \x1b}", "<U+001B>'");
+  refuses("{\"rules\": \"" + std::string(1000, 'a') + '\xff', "aaa...");
+  refuses(std::string(100'000, '['), "unexpected end of input");
+  refuses(std::string(100'000, '[') + std::string(100'000, ']'), "an array is no object");
+  refuses(R"({"rules": [{"collective": "bcast", "collective": "bcast"}]})",
+          "mine has the field \"collective\" twice in one object");
   refuses("[]", "an array is no object");
   refuses("{}", "an array \"rules\" is missing");
   refuses("{\"version\": 2, \"rules\": []}", "version is 2; a whole number from 1 to 1 is valid");
