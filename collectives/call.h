@@ -12,12 +12,14 @@
 
 namespace fab::collectives {
 
+struct Rules;
+
 /// Of calls in which ranks know no blocks but those that they have themselves.
 inline constexpr std::size_t kUnknownBytes = std::numeric_limits<std::size_t>::max();
 
-/// Does not own what its blocks, counts and nodes were made from. `bytes`, `ranks`, `root`, `one_node`, `nodes` and the
-/// operation are the same on all ranks, and who talks to whom depends on nothing else, but that empty blocks of
-/// alltoallv need no message; layouts, `in_place` and what a rank's own buffers are may differ.
+/// Does not own what its blocks, counts, nodes and rules were made from. `bytes`, `ranks`, `root`, `one_node`, `nodes`,
+/// `rules` and the operation are the same on all ranks, and who talks to whom depends on nothing else, but that empty
+/// blocks of alltoallv need no message; layouts, `in_place` and what a rank's own buffers are may differ.
 struct CollectiveCall {
   Collective collective = Collective::barrier;
   Rank rank = 0;
@@ -26,8 +28,9 @@ struct CollectiveCall {
   bool one_node = false;  ///< all ranks share memory
   /// Which ranks share a node, where some do; null: all or none do, or it is not known.
   const core::NodeMap* nodes = nullptr;
-  bool in_place = false;  ///< the receive buffer holds what this rank contributes
-  bool checked = false;   ///< FAB_CHECK: blocks of no bytes are sent as well, for ranks that disagree about them
+  const Rules* rules = nullptr;  ///< which choose the algorithms of its steps; null: the built-in ones
+  bool in_place = false;         ///< the receive buffer holds what this rank contributes
+  bool checked = false;          ///< FAB_CHECK: blocks of no bytes are sent as well, for ranks that disagree about them
   std::size_t bytes = 0;  ///< of the vector, of the block of one rank, or of all blocks where they differ in size
   BlockList send{};       ///< in place: of reductions, what lies in the receive buffer; otherwise ignored
   BlockList recv{};       ///< bcast: the buffer, at the root as well

@@ -70,7 +70,7 @@ Choice choose(const CollectiveCall& call, const Config& config) {
 const Algorithm& select(const CollectiveCall& call, const Config& config) { return *choose(call, config).algorithm; }
 
 const Algorithm& select_by_rules(const CollectiveCall& call) {
-  Choice choice{.rules = &built_in_rules()};
+  Choice choice{.rules = call.rules != nullptr ? call.rules : &built_in_rules()};
   choose_by_rules(call, choice);
   return *choice.algorithm;
 }

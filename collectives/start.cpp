@@ -44,7 +44,9 @@ CollectiveCall made_on(const core::Communicator& communicator, CollectiveCall ca
   call.ranks = communicator.size();
   call.one_node = communicator.is_on_one_node();
   if (!call.one_node) call.nodes = communicator.nodes();
-  call.checked = communicator.context().config().check;
+  const Config& config = communicator.context().config();
+  call.checked = config.check;
+  call.rules = config.file_rules.get();
   return call;
 }
 

@@ -30,6 +30,7 @@ void Subgroup::perform(CollectiveCall step, const PartPlace::Begin& send, const 
   step.ranks = ranks_.count;
   step.one_node = ranks_.one_node;
   step.checked = call_.checked;
+  step.rules = call_.rules;
   if (step.bytes == 0 && step.collective != Collective::barrier) return;
   ScheduleBuilder part(to_string(step.collective), step.ranks);
   CollectiveCall seen = step;

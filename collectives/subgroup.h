@@ -10,7 +10,7 @@
 
 namespace fab::collectives {
 
-/// Ranks are numbered anew, from 0 on. The rules of select.cpp choose the algorithm of each step, so all ranks of the
+/// Ranks are numbered anew, from 0 on. The rules of the call choose the algorithm of each step, so all ranks of the
 /// subgroup, which take its steps in the same order, choose the same.
 class Subgroup {
  public:

@@ -211,6 +211,31 @@ constexpr Collective kWithNodes[] = {Collective::barrier,   Collective::bcast,  
                                      Collective::allgather, Collective::alltoall, Collective::reduce_scatter,
                                      Collective::scan,      Collective::exscan};
 
+// Of a bcast from the leader of one of four nodes of four ranks, which sends twice across, and to one rank or to three
+// within.
+TEST(StepsOfAlgorithms, FollowTheRulesOfTheJob) {
+  const auto sent_by_root = [](const char* within) {
+    Config config = caller_config();
+    config.algorithms[static_cast<std::size_t>(Collective::bcast)] = "leaders";
+    config.file_rules = std::make_shared<const collectives::Rules>(collectives::Rules{
+        .name = "test",
+        .rows = {{.collective = Collective::bcast, .where = collectives::Where::node, .algorithm = within}}});
+    sim::Job job(16, four_nodes(), config);
+    std::vector<std::int64_t> values(16);
+    values[0] = 7;
+    const Layout block = Layout::contiguous(sizeof(std::int64_t));
+    const auto outcomes = job.run(job.world(), [&](core::Communicator& communicator) -> core::Run& {
+      return collectives::start(communicator, nullptr, &values[static_cast<std::size_t>(communicator.rank())],
+                                collectives::bcast_call(block, 0));
+    });
+    EXPECT_EQ(sim::failures(outcomes), "");
+    EXPECT_THAT(values, testing::Each(7));
+    return outcomes.front().sent.messages;
+  };
+  EXPECT_EQ(sent_by_root("chain"), 2u + 1u);
+  EXPECT_EQ(sent_by_root("linear"), 2u + 3u);
+}
+
 TEST(BetweenNodes, AreChosenByTheRulesForCallsInFlightTogether) {
   sim::Job job(16, four_nodes());
   std::vector<std::unique_ptr<Performance>> calls;
