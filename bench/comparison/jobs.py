@@ -42,7 +42,7 @@ class Tools:
     """Launchers by their full names: `mpirun` and `mpiexec` may be either library's."""
 
     build: pathlib.Path
-    two_hosts: pathlib.Path
+    cluster: pathlib.Path
     openmpi: str
     mpich: str | None
 
@@ -50,7 +50,7 @@ class Tools:
     def found(root, build):
         return Tools(
             build=build / "bench",
-            two_hosts=root / "tests" / "rig" / "two-hosts",
+            cluster=root / "tests" / "rig" / "cluster",
             openmpi=shutil.which("mpirun.openmpi") or "mpirun",
             mpich=shutil.which("mpiexec.mpich"),
         )
@@ -79,7 +79,7 @@ def launch(tools, implementation, transport, ranks):
     """The command up to the program, and the environment."""
     if transport == "wire":
         mpich = ["--mpich"] if implementation == "MPICH" else []
-        return [str(tools.two_hosts), "run", "--rate", WIRE_RATE, *mpich, "--", "-n", str(ranks)], {}
+        return [str(tools.cluster), "run", "--rate", WIRE_RATE, *mpich, "--", "-n", str(ranks)], {}
     arguments, environment = (MPICH if implementation == "MPICH" else OPENMPI)[transport]
     if implementation == "MPICH":
         return [tools.mpich, "-n", str(ranks), *(["-bind-to", "core"] if ranks == 2 else []), *arguments], environment

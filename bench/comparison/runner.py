@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-NOT_PERMITTED = 77  # exit status of tests/rig/two-hosts
+NOT_PERMITTED = 77  # exit status of tests/rig/cluster
 HUNG = None
 LOOK_S = 2  # how often a job that may hang is looked after
 GRACE_S = 5
@@ -119,7 +119,7 @@ def end(process):
 def reason(output, status):
     """The line in which a program or the rig says what is wrong."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    told = [line for line in lines if line.startswith(("fab_", "mpich_", "two-hosts:"))]
+    told = [line for line in lines if line.startswith(("fab_", "mpich_", "cluster:"))]
     return (told or lines or [f"exit status {status}"])[0][:300]
 
 

@@ -11,7 +11,7 @@ import tempfile
 import outputs
 
 HERE = pathlib.Path(__file__).parent
-NOT_PERMITTED = 77  # exit status of tests/rig/two-hosts
+NOT_PERMITTED = 77  # exit status of tests/rig/cluster
 LINKS = ["node", "tcp", "wire"]
 WIRE_RATE = "1gbit"
 
@@ -42,7 +42,7 @@ def launch(tools, link, ranks):
     on, and the program's own messages, take the same way."""
     common = ["-x", "OMP_NUM_THREADS=1", "-n", str(ranks)]
     if link == "wire":
-        return [str(tools.root / "tests" / "rig" / "two-hosts"), "run", "--rate", WIRE_RATE, "--", *common]
+        return [str(tools.root / "tests" / "rig" / "cluster"), "run", "--rate", WIRE_RATE, "--", *common]
     roomy = ranks <= len(os.sched_getaffinity(0))
     placed = ["--bind-to", "core"] if roomy else ["--oversubscribe", "--bind-to", "none"]
     way = ["--mca", "btl", "tcp,self", "-x", "FAB_LOCAL=off"] if link == "tcp" else []

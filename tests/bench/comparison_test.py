@@ -241,11 +241,11 @@ class Running(unittest.TestCase):
         self.assertIn("[2/2, about 0 s left] round 2 of 2: job 0", told)
 
     def test_what_is_not_permitted_is_left_out_and_what_fails_is_told(self):
-        gathered, _ = self.run_jobs("echo 'two-hosts: making namespaces is not permitted' >&2; exit 77",
+        gathered, _ = self.run_jobs("echo 'cluster: making namespaces is not permitted' >&2; exit 77",
                                     "echo noise; echo 'fab_x: rank 0: wrong data'; exit 3", "exec sleep 600", "true",
                                     rounds=2, limit_s=1)
         self.assertEqual(gathered.left_out,
-                         [{"what": "job 0", "why": "two-hosts: making namespaces is not permitted"}])
+                         [{"what": "job 0", "why": "cluster: making namespaces is not permitted"}])
         self.assertEqual([(one["what"], one["why"].partition(":")[0]) for one in gathered.failed],
                          [("job 1", "fab_x"), ("job 2", f"not done within {TIME_FACTOR} s"), ("job 3", "no rows")])
         self.assertIn("wrong data", gathered.failed[0]["why"])
@@ -258,7 +258,7 @@ class Running(unittest.TestCase):
         self.assertEqual([one["what"] for one in gathered.left_out], ["job 1"])
 
     def test_mpich_is_left_out_where_it_is_missing(self):
-        tools = jobs.Tools(pathlib.Path("build"), pathlib.Path("two-hosts"), "mpirun", None)
+        tools = jobs.Tools(pathlib.Path("build"), pathlib.Path("cluster"), "mpirun", None)
         planned, left_out = jobs.plan(jobs.PARTS, jobs.QUICK, tools)
         self.assertEqual(left_out, [{"what": "MPICH", "why": "mpiexec.mpich was not found"}])
         self.assertFalse([job for job in planned if "mpich" in job.shown()])

@@ -1,8 +1,10 @@
 // Is the rig what it claims? Two ranks must be on hosts of different names, and the link must let no transfer through
-// faster than its rate. How close a transfer comes to the rate depends on what else the processors do: it is printed.
-// Usage: fab_rig_transfer RATE_MBIT_PER_S
+// faster than its rate, and no message sooner than its delay. How close they come to these depends on what else the
+// processors do: it is printed.
+// Usage: fab_rig_transfer RATE_MBIT_PER_S [DELAY_US]
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -53,6 +55,21 @@ double measured_mbit_per_s(std::size_t bytes, int rank, int sender) {
   return 8e-6 * static_cast<double>(bytes) / seconds;
 }
 
+/// The fastest of some.
+double round_trip_us(int rank) {
+  double least_us = 1e9;
+  for (int trip = 0; trip < 20; ++trip) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start_s = MPI_Wtime();
+    char byte = 0;
+    if (rank == 0) MPI_Send(&byte, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    MPI_Recv(&byte, 1, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(&byte, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+    least_us = std::min(least_us, 1e6 * (MPI_Wtime() - start_s));
+  }
+  return least_us;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,7 +78,7 @@ int main(int argc, char** argv) {
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  require(argc == 2 && size == 2, "usage: two ranks, one argument: the rate in Mbit/s");
+  require((argc == 2 || argc == 3) && size == 2, "usage: two ranks, the rate in Mbit/s, the delay in us");
   require_two_hosts();
   const double rate_mbit_per_s = std::atof(argv[1]);
   const auto bytes = static_cast<std::size_t>(rate_mbit_per_s * 1e6 / 8 * kSeconds);
@@ -69,6 +86,12 @@ int main(int argc, char** argv) {
     const double measured = measured_mbit_per_s(bytes, rank, sender);
     if (rank == 0) std::printf("from rank %d: %.0f of %.0f Mbit/s\n", sender, measured, rate_mbit_per_s);
     require(measured < rate_mbit_per_s, "the link is faster than its rate");
+  }
+  const double delay_us = argc == 3 ? std::atof(argv[2]) : 0;
+  const double trip_us = round_trip_us(rank);
+  if (rank == 0) {
+    std::printf("there and back: %.0f us, of which %.0f are the delay\n", trip_us, 2 * delay_us);
+    require(trip_us >= 2 * delay_us, "the link is faster than its delay");
   }
   MPI_Finalize();
   return EXIT_SUCCESS;
