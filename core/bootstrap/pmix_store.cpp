@@ -2,6 +2,7 @@
 
 #include <pmix.h>
 
+#include <string_view>
 #include <utility>
 
 #include "core/base/mutex.h"
@@ -81,13 +82,17 @@ class PmixStore : public Store {
     return session->self();
   }
 
-  /// Without PMIX_COLLECT_DATA: no rank receives the others' values.
+  /// No rank needs the others' values at once. But Slurm's servers hold ranks of different nodes together only where
+  /// values travel, unless mpi.conf has PMIxFenceBarrier.
   void enter_fence() {
     pmix_proc_t whole_job = self();
     whole_job.rank = PMIX_RANK_WILDCARD;
+    const bool values_travel = std::string_view(whole_job.nspace).starts_with("slurm.pmix.");
+    pmix_info_t collect;
+    PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &values_travel, PMIX_BOOL);
     auto fence = std::make_shared<PendingFence>();
     auto share = std::make_unique<std::shared_ptr<PendingFence>>(fence);
-    check_pmix(PMIx_Fence_nb(&whole_job, 1, nullptr, 0, on_fence, share.get()), "PMIx_Fence_nb");
+    check_pmix(PMIx_Fence_nb(&whole_job, 1, &collect, 1, on_fence, share.get()), "PMIx_Fence_nb");
     static_cast<void>(share.release());  // now on_fence's
     entered_ = std::move(fence);
   }
