@@ -3,11 +3,11 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <future>
 
 #include "core/bootstrap/store.h"
 #include "support/head_start.h"
+#include "support/launched.h"
 #include "support/store_answers.h"
 #include "support/time_limit.h"
 
@@ -22,11 +22,6 @@ using test::Answer;
 using test::fetch;
 using test::fetched;
 using test::wait_for;
-
-int launcher_number(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? -1 : std::atoi(value);
-}
 
 class StoreCheck : public testing::Test {
  protected:
@@ -51,9 +46,9 @@ class StoreCheck : public testing::Test {
 
 TEST_F(StoreCheck, JobIsTheLaunchersJob) {
   const JobInfo& job = store().job();
-  EXPECT_EQ(job.rank, launcher_number("OMPI_COMM_WORLD_RANK"));
-  EXPECT_EQ(job.size, launcher_number("OMPI_COMM_WORLD_SIZE"));
-  EXPECT_EQ(job.local_size, launcher_number("OMPI_COMM_WORLD_LOCAL_SIZE"));
+  EXPECT_EQ(job.rank, test::launched_rank());
+  EXPECT_EQ(job.size, test::launched_ranks());
+  EXPECT_EQ(job.local_size, test::launched_ranks_here());
   EXPECT_THAT(job.origin, testing::StartsWith("pmix namespace "));
   EXPECT_EQ(job.node_count > 1, job.local_size < job.size);
   EXPECT_EQ(job.other_nodes.size(), static_cast<std::size_t>(job.node_count - 1));
