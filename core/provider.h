@@ -212,8 +212,9 @@ class Provider {
   /// host.
   virtual void drop(PeerHandle /*peer*/, bool /*whole_host*/) {}
 
-  /// Whether the peer has ended: for providers that do not bear a receive of what it had begun to send.
-  virtual void ask_before_receiving(PeerHandle, std::function<bool()> /*has_ended*/) {}
+  /// Why nothing more can come from the peer, if so, or null: for providers that do not bear a receive of what it had
+  /// begun to send before its connection ended.
+  virtual void ask_before_receiving(PeerHandle, std::function<const char*()> /*why_not*/) {}
 
   /// Asks for an end of a posted receive; its handler is called in any case, with Errc::cancelled if that worked.
   virtual void cancel(Completion& completion) = 0;

@@ -1,8 +1,10 @@
 #include "core/failure/lifelines.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +12,8 @@
 #include <cmath>
 #include <cstring>
 #include <utility>
+
+#include "core/base/hash.h"
 
 namespace fab::core {
 
@@ -27,11 +31,12 @@ struct Record {
   static constexpr std::uint32_t kLost = 0x6661624c;     // "fabL"
   static constexpr std::uint32_t kClosed = 0x66616243;   // "fabC"
   static constexpr std::uint32_t kGivenUp = 0x66616247;  // "fabG"
+  static constexpr std::uint32_t kCut = 0x66616258;      // "fabX"
 
   std::uint32_t kind = 0;
   Rank rank = kNoRank;
   std::uint32_t communicator = 0;
-  std::uint32_t unused = 0;
+  std::uint32_t cut = 0;  ///< the word of a peer, or of a host
 };
 static_assert(sizeof(Record) == sizeof(Lifeline::record));
 
@@ -44,6 +49,19 @@ void send_record(int fd, const Record& record) noexcept {
 void update(std::vector<GivenUp>& all, const GivenUp& news) {
   std::erase_if(all, [&news](const GivenUp& each) { return each.communicator == news.communicator; });
   if (news.failed_rank != kNoRank) all.push_back(news);
+}
+
+/// The kernel ends the descriptors of a process from the last one down. So the peers' lines end before the connections
+/// of messages do: a provider may not bear a receive of what an ended connection had announced.
+int move_up(int fd) noexcept {
+  constexpr rlim_t kMost = 4096;
+  constexpr rlim_t kSpare = 256;
+  rlimit limit{};
+  if (fd < 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= kSpare) return fd;
+  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, static_cast<int>(std::min(limit.rlim_cur, kMost) - kSpare));
+  if (moved < 0) return fd;
+  ::close(fd);
+  return moved;
 }
 
 int error_of(int fd) noexcept {
@@ -87,9 +105,20 @@ bool from_hex(std::string_view text, Lifeline& line) noexcept {
          (line.address.ss_family == AF_INET6 && line.address_bytes == sizeof(sockaddr_in6));
 }
 
+/// Stands for an address in records, the same on all ranks.
+std::uint32_t word_of(const sockaddr_storage& address, socklen_t bytes) noexcept {
+  return static_cast<std::uint32_t>(hash_of({reinterpret_cast<const char*>(&address), bytes}) >> 32) | 1;
+}
+
 void clear_port(sockaddr_storage& address) noexcept {
   if (address.ss_family == AF_INET) reinterpret_cast<sockaddr_in&>(address).sin_port = 0;
   if (address.ss_family == AF_INET6) reinterpret_cast<sockaddr_in6&>(address).sin6_port = 0;
+}
+
+std::uint32_t host_word_of(const Lifeline& line) noexcept {
+  sockaddr_storage address = line.address;
+  clear_port(address);
+  return word_of(address, line.address_bytes);
 }
 
 }  // namespace
@@ -112,10 +141,12 @@ void Lifelines::open_port(const HostAddress& host) {
   std::memcpy(&address, host.socket_address.data(), host.socket_address.size());
   clear_port(address);
   auto length = static_cast<socklen_t>(host.socket_address.size());
+  host_word_ = word_of(address, length);
   auto* const name = reinterpret_cast<sockaddr*>(&address);
-  port_ = ::socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  port_ = move_up(::socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (port_ >= 0 && ::bind(port_, name, length) == 0 && ::listen(port_, kBacklog) == 0 &&
       ::getsockname(port_, name, &length) == 0) {
+    word_ = word_of(address, length);
     address_ = (host.carries_messages ? "t" : "u") + to_hex({reinterpret_cast<const char*>(&address), length});
     return;
   }
@@ -258,12 +289,13 @@ void Lifelines::read(Lifeline& line, Time now) {
   }
 }
 
-void Lifelines::take_record(Lifeline& line) {
+void Lifelines::take_record(Lifeline& line) const {
   Record record;
   std::memcpy(&record, line.record.data(), sizeof(record));
   line.record_bytes = 0;
   if (record.kind == Record::kClosed) line.said_closed = true;
   if (record.kind == Record::kLost && line.told == kNoRank) line.told = record.rank;
+  if (record.kind == Record::kCut && (record.cut == word_ || record.cut == host_word_)) line.cut_off = true;
   if (record.kind == Record::kGivenUp) update(line.given_up, {record.communicator, record.rank});
 }
 
@@ -301,11 +333,12 @@ void Lifelines::accept_all() {
 void Lifelines::tell_all(int client) const noexcept {
   for (const Rank lost : lost_) send_record(client, {Record::kLost, lost});
   for (const GivenUp& what : given_up_) send_record(client, {Record::kGivenUp, what.failed_rank, what.communicator});
+  for (const std::uint32_t cut : cut_) send_record(client, {.kind = Record::kCut, .cut = cut});
 }
 
 // A thread that sleeps on the port would be woken again and again by those that cannot be accepted.
 int Lifelines::accept() {
-  const int client = ::accept4(port_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  const int client = move_up(::accept4(port_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   can_accept_ = client >= 0 || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
   return client;
 }
@@ -324,6 +357,16 @@ void Lifelines::tell(Rank lost) {
   if (port_ < 0 || std::ranges::find(lost_, lost) != lost_.end()) return;
   for (const int client : clients_) send_record(client, {Record::kLost, lost});
   lost_.push_back(lost);
+  accept_all();
+}
+
+void Lifelines::tell_cut(const Lifeline& line, bool whole_host) {
+  const std::uint32_t word = whole_host ? host_word_of(line) : word_of(line.address, line.address_bytes);
+  for (Lifeline& each : lines_)
+    if (&each == &line || host_word_of(each) == word) each.cut_off = true;
+  if (port_ < 0 || std::ranges::find(cut_, word) != cut_.end()) return;
+  for (const int client : clients_) send_record(client, {.kind = Record::kCut, .cut = word});
+  cut_.push_back(word);
   accept_all();
 }
 

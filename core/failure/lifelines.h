@@ -48,6 +48,7 @@ struct Lifeline {
   bool trusted = false;    ///< the port is where the messages go, so that a refusal tells something
   bool probes = false;     ///< keep-alive is on
   bool said_closed = false;
+  bool cut_off = false;  ///< one of both has ended their connections, and what was on its way
   int fd = -1;
   Time since{};                     ///< it is connecting, or failing to
   Time wanted{};                    ///< the last time that an operation waited for the peer
@@ -92,6 +93,9 @@ class Lifelines {
   void poll(Time now);
   /// That a peer was lost: to every rank that has a line to this one, now or later.
   void tell(Rank lost);
+  /// Before this rank ends its connections with a peer, or with all ranks of that peer's host: the lines of both ends
+  /// are cut off then.
+  void tell_cut(const Lifeline& line, bool whole_host);
   /// The same of what this rank has given up, or goes on with.
   void tell(const GivenUp& what);
   [[nodiscard]] bool any_ended() const noexcept { return ended_ > 0; }
@@ -118,7 +122,7 @@ class Lifelines {
   void connected(Lifeline& line);
   void could_not_connect(Lifeline& line, int error, Time now);
   void read(Lifeline& line, Time now);
-  static void take_record(Lifeline& line);
+  void take_record(Lifeline& line) const;
   void end(Lifeline& line, Lifeline::End how, Time now);
   void drop(Lifeline& line) noexcept;
   void set_probes(Lifeline& line, bool on) const;
@@ -141,7 +145,10 @@ class Lifelines {
   int ended_ = 0;             ///< lines
   std::vector<int> clients_;  ///< lines of peers that were accepted
   std::vector<Rank> lost_;
-  std::vector<GivenUp> given_up_;  ///< at this time
+  std::vector<GivenUp> given_up_;   ///< at this time
+  std::vector<std::uint32_t> cut_;  ///< peers and hosts, by their words
+  std::uint32_t word_ = 0;          ///< that stands for this rank
+  std::uint32_t host_word_ = 0;     ///< and for all ranks of its host
   // Of one look.
   std::vector<pollfd> events_;
   std::vector<Lifeline*> open_;

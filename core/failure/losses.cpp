@@ -62,10 +62,12 @@ void Losses::met(Peer& peer, std::string_view lifeline_address) {
   if (lifelines_ == nullptr || peer.provider != transports_.network.get()) return;
   peer.lifeline = lifelines_->meet(peer.world_rank, lifeline_address, Clock::now());
   if (peer.lifeline == nullptr) return;
-  peer.provider->ask_before_receiving(peer.handle, [this, line = peer.lifeline] {
+  peer.provider->ask_before_receiving(peer.handle, [this, line = peer.lifeline]() -> const char* {
     engine_lock.assert_held();
     if (line->state != Lifeline::State::ended) lifelines_->poll(Clock::now());
-    return line->state == Lifeline::State::ended && line->end != Lifeline::End::closed;
+    if (line->cut_off) return "the connection with it was ended, as a message of a lost rank was stuck";
+    const bool ended = line->state == Lifeline::State::ended && line->end != Lifeline::End::closed;
+    return ended ? "its process has ended" : nullptr;
   });
 }
 
@@ -156,8 +158,8 @@ void Losses::drop_connections(Time now) {
     const bool whole_host = quiet >= scaled(kStuckFast);
     if (quiet < scaled(kStuck) || pending->drops > (whole_host ? 1 : 0)) continue;
     ++pending->drops;
-    pending->visit_peers([whole_host](const Peer& peer) FAB_REQUIRES(engine_lock) {
-      if (peer.state == Peer::State::ready) peer.provider->drop(peer.handle, whole_host);
+    pending->visit_peers([this, whole_host](const Peer& peer) FAB_REQUIRES(engine_lock) {
+      if (peer.state == Peer::State::ready) cut(peer, whole_host);
     });
   }
 }
@@ -167,7 +169,12 @@ void Losses::lose(Peer& peer, const std::string& reason, bool vanished) {
   const Status status{make_error_code(Errc::unreachable), reason};
   engine_.for_each_active([&](Pending& pending) FAB_REQUIRES(engine_lock) { pending.peer_lost(peer, status); });
   if (listener_ != nullptr) listener_->peer_lost(peer.world_rank, status);
-  if (vanished) peer.provider->drop(peer.handle, true);
+  if (vanished) cut(peer, true);
+}
+
+void Losses::cut(const Peer& peer, bool whole_host) {
+  if (peer.lifeline != nullptr) lifelines_->tell_cut(*peer.lifeline, whole_host);
+  peer.provider->drop(peer.handle, whole_host);
 }
 
 const Losses::Loss* Losses::find(Rank rank) const noexcept {

@@ -94,6 +94,8 @@ class Losses final : public Lookout, public PeerWatcher {
   void lose(Peer& peer, const std::string& reason, bool vanished) FAB_REQUIRES(engine_lock);
   /// Ends connections with peers whose messages keep an operation that was given up.
   void drop_connections(Time now) FAB_REQUIRES(engine_lock);
+  /// Ends this rank's connections with a peer, or its host, whose ranks hear of it first.
+  void cut(const Peer& peer, bool whole_host) FAB_REQUIRES(engine_lock);
   void declare(Rank rank, const std::string& reason) FAB_REQUIRES(engine_lock);
   [[nodiscard]] const Loss* find(Rank rank) const noexcept FAB_REQUIRES(engine_lock);
   /// Ends operations that wait for a rank which will not come, as it is lost, as others say, or has given up. Returns

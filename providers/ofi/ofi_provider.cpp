@@ -284,9 +284,9 @@ void OfiProvider::drop(PeerHandle peer, bool whole_host) {
              to_string(reinterpret_cast<const sockaddr*>(&address)));
 }
 
-void OfiProvider::ask_before_receiving(PeerHandle peer, std::function<bool()> has_ended) {
+void OfiProvider::ask_before_receiving(PeerHandle peer, std::function<const char*()> why_not) {
   asks_before_receiving_ = forgets_connections(name_);
-  if (asks_before_receiving_) peers_[peer].has_ended = std::move(has_ended);
+  if (asks_before_receiving_) peers_[peer].why_not_receive = std::move(why_not);
 }
 
 // Both ends cut long messages by the same length.

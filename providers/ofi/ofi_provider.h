@@ -56,7 +56,7 @@ class OfiProvider final : public Provider {
   void set_listener(WriteListener* listener) noexcept override { listener_ = listener; }
   [[nodiscard]] std::uint64_t strangers() const noexcept override { return strangers_; }
   void drop(PeerHandle peer, bool whole_host) override;
-  void ask_before_receiving(PeerHandle peer, std::function<bool()> has_ended) override;
+  void ask_before_receiving(PeerHandle peer, std::function<const char*()> why_not) override;
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] int wait_fd() const noexcept override { return wait_fd_; }
@@ -74,7 +74,7 @@ class OfiProvider final : public Provider {
   struct KnownPeer {
     fi_addr_t address = FI_ADDR_UNSPEC;
     ReceiverKey key;
-    std::function<bool()> has_ended{};  ///< where receives may not be posted then
+    std::function<const char*()> why_not_receive{};  ///< see ask_before_receiving
   };
   struct KeptBlock {
     std::uint32_t heap_region = 0;

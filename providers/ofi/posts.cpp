@@ -103,11 +103,11 @@ PostResult OfiProvider::send_part(PeerHandle to, std::span<const iovec> pieces, 
 PostResult OfiProvider::post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                   std::uint64_t ignore, Completion& completion) {
   const std::size_t bytes = total_bytes(pieces);
-  if (asks_before_receiving_ && bytes > kLongestInOne && from < peers_.size() && peers_[from].has_ended &&
-      peers_[from].has_ended()) {
-    completion.fail({make_error_code(Errc::unreachable), "its process has ended"});
-    return PostResult::pending;
-  }
+  if (asks_before_receiving_ && bytes > kLongestInOne && from < peers_.size() && peers_[from].why_not_receive)
+    if (const char* const why_not = peers_[from].why_not_receive(); why_not != nullptr) {
+      completion.fail({make_error_code(Errc::unreachable), why_not});
+      return PostResult::pending;
+    }
   if (bytes > least_limit_ && bytes > limit_of(from))
     return begin(completion,
                  {.kind = SplitMessage::Kind::receive,

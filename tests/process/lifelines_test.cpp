@@ -122,6 +122,36 @@ TEST_F(LifelinesTest, TellWhomAPeerHasLost) {
   EXPECT_EQ(before.told, 5);
 }
 
+// A kernel ends descriptors from the last one down.
+TEST_F(LifelinesTest, EndBeforeConnectionsThatAreOpenedLater) {
+  connected(*here_, *there_);
+  there_->tell(5);  // from now on it shows its port
+  const int later = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_GT(there_->port(), later);
+  ::close(later);
+}
+
+// Which only the ranks of that host believe.
+TEST_F(LifelinesTest, TellThatAPeerEndsItsConnectionsWithThisHost) {
+  for (const bool whole_host : {false, true}) {
+    const auto there = make();
+    const auto other = make();
+    const Lifeline& line = connected(*here_, *there);
+    const Lifeline& line_of_other = connected(*other, *there);
+    Lifeline* const back = there->meet(0, here_->address(), now_);
+    there->tell_cut(*back, whole_host);
+    EXPECT_TRUE(back->cut_off);
+    for (int tries = 0; tries < 10'000 && !(line.cut_off && line_of_other.cut_off == whole_host); ++tries) {
+      there->poll(now_);
+      here_->poll(now_);
+      other->poll(now_);
+      ::poll(nullptr, 0, 1);
+    }
+    EXPECT_TRUE(line.cut_off);
+    EXPECT_EQ(line_of_other.cut_off, whole_host);
+  }
+}
+
 TEST_F(LifelinesTest, ARefusalTellsOfAnEndWhereMessagesGo) {
   Port port;
   port.end();
