@@ -130,12 +130,16 @@ void Run::finish_if_given_up() {
   if (!done() && pending_ == sends_given_up()) finish();
 }
 
+// A rank that gave up after FAB_WAIT_TIMEOUT does not know by whose fault. Perhaps this one waits for that rank.
 void Run::on_failure_notice(const FailureNotice& notice, const PlannedOperation& operation) {
   if (status_.ok()) failed_rank_ = notice.failed_rank;
   plan_.membership().runtime().losses().on_failure_notice(notice);
   const std::string whose =
-      notice.failed_rank == kNoRank ? "" : fmt::format("with rank {} of the job, ", notice.failed_rank);
-  fail(operation, notice.code, fmt::format("that rank failed {}{}", whose, make_error_code(notice.code).message()));
+      notice.failed_rank == kNoRank ? "" : fmt::format(" with rank {} of the job", notice.failed_rank);
+  const std::string rest = notice.code == Errc::timed_out && status_.ok() ? describe_pending() : "";
+  fail(operation, notice.code,
+       fmt::format("that rank failed{} ({}){}{}", whose, make_error_code(notice.code).message(),
+                   rest.empty() ? "" : "; still pending here: ", rest));
   take_back_later_parts(operation, {});
 }
 
@@ -253,9 +257,41 @@ void Run::abandon(const Status& reason) {
   finish_if_given_up();
 }
 
+namespace {
+
+/// What is pending, as text. The parts of one message, which say the same one after the other, are one item.
+class PendingItems {
+ public:
+  void add(const std::string& item) {
+    if (item == last_) {
+      ++parts_;
+      return;
+    }
+    end_item();
+    text_ += (text_.empty() ? "" : "; ") + item;
+    last_ = item;
+  }
+  [[nodiscard]] std::string text() {
+    end_item();
+    return std::move(text_);
+  }
+
+ private:
+  void end_item() {
+    if (parts_ > 1) text_ += fmt::format(" in {} parts", parts_);
+    parts_ = 1;
+  }
+
+  std::string text_;
+  std::string last_;
+  int parts_ = 1;
+};
+
+}  // namespace
+
 std::string Run::describe_pending() const {
-  std::string text;
-  const auto add = [&text](const std::string& item) { text += (text.empty() ? "" : "; ") + item; };
+  PendingItems items;
+  const auto add = [&items](const std::string& item) { items.add(item); };
   if (check_ != nullptr && !check_->done())
     add(check_->describe_pending() + " of the comparison of calls");
   else if (!plan_.ready())
@@ -266,7 +302,7 @@ std::string Run::describe_pending() const {
     if (transfers_[i].state != Transfer::State::idle) add(describe(*transfers_[i].operation));
   if (closes_) add(closing_->describe_pending() + " of the comparison of how calls ended");
   if (has_user_work_) add("a thread that waits or tests, for a user-defined reduction");
-  return text;
+  return items.text();
 }
 
 }  // namespace fab::core

@@ -161,6 +161,23 @@ TEST_P(RunFailure, TellsOfWhatItHears) {
   rig_.let_go(run);
 }
 
+// Who gave up after a time does not know by whose fault; this rank may.
+TEST_P(RunFailure, OfARankThatTimedOutNamesWhatElseIsPending) {
+  core::Run& run = start(exchange_with({1, 2}, 8));
+  std::vector<std::byte> told(core::FrameHead::kBytes);
+  core::write_notice({.failed_rank = kNoRank, .code = Errc::timed_out}, told.data());
+  for (const PeerHandle peer : {1u, 2u}) provider().complete_send(provider().find(kSend, peer));
+  provider().deliver(provider().find(kRecv, 1), told, rig_.context().tags().framed());
+  poll();
+  EXPECT_EQ(run.status().errc(), Errc::timed_out);
+  EXPECT_EQ(run.status().message,
+            "test: receive from rank 1 (8 B, slot 0, through recording): that rank failed (timed out); still pending "
+            "here: receive from rank 2 (8 B, slot 0, through recording)");
+  if (!run.done()) provider().settle_all(8);
+  poll();
+  rig_.let_go(run);
+}
+
 TEST_P(RunFailure, TheFirstOneIsReportedAndEveryBrokenPeerIsGivenUp) {
   core::Run& run = start(exchange_with({1, 2, 3}, 8, 2));
   provider().fail(provider().find(kRecv, 2, 0), Errc::transport, "first");

@@ -141,6 +141,10 @@ TEST(Run, ARefusedPartStaysBehindTheOneBeforeItInTheTransferOfARepeatedSend) {
   ASSERT_EQ(posts.size(), 4u) << "two short messages, and one of two parts";
   EXPECT_EQ(posts[2].bytes(), core::kHeadBytes);
   EXPECT_EQ(posts[2].bytes() + posts[3].bytes(), kLong + core::frame_bytes(1));
+  {
+    const core::Lock lock(rig.engine());
+    EXPECT_THAT(run.describe_pending(), testing::EndsWith("rank 1 (100000 B, slot 0, through recording) in 2 parts"));
+  }
   rig.provider().settle_all(0);
   rig.poll();
   EXPECT_TRUE(run.done() && run.status().ok());
