@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <optional>
 
 #include "bindings/tools/output.h"
@@ -29,6 +30,8 @@ constexpr std::array kForms = {Form::blocking, Form::nonblocking};
 constexpr const char* kUnknown = "its own";  // MPI libraries do not tell
 
 struct Options : bench::RunOptions {
+  bool flat = false;
+  bool mpi_only = false;
   std::vector<Collective> collectives;
   std::vector<Form> forms;
 };
@@ -63,7 +66,10 @@ double geometric_mean(const std::vector<Lead>& leads, auto&& counts) {
 
 class Benchmark {
  public:
-  Benchmark(const Options& options, int rank, int ranks) : options_(options), rank_(rank), ranks_(ranks) {}
+  Benchmark(const Options& options, int rank, int ranks) : options_(options), rank_(rank), ranks_(ranks) {
+    if (!options.mpi_only) fab_.emplace();
+    if (options.flat) flat_.emplace(bench::FabRules::flat);
+  }
 
   void run() {
     if (rank_ == 0) bench::write_rows(options_.json, rows_);  // a file that cannot be written is found before the work
@@ -75,19 +81,23 @@ class Benchmark {
       }
     }
     if (rank_ != 0) return;
-    if (fab_.path()) sum_up();
+    if (path()) sum_up();
     bench::write_rows(options_.json, rows_);
   }
 
  private:
+  [[nodiscard]] std::optional<bench::FabPath> path() const { return fab_ ? fab_->path() : std::nullopt; }
   [[nodiscard]] std::vector<std::size_t> sizes(Collective collective) const {
     return collective == Collective::barrier ? std::vector<std::size_t>{0} : bench::sizes(options_);
   }
 
   // Every contestant moves checked data first, untimed.
   std::vector<Result> time(CollectiveCase& one) {
-    std::vector<Contestant> all = fab_.contestants(one);
-    for (Contestant& contestant : bench::mpi_collectives(one)) all.push_back(std::move(contestant));
+    std::vector<Contestant> all;
+    const auto add = [&all](std::vector<Contestant> more) { std::ranges::move(more, std::back_inserter(all)); };
+    if (fab_) add(fab_->contestants(one));
+    if (flat_) add(flat_->contestants(one));
+    add(bench::mpi_collectives(one));
     std::erase_if(all, [&](const Contestant& each) {
       return std::ranges::find(options_.forms, each.form) == options_.forms.end();
     });
@@ -105,16 +115,17 @@ class Benchmark {
 
   void show(const CollectiveCase& one, const std::vector<Result>& results) {
     if (!table_) start_table();
-    const std::string algorithm = fab_.algorithm(one);
+    const std::string algorithm = fab_ ? fab_->algorithm(one) : std::string();
     for (const Form form : kForms) {
       if (std::ranges::any_of(results, [&](const Result& result) { return result.form == form; }))
         table_->print(cells(one, algorithm, form, results));
     }
-    for (const Result& result : results) rows_.push_back(row(one, algorithm, result));
+    for (const Result& result : results)
+      rows_.push_back(row(one, result.library == "flat" ? flat_->algorithm(one) : algorithm, result));
   }
 
   void start_table() {
-    const auto path = fab_.path();
+    const auto path = this->path();
     fmt::print("\n# fab_collectives: {} ranks; {}MPI: {}; {} memory\n", ranks_,
                path ? fmt::format("on {} node(s); fab: {}; ", path->nodes, path->name) : "", bench::mpi_library(),
                bench::name_of(options_.memory));
@@ -126,6 +137,10 @@ class Benchmark {
     if (path) {
       fmt::print("# MPI/fab: MPI's call of the same form; ratios of neighbouring batches: median (quartiles)\n");
       titles.insert(titles.end(), {"fab us", "MPI us", "             MPI/fab", "fab's algorithm", ""});
+      if (flat_) {
+        fmt::print("# flat: fab's algorithms that know nothing of nodes\n");
+        titles.insert(titles.end() - 1, {"flat us", "            flat/fab"});
+      }
     } else {
       titles.emplace_back("MPI us");
     }
@@ -151,14 +166,19 @@ class Benchmark {
     if (fab == nullptr) return cells;
     const Spread ratio = bench::spread_of(bench::ratios(mpi.times_us, fab->times_us));
     leads_.push_back({one.collective(), form, one.bytes(), algorithm, ratio});
-    cells.insert(cells.end(), {bench::ratio_text(ratio), algorithm, ratio.median < 1 ? "fab slower" : ""});
+    cells.insert(cells.end(), {bench::ratio_text(ratio), algorithm});
+    if (const Result* const flat = find(results, "flat", form); flat != nullptr) {
+      const Spread gain = bench::spread_of(bench::ratios(flat->times_us, fab->times_us));
+      cells.insert(cells.end(), {median(*flat), bench::ratio_text(gain)});
+    }
+    cells.emplace_back(ratio.median < 1 ? "fab slower" : "");
     return cells;
   }
 
   nlohmann::json row(const CollectiveCase& one, const std::string& algorithm, const Result& result) const {
-    nlohmann::json row = bench::common_fields("fab_collectives", options_, ranks_, fab_.path());
+    nlohmann::json row = bench::common_fields("fab_collectives", options_, ranks_, path());
     row["collective"] = bench::name_of(one.collective());
-    row["algorithm"] = result.library == "fab" ? algorithm : kUnknown;
+    row["algorithm"] = result.library == "MPI" ? kUnknown : algorithm;
     row["library"] = result.library;
     row["form"] = bench::name_of(result.form);
     row["timed"] = result.call;
@@ -194,7 +214,8 @@ class Benchmark {
   const Options& options_;
   int rank_;
   int ranks_;
-  bench::FabCollectives fab_;
+  std::optional<bench::FabCollectives> fab_;
+  std::optional<bench::FabCollectives> flat_;
   std::optional<bench::Table> table_;
   std::vector<Lead> leads_;
   nlohmann::json rows_ = nlohmann::json::array();
@@ -216,5 +237,7 @@ int main(int argc, char** argv) {
                      "Measure only these, separated by commas; all is the default");
   bench::add_choices(app, "--form", options.forms, {kForms.begin(), kForms.end()},
                      "Measure only calls of these forms; all is the default");
+  auto* const flat = app.add_flag("--flat", options.flat, "Measure fab's algorithms that know nothing of nodes, too");
+  app.add_flag("--mpi-only", options.mpi_only, "Measure the MPI library's calls only")->excludes(flat);
   return bench::run_mpi_program(app, argc, argv, [&](int rank, int ranks) { Benchmark(options, rank, ranks).run(); });
 }

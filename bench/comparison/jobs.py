@@ -6,11 +6,34 @@ import pathlib
 import shlex
 import shutil
 
-PARTS = ["node", "tcp", "wire", "overlap", "collectives", "footprint", "first"]
+USUAL_PARTS = ["node", "tcp", "wire", "overlap", "collectives", "footprint", "first"]
+PARTS = [*USUAL_PARTS, "clusters"]
 # What makes the first exchange of a process; each needs processes of its own.
 FIRST_BY = ["fab", "native", "MPI"]
 OVERLAPPED = "bcast,allreduce,alltoall"
 WIRE_RATE = "1gbit"
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """Nodes of tests/rig/cluster, with links of WIRE_RATE."""
+
+    nodes: int
+    per_node: int
+    delay_us: int = 0  # of the switch
+
+    @property
+    def ranks(self):
+        return self.nodes * self.per_node
+
+
+CLUSTERS = {
+    "cluster-2x4": Cluster(2, 4),
+    "cluster-2x4-far": Cluster(2, 4, delay_us=500),
+    "cluster-4x2": Cluster(4, 2),
+    "cluster-4x2-far": Cluster(4, 2, delay_us=500),
+}
+HAN = ["--mca", "coll_han_priority", "100"]  # Open MPI's collectives that know of nodes; it has them off
 # The memories that buffers are taken from, by part; elsewhere the user's own.
 MEMORIES = {"node": ["user", "fab"]}
 
@@ -43,6 +66,7 @@ class Tools:
 
     build: pathlib.Path
     cluster: pathlib.Path
+    switch: pathlib.Path
     openmpi: str
     mpich: str | None
 
@@ -51,6 +75,7 @@ class Tools:
         return Tools(
             build=build / "bench",
             cluster=root / "tests" / "rig" / "cluster",
+            switch=build / "tests" / "rig" / "fab_rig_switch",
             openmpi=shutil.which("mpirun.openmpi") or "mpirun",
             mpich=shutil.which("mpiexec.mpich"),
         )
@@ -75,8 +100,16 @@ OPENMPI = {"node": ([], {}), "tcp": (["--mca", "btl", "tcp,self", "-x", "FAB_LOC
 MPICH = {"node": ([], {}), "tcp": ([], {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"})}
 
 
+def rig(tools, cluster, *arguments):
+    delay = ["--delay", str(cluster.delay_us), "--switch", str(tools.switch)] if cluster.delay_us else []
+    return [str(tools.cluster), "run", "--nodes", str(cluster.nodes), "--rate", WIRE_RATE, *delay, "--", *arguments,
+            "-n", str(cluster.ranks)]
+
+
 def launch(tools, implementation, transport, ranks):
     """The command up to the program, and the environment."""
+    if transport in CLUSTERS:
+        return rig(tools, CLUSTERS[transport], *(HAN if implementation == "Open MPI HAN" else [])), {}
     if transport == "wire":
         mpich = ["--mpich"] if implementation == "MPICH" else []
         return [str(tools.cluster), "run", "--rate", WIRE_RATE, *mpich, "--", "-n", str(ranks)], {}
@@ -108,7 +141,7 @@ def exchange_job(tools, effort, implementation, program, transport, ranks, optio
     if memory_of(options) == "fab":
         environment = {**environment, "FAB_LOCAL_LONG": "map"}
     binary = tools.build / f"{'mpich' if implementation == 'MPICH' else 'fab'}_{program}"
-    who = "MPICH" if implementation == "MPICH" else "fab and Open MPI"
+    who = implementation if implementation != "Open MPI" else "fab and Open MPI"
     what = f"{subject_of(options)}, {memory_of(options)} memory"
     return Job(
         title=f"{program}, {transport}, {what}, {ranks} ranks, {who}",
@@ -119,6 +152,19 @@ def exchange_job(tools, effort, implementation, program, transport, ranks, optio
         # MPICH 4.0.2 over UCX 1.13's TCP: with more ranks than processors some wait in MPI_Finalize for ever.
         may_hang=implementation == "MPICH",
     )
+
+
+def cluster_jobs(tools, effort):
+    """fab's choice, its flat algorithms and Open MPI in one job; Open MPI with HAN in the next."""
+    found = []
+    for transport, cluster in CLUSTERS.items():
+        if cluster.delay_us and not tools.switch.exists():
+            continue
+        options = effort.sizes(8, 1 << 20)
+        for implementation, who in (("Open MPI", ["--flat"]), ("Open MPI HAN", ["--mpi-only"])):
+            found.append(exchange_job(tools, effort, implementation, "collectives", transport, cluster.ranks,
+                                      [*options, *who]))
+    return found
 
 
 def limits_job(tools, effort):
@@ -205,6 +251,11 @@ def plan(parts, effort, tools):
             jobs.append(limits_job(tools, effort))
         if part == "footprint":
             jobs += footprint_jobs(tools, effort)
+            continue
+        if part == "clusters":
+            if not tools.switch.exists():
+                left_out.append({"what": "nodes at a distance", "why": "the build has no fab_rig_switch"})
+            jobs += cluster_jobs(tools, effort)
             continue
         if part == "first":
             jobs += first_jobs(tools, effort)

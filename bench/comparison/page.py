@@ -4,6 +4,7 @@ import base64
 import html
 
 import goals
+import jobs
 import texts
 
 STYLE = """
@@ -20,7 +21,7 @@ p { margin: .3em 0; } nav a { margin-right: 1em; }
 """
 
 PARTS = [("neighbor", "node"), ("neighbor", "tcp"), ("neighbor", "wire"), ("collectives", "node"), ("collectives", "tcp"),
-         ("overlap", None)]
+         *(("collectives", cluster) for cluster in jobs.CLUSTERS), ("overlap", None)]
 
 
 def render(data, verdicts, shown, drawn, others, told):

@@ -6,7 +6,8 @@ import subprocess
 import rows
 import texts
 
-COLOURS = {"fab": "#1f4e9c", "native": "#5fa8e8", "Open MPI": "#d9601a", "Open MPI by hand": "#f0a878",
+COLOURS = {"fab": "#1f4e9c", "native": "#5fa8e8", "flat": "#8aa4c8", "Open MPI": "#d9601a", "Open MPI by hand": "#f0a878",
+           "Open MPI HAN": "#b03060",
            "MPICH": "#2f8f4e", "MPICH by hand": "#93cfa3", "limit": "#777777"}
 FORM_COLOURS = {"blocking": "#1f4e9c", "nonblocking": "#8c3fa8", "persistent": "#c23b5a"}
 

@@ -3,13 +3,16 @@
 import dataclasses
 import statistics
 
+import jobs
+
 FORMS = ["blocking", "nonblocking", "persistent"]
-PEERS = ["Open MPI", "MPICH"]
-TRANSPORTS = ["node", "tcp", "wire"]
+PEERS = ["Open MPI", "Open MPI HAN", "MPICH"]
+TRANSPORTS = ["node", "tcp", "wire", *jobs.CLUSTERS]
 PATTERNS = ["ring", "pair", "faces", "barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
             "reduce_scatter_block", "scan"]
-# In the order of tables and plots. "by hand": Isend and Irecv, or the same as persistent requests.
-CONTESTANTS = ["fab", "native", "Open MPI", "Open MPI by hand", "MPICH", "MPICH by hand"]
+# In the order of tables and plots. "flat": fab without what it knows of nodes. "by hand":
+# Isend and Irecv, or the same as persistent requests.
+CONTESTANTS = ["fab", "native", "flat", "Open MPI", "Open MPI by hand", "Open MPI HAN", "MPICH", "MPICH by hand"]
 NETWORK_LIMITS = ["TCP", "libfabric"]
 NODE_LIMITS = ["cells", "mapped", "kernel", "ring"]
 # Nothing that a user's own buffers allow is faster; `kernel` and `ring` are ways, not limits.
@@ -122,6 +125,10 @@ class Scene:
         peer = self.fastest(size, kind, self.peers(only))
         ratio = self.ratio(size, peer, of or self.fab, kind) if peer else None
         return (ratio, peer) if ratio else None
+
+    def gain(self, size, kind):
+        """The time of fab's flat algorithms over that of its choice, or None."""
+        return self.ratio(size, "flat", self.fab, kind)
 
     def limit(self, size):
         """(the least time that the machine allowed, by which way), or None."""

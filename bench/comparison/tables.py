@@ -57,7 +57,7 @@ def latency(scene):
     limits = scene.contestants(rows.LIMITS)
     apis = [name for name in ("fab", "native") if name in names]
     heads = ["bytes", "form", *heads_of(names), *(["limit us"] if limits else []), "fastest other",
-             *(f"other/{api}" for api in apis), *(["algorithm"] if scene.algorithms else []), ""]
+             *(f"other/{api}" for api in apis), *(["flat/fab"] if "flat" in names else []), *(["algorithm"] if scene.algorithms else []), ""]
     lines, losses = [], set()
     for size in scene.sizes:
         for form in scene.forms:
@@ -72,6 +72,11 @@ def latency(scene):
                 if api in slower:
                     losses.add((len(lines), len(cells)))
                 cells.append(texts.spread(lead[0] if lead else None))
+            if "flat" in names:
+                gain = scene.gain(size, form)
+                if gain and gain.median < 1:
+                    losses.add((len(lines), len(cells)))
+                cells.append(texts.spread(gain))
             if scene.algorithms:
                 cells.append(scene.algorithms.get(size, "-"))
             lines.append([*cells, "fab slower" if apis[:1] == slower[:1] else f"{slower[0]} slower" if slower else ""])

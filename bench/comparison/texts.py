@@ -4,6 +4,10 @@ TRANSPORTS = {
     "node": "shared memory",
     "tcp": "TCP on the loopback interface",
     "wire": "TCP between two network namespaces, 1 Gbit/s each way",
+    "cluster-2x4": "2 nodes of 4 ranks, links of 1 Gbit/s",
+    "cluster-2x4-far": "2 nodes of 4 ranks, links of 1 Gbit/s, 0.5 ms away",
+    "cluster-4x2": "4 nodes of 2 ranks, links of 1 Gbit/s",
+    "cluster-4x2-far": "4 nodes of 2 ranks, links of 1 Gbit/s, 0.5 ms away",
 }
 PATTERNS = {
     "ring": "ring, two neighbours",

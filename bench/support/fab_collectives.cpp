@@ -1,8 +1,17 @@
 #include "support/fab_collectives.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <stdexcept>
 
 #include "bindings/native/access.h"
+#include "collectives/built_in_rules.h"
 #include "collectives/start.h"
 #include "fab/fab.h"
 #include "support/fab_transport.h"
@@ -108,13 +117,61 @@ fab::Collective of_fab(Collective collective) {
 
 }  // namespace
 
+namespace {
+
+fab::collectives::Rules flat_rules() {
+  fab::collectives::Rules rules = fab::collectives::built_in_rules();
+  std::erase_if(rules.rows, [](const fab::collectives::Rule& rule) {
+    return rule.where == fab::collectives::Where::nodes || rule.least_per_node > 1;
+  });
+  return rules;
+}
+
+/// Rules as FAB_RULES takes them, as long as it lives. Ranks compare names, so the file has one that is the same on
+/// all.
+class RulesVariable {
+ public:
+  explicit RulesVariable(const fab::collectives::Rules& rules) {
+    const std::string text = fab::collectives::to_json(rules, "fab_collectives");
+    const int file = ::memfd_create("rules", MFD_CLOEXEC);
+    fd_ = ::fcntl(file, F_DUPFD_CLOEXEC, kFirstFd);
+    const std::string name = "/proc/self/fd/" + std::to_string(fd_);
+    const bool handed_over = fd_ >= 0 && ::write(fd_, text.data(), text.size()) == std::ssize(text) &&
+                             ::setenv("FAB_RULES", name.c_str(), 1) == 0;
+    const std::string reason = std::strerror(errno);
+    ::close(file);
+    if (!handed_over) throw std::runtime_error("cannot hand rules to fab: " + reason);
+  }
+  ~RulesVariable() {
+    ::unsetenv("FAB_RULES");
+    ::close(fd_);
+  }
+  RulesVariable(const RulesVariable&) = delete;
+  RulesVariable& operator=(const RulesVariable&) = delete;
+
+ private:
+  static constexpr int kFirstFd = 500;  ///< above those that ranks have open
+  int fd_ = -1;
+};
+
+fab::Context open(FabRules rules) {
+  if (rules == FabRules::own) return fab::Context::open();
+  const RulesVariable variable(flat_rules());
+  return fab::Context::open();
+}
+
+}  // namespace
+
 struct FabCollectives::Parts {
+  explicit Parts(FabRules rules) : library(rules == FabRules::flat ? "flat" : "fab"), context(open(rules)) {}
+
   FabTransport transport;
-  fab::Context context = fab::Context::open();
+  const char* library;
+  fab::Context context;
   fab::Communicator world = context.world();
 };
 
-FabCollectives::FabCollectives() : parts_(std::make_unique<Parts>()) {}
+FabCollectives::FabCollectives(FabRules rules) : parts_(std::make_unique<Parts>(rules)) {}
 FabCollectives::~FabCollectives() = default;
 
 std::optional<FabPath> FabCollectives::path() const { return parts_->transport.path(); }
@@ -131,11 +188,14 @@ std::string FabCollectives::algorithm(const CollectiveCase& one) const {
 std::vector<Contestant> FabCollectives::contestants(CollectiveCase& one) {
   const auto call = std::make_shared<Call>(parts_->world, one);
   const std::string name = name_of(one.collective());
+  const char* const library = parts_->library;
   return {
-      {.library = "fab", .form = Form::blocking, .call = "fab::" + name, .calls = repeat([call] { call->blocking(); })},
-      {.library = "fab", .form = Form::nonblocking, .call = "fab::" + name + ".start + wait", .calls = repeat([call] {
-                                                                                                call->begin().wait();
-                                                                                              })}};
+      {.library = library, .form = Form::blocking, .call = "fab::" + name, .calls = repeat([call] {
+                                                                             call->blocking();
+                                                                           })},
+      {.library = library, .form = Form::nonblocking, .call = "fab::" + name + ".start + wait", .calls = repeat([call] {
+                                                                                                  call->begin().wait();
+                                                                                                })}};
 }
 
 std::optional<NonblockingCall> FabCollectives::nonblocking(CollectiveCase& one) {

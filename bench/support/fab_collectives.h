@@ -13,10 +13,13 @@
 
 namespace bench {
 
+/// By which rules fab chooses algorithms: its own, or those of them that know nothing of nodes.
+enum class FabRules { own, flat };
+
 class FabCollectives {
  public:
-  /// Collective.
-  FabCollectives();
+  /// Collective. Throws std::runtime_error when rules cannot be handed to fab.
+  explicit FabCollectives(FabRules rules = FabRules::own);
   ~FabCollectives();
   FabCollectives(const FabCollectives&) = delete;
   FabCollectives& operator=(const FabCollectives&) = delete;
@@ -25,7 +28,7 @@ class FabCollectives {
   [[nodiscard]] std::optional<FabPath> path() const;
   /// Which one fab itself takes for it.
   [[nodiscard]] std::string algorithm(const CollectiveCase& one) const;
-  /// Library "fab", the native API: blocking and non-blocking. None in a build without fab, as below.
+  /// Library "fab", or "flat", the native API: blocking and non-blocking. None in a build without fab, as below.
   [[nodiscard]] std::vector<Contestant> contestants(CollectiveCase& one);
   [[nodiscard]] std::optional<NonblockingCall> nonblocking(CollectiveCase& one);
 

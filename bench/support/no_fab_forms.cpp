@@ -18,7 +18,7 @@ std::optional<NonblockingCall> FabForms::nonblocking(Exchange&) { return std::nu
 
 struct FabCollectives::Parts {};
 
-FabCollectives::FabCollectives() {}
+FabCollectives::FabCollectives(FabRules) {}
 FabCollectives::~FabCollectives() = default;
 
 std::optional<FabPath> FabCollectives::path() const { return std::nullopt; }

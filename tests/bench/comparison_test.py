@@ -106,6 +106,19 @@ class Aims(unittest.TestCase):
     def test_what_was_not_measured_is_neither(self):
         self.assertEqual(self.verdict(made_up(), "fab's memory").state, goals.OPEN)
 
+    def test_clusters(self):
+        cluster = {"bench": "fab_collectives", "collective": "bcast", "transport": "cluster-2x4", "ranks": 8}
+        found = [row(library, "blocking", [us], implementation=implementation, **cluster) for library, us, implementation in
+                 (("fab", 2.0, "Open MPI"), ("flat", 1.0, "Open MPI"), ("MPI", 8.0, "Open MPI"), ("MPI", 4.0, "Open MPI HAN"))]
+        flat = self.verdict(found, "2 nodes of 4 ranks, links of 1 Gbit/s: fab's choice")
+        self.assertEqual(flat.state, goals.MISSED)
+        self.assertIn("0.50 times", flat.detail)
+        others = self.verdict(found, "2 nodes of 4 ranks, links of 1 Gbit/s: on (geometric) average 1.5")
+        self.assertEqual(others.state, goals.MET)
+        self.assertIn("2.00 times", others.detail)
+        self.assertIn("Open MPI HAN", tables.latency(scene(found)).plain())
+        self.assertIn((0, tables.latency(scene(found)).heads.index("flat/fab")), tables.latency(scene(found)).losses)
+
     def test_limits(self):
         found = [row(one, "blocking", [us], transport="tcp", pattern="pair") for one, us in (("fab", 6.0), ("TCP", 4.0))]
         verdict = self.verdict(found, "bare socket")
@@ -258,10 +271,18 @@ class Running(unittest.TestCase):
         self.assertEqual([one["what"] for one in gathered.left_out], ["job 1"])
 
     def test_mpich_is_left_out_where_it_is_missing(self):
-        tools = jobs.Tools(pathlib.Path("build"), pathlib.Path("cluster"), "mpirun", None)
+        tools = jobs.Tools(pathlib.Path("build"), pathlib.Path("cluster"), pathlib.Path("switch"), "mpirun", None)
         planned, left_out = jobs.plan(jobs.PARTS, jobs.QUICK, tools)
-        self.assertEqual(left_out, [{"what": "MPICH", "why": "mpiexec.mpich was not found"}])
+        self.assertIn({"what": "MPICH", "why": "mpiexec.mpich was not found"}, left_out)
         self.assertFalse([job for job in planned if "mpich" in job.shown()])
+
+    def test_distance_is_left_out_where_the_switch_is_missing(self):
+        with tempfile.NamedTemporaryFile() as switch:
+            for program, far in (("/no/switch", False), (switch.name, True)):
+                tools = jobs.Tools(pathlib.Path("build"), pathlib.Path("cluster"), pathlib.Path(program), "mpirun", None)
+                planned, left_out = jobs.plan(["clusters"], jobs.QUICK, tools)
+                self.assertEqual(any("--delay 500" in job.shown() for job in planned), far)
+                self.assertEqual("nodes at a distance" in [one["what"] for one in left_out], not far)
 
 
 if __name__ == "__main__":
