@@ -15,6 +15,7 @@
 #include "core/progress/pending.h"
 #include "core/progress/task.h"
 #include "core/run/called_as.h"
+#include "core/run/kept_data.h"
 #include "core/run/written_messages.h"
 #include "core/wire/frame.h"
 #include "core/wire/match_tag.h"
@@ -80,7 +81,8 @@ class Run final : public Pending, public Task {
   [[nodiscard]] const CalledAs* called_as() const noexcept FAB_REQUIRES(engine_lock) { return called_as_.get(); }
   /// Its user reductions are fab's own: they need no thread of the application.
   void reduce_at_once() noexcept FAB_REQUIRES(engine_lock) { defers_user_work_ = false; }
-  /// Posts round 0, or waits for the peers' addresses first. The buffers belong to the run until done().
+  /// Posts round 0, or waits for the peers' addresses first. The buffers belong to the run until done(); what short
+  /// data is sent from them is read at once.
   void start() FAB_REQUIRES(engine_lock);
 
   /// Whether a block of an active run is in its place, or never will be: then status() tells why. Nothing writes to it
@@ -171,6 +173,9 @@ class Run final : public Pending, public Task {
   void end() noexcept FAB_REQUIRES(engine_lock);
   void recycle() noexcept FAB_REQUIRES(engine_lock);
 
+  /// Returns whether there was some.
+  bool take_back_kept_data() noexcept;
+
   // In this rank's memory.
   void stage_send(const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
   void unpack(const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
@@ -212,6 +217,7 @@ class Run final : public Pending, public Task {
   // memory use it without the lock as well: their round stands still meanwhile (do_user_work).
   std::shared_ptr<Membership> keep_communicator_ FAB_GUARDED_BY(engine_lock);  ///< while in use without a handle
   std::vector<std::byte*> bases_;
+  KeptData kept_data_;         ///< of a start that waited for addresses, up to the next one
   std::vector<iovec> memory_;  ///< of the plan's pieces, with these bases
   std::unique_ptr<std::byte[]> scratch_;
   SharedBytes staging_;  ///< so that ranks of the node may copy out of it

@@ -37,8 +37,8 @@ class RecordingRig {
     int ranks = 4;
     Config config = caller_config();
     Capabilities capabilities = RecordingProvider::default_capabilities();
-    bool known = true;         ///< the other ranks are found from the start, so runs post when they start
-    std::string lookup_fault;  ///< not empty: no address can be had, for this reason
+    bool known = true;           ///< the other ranks are found from the start, so runs post when they start
+    std::string lookup_fault{};  ///< not empty: no address can be had, for this reason
   };
   RecordingRig() : RecordingRig(Options{}) {}
   explicit RecordingRig(const Options& options);
