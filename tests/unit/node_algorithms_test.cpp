@@ -224,10 +224,11 @@ TEST(StepsOfAlgorithms, FollowTheRulesOfTheJob) {
     std::vector<std::int64_t> values(16);
     values[0] = 7;
     const Layout block = Layout::contiguous(sizeof(std::int64_t));
-    const auto outcomes = job.run(job.world(), [&](core::Communicator& communicator) -> core::Run& {
-      return collectives::start(communicator, nullptr, &values[static_cast<std::size_t>(communicator.rank())],
-                                collectives::bcast_call(block, 0));
-    });
+    const auto outcomes =
+        job.run(job.world(), [&](core::Communicator& communicator) FAB_REQUIRES(core::engine_lock) -> core::Run& {
+          return collectives::start(communicator, nullptr, &values[static_cast<std::size_t>(communicator.rank())],
+                                    collectives::bcast_call(block, 0));
+        });
     EXPECT_EQ(sim::failures(outcomes), "");
     EXPECT_THAT(values, testing::Each(7));
     return outcomes.front().sent.messages;

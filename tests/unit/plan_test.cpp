@@ -184,7 +184,7 @@ TEST_F(PlannedMessage, APartIsPackedOnlyOnceTheOneBeforeItIsPosted) {
     const std::span<const iovec> pieces = run_->memory(part);
     EXPECT_EQ(pieces.size(), 1u);
     const std::span bytes(static_cast<const std::byte*>(pieces[0].iov_base), pieces[0].iov_len);
-    return !std::ranges::search(bytes, mark).empty();
+    return std::search(bytes.begin(), bytes.end(), mark.begin(), mark.end()) != bytes.end();
   };
   ASSERT_EQ(pool_->plan().messages(0).size(), 4u);
   EXPECT_TRUE(packed(pool_->plan().messages(0)[0]));
