@@ -67,7 +67,7 @@ class Reading {
 
 }  // namespace
 
-void KeptData::keep(const Schedule& schedule, std::span<std::byte*> bases) {
+KeptData::KeptData(const Schedule& schedule, std::span<std::byte*> bases) {
   for (std::size_t i = 0; i < schedule.buffer_count(); ++i) {
     const auto buffer = static_cast<BufferId>(i);
     if (buffer == BufferId::scratch) continue;
@@ -78,14 +78,14 @@ void KeptData::keep(const Schedule& schedule, std::span<std::byte*> bases) {
     for (const Piece& piece : reading.pieces())
       std::memcpy(copy.get() + (piece.offset - low), bases[i] + piece.offset, piece.bytes);
     std::byte* const base = copy.get() - low;
-    kept_.push_back({i, bases[i], std::move(copy)});
+    kept_.push_back({i, bases[i], base, std::move(copy)});
     bases[i] = base;
   }
 }
 
-void KeptData::let_go(std::span<std::byte*> bases) noexcept {
-  for (const Kept& kept : kept_) bases[kept.buffer] = kept.base;
-  kept_.clear();
+void KeptData::let_go(std::span<std::byte*> bases) const noexcept {
+  for (const Kept& kept : kept_)
+    if (bases[kept.buffer] == kept.own) bases[kept.buffer] = kept.users;
 }
 
 }  // namespace fab::core

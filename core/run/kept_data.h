@@ -17,17 +17,17 @@ class KeptData {
   /// Of all that the schedule reads from one buffer.
   static constexpr std::size_t kMostBytes = 64 << 10;
 
-  [[nodiscard]] bool empty() const noexcept { return kept_.empty(); }
   /// Copies what the schedule reads from those of the user's buffers that it does not write to, and makes their bases
   /// the copies'.
-  void keep(const Schedule& schedule, std::span<std::byte*> bases);
-  /// The bases are the user's again.
-  void let_go(std::span<std::byte*> bases) noexcept;
+  KeptData(const Schedule& schedule, std::span<std::byte*> bases);
+  /// Bases that are the copies' still are the user's again.
+  void let_go(std::span<std::byte*> bases) const noexcept;
 
  private:
   struct Kept {
     std::size_t buffer;
-    std::byte* base;  ///< the user's
+    std::byte* users;  ///< its base
+    std::byte* own;
     std::unique_ptr<std::byte[]> copy;
   };
 

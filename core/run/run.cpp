@@ -67,7 +67,7 @@ Run::Run(const Plan& plan, RunOwner& owner)
 Run::~Run() = default;
 
 void Run::prepare(std::span<std::byte* const> bases, std::uint64_t sequence_tag, const UserReduction& user) noexcept {
-  bool moved = take_back_kept_data() || memory_.empty();
+  bool moved = memory_.empty();
   const std::size_t given = std::min<std::size_t>(bases.size(), bases_.size() - Plan::kOwnBuffers);
   for (std::size_t i = 0; i < given; ++i)
     if (bases_[i] != bases[i] && i != static_cast<std::size_t>(BufferId::scratch)) {
@@ -86,15 +86,9 @@ void Run::list_memory() noexcept {
     memory_.push_back({address(piece.buffer, piece.offset), piece.bytes});
 }
 
-bool Run::take_back_kept_data() noexcept {
-  if (kept_data_.empty()) return false;
-  kept_data_.let_go(bases_);
-  return true;
-}
-
 void Run::start() {
   if (pending_ > 0) return refuse_start();
-  if (take_back_kept_data()) list_memory();
+  if (kept_data_) let_go_of_kept_data();
   if (given_up_ || !status_.ok()) forget_failure();
   begun_ = false;
   round_ = 0;
@@ -105,9 +99,19 @@ void Run::start() {
   absences_at_start_ = engine_.thread_call().absences();
   if (one_sided_) one_sided_->next_start();
   if (may_begin()) return begin();
-  kept_data_.keep(plan_.schedule(), bases_);
-  if (!kept_data_.empty()) list_memory();
+  keep_data();
   engine_.begin_later(*this);
+}
+
+void Run::keep_data() {
+  kept_data_ = std::make_unique<KeptData>(plan_.schedule(), bases_);
+  list_memory();
+}
+
+void Run::let_go_of_kept_data() noexcept {
+  kept_data_->let_go(bases_);
+  kept_data_.reset();
+  list_memory();
 }
 
 void Run::forget_failure() {

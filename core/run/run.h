@@ -173,10 +173,9 @@ class Run final : public Pending, public Task {
   void end() noexcept FAB_REQUIRES(engine_lock);
   void recycle() noexcept FAB_REQUIRES(engine_lock);
 
-  /// Returns whether there was some.
-  bool take_back_kept_data() noexcept;
-
   // In this rank's memory.
+  void keep_data() FAB_REQUIRES(engine_lock);
+  void let_go_of_kept_data() noexcept FAB_REQUIRES(engine_lock);
   void stage_send(const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
   void unpack(const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
   /// What these bytes, which begin there in its message, have of the operation's blocks.
@@ -217,12 +216,12 @@ class Run final : public Pending, public Task {
   // memory use it without the lock as well: their round stands still meanwhile (do_user_work).
   std::shared_ptr<Membership> keep_communicator_ FAB_GUARDED_BY(engine_lock);  ///< while in use without a handle
   std::vector<std::byte*> bases_;
-  KeptData kept_data_;         ///< of a start that waited for addresses, up to the next one
   std::vector<iovec> memory_;  ///< of the plan's pieces, with these bases
   std::unique_ptr<std::byte[]> scratch_;
   SharedBytes staging_;  ///< so that ranks of the node may copy out of it
   std::vector<std::unique_ptr<Registration>> held_memory_ FAB_GUARDED_BY(engine_lock);
-  std::unique_ptr<WrittenMessages> one_sided_;                   ///< null if the plan has no channels
+  std::unique_ptr<KeptData> kept_data_;         ///< of a start that waited for addresses, up to the next one
+  std::unique_ptr<WrittenMessages> one_sided_;  ///< null if the plan has no channels
   std::vector<Transfer> transfers_ FAB_GUARDED_BY(engine_lock);  ///< as many as the widest round has operations
   std::uint64_t sequence_tag_ FAB_GUARDED_BY(engine_lock) = 0;
   /// What the tags of all messages share, once the run has begun.
