@@ -99,7 +99,7 @@ void Run::start() {
   absences_at_start_ = engine_.thread_call().absences();
   if (one_sided_) one_sided_->next_start();
   if (may_begin()) return begin();
-  keep_data();
+  if (one_sided_ == nullptr) keep_data();  // memory that messages are written from is registered
   engine_.begin_later(*this);
 }
 
