@@ -8,6 +8,7 @@
 #include "bindings/mpi/communicators/attachment.h"
 #include "bindings/mpi/lifecycle/lifecycle.h"
 #include "bindings/mpi/requests/exchange.h"
+#include "bindings/mpi/requests/idle.h"
 #include "bindings/nbc/code.h"
 #include "core/communicator/refused_call.h"
 #include "core/progress/engine.h"
@@ -83,7 +84,7 @@ int begin(const char* call, mpi::Attachment& (*attachment_of)(MPI_Comm), MPI_Com
       check_handle(handle);
       return describe(*attachment.core, kept, mpi::Start{*attachment.core});
     });
-    attachment.core->engine().hand_over_progress();
+    mpi::leave_going(attachment.core->engine());
     hold(*handle, Instance(call, std::move(kept)));
     instance_of(*handle)->started(attachment, run);
     return NBC_OK;

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "bindings/mpi/lifecycle/lifecycle.h"
+#include "bindings/mpi/requests/idle.h"
 #include "bindings/nbc/instance.h"
 #include "bindings/nbc/schedule.h"
 #include "core/plan/plan.h"
@@ -135,7 +136,7 @@ int NBC_Start(NBC_Handle* handle, MPI_Comm comm, NBC_Schedule* schedule) {
         throw fab::Error(fab::Errc::invalid_schedule, "the schedule is not committed");
       return start_schedule(*attachment.core, *started);
     });
-    attachment.core->engine().hand_over_progress();
+    fab::mpi::leave_going(attachment.core->engine());
     instance_of(*handle)->started(attachment, run);
     return NBC_OK;
   });

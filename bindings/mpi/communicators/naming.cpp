@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/interception/next.h"
 #include "core/context.h"
 
@@ -81,6 +82,7 @@ template <class Unfinished>
 void finish_while(core::Engine& engine, Unfinished&& is_unfinished) {
   for (bool unfinished = true; unfinished;) {
     advance_naming();
+    drive_meeting();
     unfinished = is_unfinished();
     engine.poll_once();  // the ids take effect in a progress
     if (unfinished) ::sched_yield();

@@ -16,10 +16,26 @@ Next find_all(const std::string& prefix) {
   return next;
 }
 
+template <class Function>
+Function find_one(const char* name) {
+  return find_next<Function>(Library(), name);
+}
+
+NextInit find_init(const std::string& prefix) {
+  const Library library;
+  return {find_next<decltype(NextInit::init)>(library, prefix + "Init"),
+          find_next<decltype(NextInit::init_thread)>(library, prefix + "Init_thread")};
+}
+
 }  // namespace
 
 const Next next_mpi = find_all("MPI_");
 const Next next_pmpi = find_all("PMPI_");
-const decltype(&::PMPI_Ibcast) next_ibcast = find_next<decltype(&::PMPI_Ibcast)>(Library(), "PMPI_Ibcast");
+const decltype(&::PMPI_Ibcast) next_ibcast = find_one<decltype(&::PMPI_Ibcast)>("PMPI_Ibcast");
+const decltype(&::PMPI_Ibarrier) next_ibarrier = find_one<decltype(&::PMPI_Ibarrier)>("PMPI_Ibarrier");
+const decltype(&::PMPI_Bcast) next_bcast = find_one<decltype(&::PMPI_Bcast)>("PMPI_Bcast");
+const decltype(&::PMPI_Allreduce) next_allreduce = find_one<decltype(&::PMPI_Allreduce)>("PMPI_Allreduce");
+const NextInit next_mpi_init = find_init("MPI_");
+const NextInit next_pmpi_init = find_init("PMPI_");
 
 }  // namespace fab::mpi

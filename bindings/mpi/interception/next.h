@@ -39,7 +39,18 @@ struct Next {
 [[gnu::visibility("hidden")]] extern const Next next_mpi;
 /// Those named PMPI_...: what fab calls for itself.
 [[gnu::visibility("hidden")]] extern const Next next_pmpi;
-/// MPI's PMPI_Ibcast, which libfab_dropin defines, too.
+// MPI's PMPI_ functions of collectives that libfab_dropin defines, too.
 [[gnu::visibility("hidden")]] extern const decltype(&::PMPI_Ibcast) next_ibcast;
+[[gnu::visibility("hidden")]] extern const decltype(&::PMPI_Ibarrier) next_ibarrier;
+[[gnu::visibility("hidden")]] extern const decltype(&::PMPI_Bcast) next_bcast;
+[[gnu::visibility("hidden")]] extern const decltype(&::PMPI_Allreduce) next_allreduce;
+
+/// How MPI is initialized. Apart from the others, for a process may be without these: fab then comes into it later.
+struct NextInit {
+  decltype(&::PMPI_Init) init;
+  decltype(&::PMPI_Init_thread) init_thread;
+};
+[[gnu::visibility("hidden")]] extern const NextInit next_mpi_init;
+[[gnu::visibility("hidden")]] extern const NextInit next_pmpi_init;
 
 }  // namespace fab::mpi

@@ -25,15 +25,26 @@ constexpr bool kForOpenMpi = true;
 constexpr bool kForOpenMpi = false;
 #endif
 
+/// Empty where MPI does not tell.
+std::string_view version_of(std::array<char, kMostOfAnyMpi>& text) noexcept {
+  int length = 0;
+  return PMPI_Get_library_version(text.data(), &length) == MPI_SUCCESS ? text.data() : std::string_view();
+}
+
+bool is_own(std::string_view version) noexcept { return version.starts_with(kOpenMpi) == kForOpenMpi; }
+
 }  // namespace
 
-// Legal before MPI_Init, too.
+bool is_own_library() noexcept {
+  std::array<char, kMostOfAnyMpi> text{};
+  const std::string_view version = version_of(text);
+  return !version.empty() && is_own(version);
+}
+
 void compare_libraries() {
   std::array<char, kMostOfAnyMpi> text{};
-  int length = 0;
-  if (PMPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return;
-  const std::string_view version(text.data());
-  if (version.starts_with(kOpenMpi) == kForOpenMpi) return;
+  const std::string_view version = version_of(text);
+  if (version.empty() || is_own(version)) return;
   const std::string message = fmt::format(
       "libfab_mpi was built for {}, and this process runs {}: build the program with the MPI that "
       "fab was built for, or fab with the program's",

@@ -10,6 +10,7 @@
 
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/private_comm.h"
+#include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/communicators/attachment.h"
 #include "bindings/mpi/communicators/naming.h"
 #include "bindings/mpi/datatypes/datatype.h"
@@ -40,6 +41,20 @@ void compare_jobs(const JobInfo& job) {
                                              job.origin, job.rank, job.size, rank, size));
 }
 
+[[noreturn]] void refuse_to_come_late() {
+  throw Failure(
+      MPI_ERR_OTHER,
+      "the launcher offers no PMIx server, so fab's processes find each other over MPI, from MPI_Init on; but "
+      "MPI_Init did not reach fab. Remedy: name libfab_mpi before the MPI library when linking, or name it in "
+      "LD_PRELOAD, or use a launcher with PMIx");
+}
+
+std::shared_ptr<core::Context> open_context_of_job() {
+  if (meeting_is_open()) return open_context(read_config(), open_meeting_store());
+  if (needs_meeting()) refuse_to_come_late();
+  return open_context();
+}
+
 /// Owns the context of this process.
 class Lifecycle {
  public:
@@ -49,6 +64,7 @@ class Lifecycle {
     return lifecycle;
   }
 
+  void prepare();
   void open();
 
  private:
@@ -58,11 +74,13 @@ class Lifecycle {
   void close();
   void close_parts() noexcept;
   void close_at_finalize();
+  void close_all();
   static int closing(MPI_Comm, int, void* lifecycle, void*) noexcept;
 
   std::mutex mutex_;
   State state_ = State::unopened;
   std::string failure_;  ///< why opening failed
+  bool closes_at_finalize_ = false;
   std::shared_ptr<core::Context> context_;
 };
 
@@ -75,6 +93,14 @@ void open_parts() {
   join_mpi_progress(poll_within_mpi);
 }
 
+// A tool may call a second function to initialize from within the first.
+void Lifecycle::prepare() {
+  const std::lock_guard lock(mutex_);
+  if (meeting_is_open() || !is_own_library() || !needs_meeting()) return;
+  open_meeting();
+  close_at_finalize();
+}
+
 void Lifecycle::open() {
   const std::lock_guard lock(mutex_);
   if (state_ == State::open) return;
@@ -83,7 +109,7 @@ void Lifecycle::open() {
     throw Failure(MPI_ERR_OTHER, "called before MPI_Init or after MPI_Finalize");
   if (state_ == State::failed) throw Failure(MPI_ERR_OTHER, failure_);
   try {
-    context_ = open_context();
+    context_ = open_context_of_job();
     compare_jobs(context_->job());
     open_parts();
     close_at_finalize();
@@ -99,6 +125,8 @@ void Lifecycle::open() {
 
 // An attribute of MPI_COMM_SELF: its delete function is the first thing that MPI_Finalize calls (MPI-4.1, 11.2.4).
 void Lifecycle::close_at_finalize() {
+  if (closes_at_finalize_) return;
+  closes_at_finalize_ = true;
   int keyval = MPI_KEYVAL_INVALID;
   require(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, closing, &keyval, this), "MPI_Comm_create_keyval");
   require(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, this), "MPI_Comm_set_attr");
@@ -106,12 +134,18 @@ void Lifecycle::close_at_finalize() {
 }
 
 int Lifecycle::closing(MPI_Comm, int, void* lifecycle, void*) noexcept {
-  return guarded("MPI_Finalize", MPI_COMM_NULL, [lifecycle] { static_cast<Lifecycle*>(lifecycle)->close(); });
+  return guarded("MPI_Finalize", MPI_COMM_NULL, [lifecycle] { static_cast<Lifecycle*>(lifecycle)->close_all(); });
+}
+
+// Other ranks may need this one's addresses longer than it needs theirs, be it to find that it has closed fab.
+void Lifecycle::close_all() {
+  if (context_ != nullptr && context_->engine().halted()) return;  // a child of fork(): MPI_Finalize is its parent's
+  close();
+  close_meeting(has_failed() ? kFinalizeAfterAFailure_s : 0);
 }
 
 void Lifecycle::close() {
-  if (context_ == nullptr) return;          // opening failed
-  if (context_->engine().halted()) return;  // a child of fork(): MPI_Finalize is its parent's to call
+  if (context_ == nullptr) return;  // opening failed
   finish_naming(context_->engine());
   {
     const core::Lock lock(context_->engine());
@@ -138,6 +172,14 @@ void Lifecycle::close_parts() noexcept {
 }
 
 }  // namespace
+
+void mpi_is_initialized() noexcept {
+  try {
+    Lifecycle::instance().prepare();
+  } catch (...) {
+    static_cast<void>(log_exception("MPI_Init"));
+  }
+}
 
 namespace detail {
 void open_fab_now() { Lifecycle::instance().open(); }

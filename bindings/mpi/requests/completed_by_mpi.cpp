@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bindings/mpi/base/failure.h"
-#include "bindings/mpi/base/process_context.h"
+#include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/communicators/naming.h"
 #include "core/run/watch.h"
 
@@ -153,11 +153,12 @@ int complete_requests() {
 int poll_within_mpi() noexcept {
   if (polling) return 0;
   const bool drives = fab_needs_callers();
-  if (!drives && !naming_is_pending() && !requests_await_mpi()) return 0;
+  if (!drives && !naming_is_pending() && !requests_await_mpi() && !meeting_is_due()) return 0;
   polling = true;
   int completed = 0;
   static_cast<void>(guarded("MPI", MPI_COMM_NULL, [drives, &completed] {
     advance_naming();
+    drive_meeting();
     if (drives && !requests_await_mpi()) process_engine().poll_once();
     completed = complete_requests();
   }));

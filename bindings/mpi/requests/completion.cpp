@@ -5,6 +5,7 @@
 
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/process_context.h"
+#include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/communicators/naming.h"
 #include "bindings/mpi/interception/next.h"
 #include "bindings/mpi/requests/array_steps.h"
@@ -23,7 +24,8 @@ constexpr int kSpins = 200;  ///< turns without an event before a wait offers it
 
 /// Whether fab can be left out of a completion call: MPI itself takes an inactive exchange for an inactive request.
 bool fab_is_idle() noexcept {
-  return !is_open() || (!exchanges_are_active() && !naming_is_pending() && process_engine().active() == 0);
+  return !is_open() ||
+         (!exchanges_are_active() && !naming_is_pending() && !meeting_is_urgent() && process_engine().active() == 0);
 }
 
 /// Whether no request can be an exchange's.
@@ -32,7 +34,7 @@ bool all_requests_are_mpis() noexcept { return !is_open() || !exchanges_exist();
 /// Whether a wait for requests of MPI's own must drive fab, because no other thread would.
 bool fab_needs_driving() noexcept {
   const core::Engine& engine = process_engine();
-  return naming_is_pending() || (engine.active() > 0 && !engine.has_thread());
+  return naming_is_pending() || meeting_is_urgent() || (engine.active() > 0 && !engine.has_thread());
 }
 
 /// Calls `attempt` until it returns true. Where only exchanges are waited for, the thread may sleep in the kernel.
@@ -53,6 +55,7 @@ void wait_until(const RequestArray& array, Attempt&& attempt) {
       continue;
     }
     advance_naming();
+    if (meeting_is_urgent()) drive_meeting();
     if (++idle_turns > kSpins) ::sched_yield();
   }
 }

@@ -7,6 +7,7 @@
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/private_comm.h"
 #include "bindings/mpi/base/process_context.h"
+#include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/communicators/naming.h"
 #include "bindings/mpi/interception/next.h"
 
@@ -27,17 +28,22 @@ MPI_Request never_received = MPI_REQUEST_NULL;
 thread_local bool waiting_began = false;
 thread_local Clock::time_point next_turn;
 
+void take_turn_of_mpi() {
+  drive_meeting();
+  progress_mpi();
+  next_turn = Clock::now() + kBetweenTurns;
+}
+
 void idle() {
   advance_naming();
+  if (meeting_is_urgent()) drive_meeting();
   const Clock::time_point now = Clock::now();
   if (waiting_began) {
     waiting_began = false;
     next_turn = now + kBetweenTurns;
     return;
   }
-  if (now < next_turn) return;
-  progress_mpi();
-  next_turn = Clock::now() + kBetweenTurns;
+  if (now >= next_turn) take_turn_of_mpi();
 }
 
 }  // namespace
@@ -70,12 +76,16 @@ void progress_mpi() noexcept {
 }
 #endif
 
+void leave_going(core::Engine& engine) {
+  engine.hand_over_progress();
+  if (meeting_is_urgent()) drive_meeting();
+}
+
 void progress_once() {
   advance_naming();
+  if (meeting_is_urgent()) drive_meeting();
   process_engine().poll_once();
-  if (Clock::now() < next_turn) return;
-  progress_mpi();
-  next_turn = Clock::now() + kBetweenTurns;
+  if (Clock::now() >= next_turn) take_turn_of_mpi();
 }
 
 core::IdleHook next_idle_hook() noexcept {

@@ -13,11 +13,14 @@ void close_idle() noexcept;
 /// Gives MPI's own progress a turn.
 void progress_mpi() noexcept;
 
+/// A call returns that has started something: the progress thread takes over, and peers are asked for their addresses.
+void leave_going(core::Engine& engine);
+
 /// What a call that tests does: a turn for fab, and every few microseconds one for MPI's own progress.
 void progress_once();
 
 /// The hook for a wait that begins now: gives MPI's own progress a turn every few microseconds (a peer may be in the
-/// middle of an MPI call that needs this rank), and finishes the naming of communicators. It is called by the waiting
+/// middle of an MPI call that needs this rank), names communicators, and moves addresses. It is called by the waiting
 /// thread only, so it is as legal as the call that waits.
 [[nodiscard]] core::IdleHook next_idle_hook() noexcept;
 
