@@ -71,6 +71,7 @@ KeptData::KeptData(const Schedule& schedule, std::span<std::byte*> bases) {
   for (std::size_t i = 0; i < schedule.buffer_count(); ++i) {
     const auto buffer = static_cast<BufferId>(i);
     if (buffer == BufferId::scratch) continue;
+    if (bases[i] == nullptr) continue;  // MPI_BOTTOM: its offsets are addresses
     const Reading reading(schedule, buffer);
     if (!reading.may_be_kept()) continue;
     const std::int64_t low = reading.low();

@@ -18,7 +18,7 @@ class KeptData {
   static constexpr std::size_t kMostBytes = 64 << 10;
 
   /// Copies what the schedule reads from those of the user's buffers that it does not write to, and makes their bases
-  /// the copies'.
+  /// the copies'. Not of MPI_BOTTOM, whose offsets are addresses.
   KeptData(const Schedule& schedule, std::span<std::byte*> bases);
   /// Bases that are the copies' still are the user's again.
   void let_go(std::span<std::byte*> bases) const noexcept;

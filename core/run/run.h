@@ -156,8 +156,10 @@ class Run final : public Pending, public Task {
   [[nodiscard]] std::uint64_t tag_of(const PlannedOperation& operation) const noexcept FAB_REQUIRES(engine_lock) {
     return run_tag_ | operation.message_tag;
   }
+  /// By numbers, since the base of MPI_BOTTOM is null.
   [[nodiscard]] std::byte* address(BufferId buffer, std::int64_t offset) const noexcept {
-    return bases_[static_cast<std::size_t>(buffer)] + offset;
+    const auto base = reinterpret_cast<std::intptr_t>(bases_[static_cast<std::size_t>(buffer)]);
+    return reinterpret_cast<std::byte*>(base + offset);
   }
   [[nodiscard]] bool take(Transfer& transfer, const Delivery& delivery) noexcept FAB_REQUIRES(engine_lock);
   void received(Transfer& transfer, std::uint64_t bytes, std::uint64_t tag) FAB_REQUIRES(engine_lock);
