@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/base/process_context.h"
 #include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/communicators/naming.h"
 #include "core/run/watch.h"
