@@ -40,6 +40,7 @@ bool fab_needs_driving() noexcept {
 /// Calls `attempt` until it returns true. Where only exchanges are waited for, the thread may sleep in the kernel.
 template <class Attempt>
 void wait_until(const RequestArray& array, Attempt&& attempt) {
+  static_cast<void>(process_engine().thread_call().resume_polling());
   core::Driver driver(process_engine(), next_idle_hook());
   core::Watch watch(array.pending(), process_context());
   int idle_turns = 0;

@@ -142,6 +142,7 @@ Outcome Exchange::told(const Status& status, MPI_Request& handle) {
 }
 
 Outcome Exchange::end(MPI_Request& handle) {
+  run_->over(false);
   if (persistent()) return told(run_->status(), handle);
   const Status status = run_->status();
   {

@@ -84,6 +84,7 @@ void leave_going(core::Engine& engine) {
 void progress_once() {
   advance_naming();
   if (meeting_is_urgent()) drive_meeting();
+  static_cast<void>(process_engine().thread_call().resume_polling());
   process_engine().poll_once();
   if (Clock::now() >= next_turn) take_turn_of_mpi();
 }
