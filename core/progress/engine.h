@@ -63,6 +63,7 @@ class Engine : private ThreadWork {
     int progress_cpu = -1;         ///< processor of the progress thread; -1: any
     bool caller_may_spin = false;  ///< every rank of the node has a processor to itself
     bool thread_may_spin = false;  ///< and there is one more for the thread
+    bool all_on_node = false;      ///< nothing goes on without a processor of these ranks
   };
 
   Engine(const Options& options, const Log& log, Statistics& statistics);

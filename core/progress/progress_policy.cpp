@@ -19,7 +19,7 @@ ProgressPolicy::Time ProgressPolicy::timed_sleep(std::uint32_t calls, bool drive
 
 // Messages have no plan that remembers: a caller that left something alone may do so again.
 void ProgressPolicy::slept(bool needed, std::uint32_t absences) {
-  timed_sleep_ = needed ? kFirstTimedSleep : std::min(2 * timed_sleep_, kLongestTimedSleep);
+  timed_sleep_ = needed ? first_timed_sleep() : std::min(2 * timed_sleep_, kLongestTimedSleep);
   needed_ = std::exchange(seen_absences_, absences) != absences || needed;
 }
 
@@ -43,7 +43,7 @@ ProgressPolicy::Rest ProgressPolicy::rest(unsigned polls, bool driven) {
 ProgressPolicy::Then ProgressPolicy::after(Turn turn, bool falls_asleep) {
   if (turn == Turn::worked) {
     worked_ = true;
-    timed_sleep_ = kFirstTimedSleep;
+    timed_sleep_ = first_timed_sleep();
     last_event_ = last_news_ = now_();
     return Then::again;
   }
@@ -54,7 +54,7 @@ ProgressPolicy::Then ProgressPolicy::after(Turn turn, bool falls_asleep) {
 
 void ProgressPolicy::called(bool needed) {
   const Time now = now_();
-  needed_ = (std::exchange(worked_, false) && now - last_call_ > kFirstTimedSleep) || needed;
+  needed_ = (std::exchange(worked_, false) && now - last_call_ > first_timed_sleep()) || needed;
   last_call_ = now;
 }
 

@@ -41,6 +41,7 @@ class ProgressThread {
   struct Options {
     bool only_looks = false;  ///< ProgressPolicy::Ways
     bool may_spin = false;
+    bool is_patient = false;
     int cpu = -1;  ///< -1: any
   };
 

@@ -31,11 +31,12 @@ void ThreadCall::wake() noexcept {
   count();
   ThreadState state = state_.load(std::memory_order_acquire);
   const bool needed = needed_.load(std::memory_order_relaxed);
-  const ProgressPolicy::Call call = ProgressPolicy::call(state, needed, may_call_late_.load(std::memory_order_relaxed));
+  const bool may_call_late = always_late_ || may_call_late_.load(std::memory_order_relaxed);
+  const ProgressPolicy::Call call = ProgressPolicy::call(state, needed, may_call_late);
   if (call == ProgressPolicy::Call::none) return;
   const bool late = call == ProgressPolicy::Call::late;
   if (!state_.compare_exchange_strong(state, late ? ThreadState::timed_sleep : ThreadState::awake)) return;
-  const itimerspec soon{{0, 0}, {0, ProgressPolicy::kLateCall}};
+  const itimerspec soon{{0, 0}, {0, late_call_}};
   if (!late || ::timerfd_settime(timer_.fd, 0, &soon, nullptr) != 0) raise();
 }
 

@@ -35,7 +35,7 @@ class ThreadCall {
     const std::uint64_t left_at = left_at_.load(std::memory_order_relaxed);
     if (left_at == 0) return 0;
     left_at_.store(0, std::memory_order_relaxed);
-    if (ticks() - left_at > kAbsenceTicks) absences_.store(absences() + 1, std::memory_order_relaxed);
+    if (ticks() - left_at > absence_ticks_) absences_.store(absences() + 1, std::memory_order_relaxed);
     return left_at;
   }
   /// How often callers have left runs alone for longer than these liked. Some may be lost.
@@ -60,6 +60,12 @@ class ThreadCall {
 
   /// Throws Error(no_resources).
   void open();
+  /// The thread is patient (ProgressPolicy::Ways). Before it starts.
+  void be_patient() noexcept {
+    late_call_ = ProgressPolicy::kPatience;
+    absence_ticks_ = kLongAbsenceTicks;
+    always_late_ = true;
+  }
   /// Readable: called.
   [[nodiscard]] const pollfd& event() const noexcept { return event_; }
   /// The same, by a timer.
@@ -71,11 +77,15 @@ class ThreadCall {
   [[nodiscard]] std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint64_t kAbsenceTicks = 250'000;  ///< some 100 us: what short messages do by themselves
+  static constexpr std::uint64_t kAbsenceTicks = 250'000;        ///< some 100 us: what short messages do by themselves
+  static constexpr std::uint64_t kLongAbsenceTicks = 2'500'000;  ///< some ms, of a patient thread
 
   void count() noexcept { calls_.store(calls() + 1, std::memory_order_relaxed); }
   void wake() noexcept;
 
+  ProgressPolicy::Time late_call_ = ProgressPolicy::kLateCall;
+  std::uint64_t absence_ticks_ = kAbsenceTicks;
+  bool always_late_ = false;
   std::atomic<ThreadState> state_{ThreadState::awake};
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<bool> may_call_late_{false};

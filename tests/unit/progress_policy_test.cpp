@@ -86,6 +86,21 @@ TEST_F(PolicyTest, SleepsLongerAndLongerUntilSomethingHappens) {
   EXPECT_EQ(its.timed_sleep(20, false), ProgressPolicy::kFirstTimedSleep);
 }
 
+TEST_F(PolicyTest, OfAPatientThreadSleepsLongerFromTheFirst) {
+  ProgressPolicy its = policy({.is_patient = true});
+  static_cast<void>(its.after(Turn::worked, false));
+  now_ += ProgressPolicy::kPatience;
+  its.called(false);
+  EXPECT_EQ(its.timed_sleep(1, false), ProgressPolicy::kPatience) << "calls in quick succession";
+  its.slept(false, 0);
+  EXPECT_EQ(its.timed_sleep(2, false), 2 * ProgressPolicy::kPatience);
+  its.slept(true, 0);
+  static_cast<void>(its.after(Turn::worked, false));
+  now_ += ProgressPolicy::kPatience + 1;
+  its.called(false);
+  EXPECT_EQ(its.timed_sleep(3, false), 0);
+}
+
 TEST_F(PolicyTest, ATimedSleepEndsInALookForARunThatNeedsTheThreadAndAfterAnAbsence) {
   ProgressPolicy needed = disappointed();
   ASSERT_GT(needed.timed_sleep(1, false), 0);
@@ -207,7 +222,7 @@ class Simulation {
   }
   void wait() {
     const Time left_at = std::exchange(left_at_, -1);
-    if (left_at >= 0 && now_ - left_at > kAbsence) ++absences_;
+    if (left_at >= 0 && now_ - left_at > (ways_.is_patient ? kLong : kAbsence)) ++absences_;
     if (active_) {
       driven_ = true;
       poll();
@@ -222,7 +237,7 @@ class Simulation {
 
  private:
   static constexpr Time kAbsence = 100 * kMicrosecond;  ///< ThreadCall::kAbsenceTicks
-  static constexpr Time kLong = kMillisecond;           ///< core/run/wait.cpp: kLongTicks
+  static constexpr Time kLong = kMillisecond;           ///< its kLongAbsenceTicks, and core/run/wait.cpp: kLongTicks
 
   /// When a descriptor ends its sleep.
   [[nodiscard]] Time tells() const {
@@ -235,11 +250,12 @@ class Simulation {
   void leave() {
     ++calls_;
     if (state_ == ThreadState::awake) return;
-    const Call call = ProgressPolicy::call(state_, needs_, may_call_late_);
+    const Call call = ProgressPolicy::call(state_, needs_, may_call_late_ || ways_.is_patient);
     if (call != Call::none) {
       called_ = true;
       state_ = call == Call::late ? ThreadState::timed_sleep : ThreadState::awake;
-      wakes_ = now_ + (call == Call::late ? ProgressPolicy::kLateCall : 0);
+      const Time late = ways_.is_patient ? ProgressPolicy::kPatience : ProgressPolicy::kLateCall;
+      wakes_ = now_ + (call == Call::late ? late : 0);
     }
     left_at_ = now_;
   }
@@ -309,6 +325,7 @@ class Simulation {
 
 constexpr ProgressPolicy::Ways kDescriptors{};
 constexpr ProgressPolicy::Ways kBacksOff{.descriptors = false};
+constexpr ProgressPolicy::Ways kPatient{.is_patient = true};
 
 /// Of a program that computes for 50 ms while each message, of 20 ms, is under way.
 void compute_for(Simulation& program, Time time) {
@@ -388,6 +405,33 @@ TEST(SimulatedDay, OfAWaitingProgramHasTheThreadTakeTimedSleeps) {
   EXPECT_EQ(program.found().too_late, 0u);
   EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kMinute / ProgressPolicy::kLongestTimedSleep) + 100)
       << "and not two for each of 600,000 exchanges";
+}
+
+/// Of a program that computes for a moment while each message is under way, and for long between them.
+void overlap_for(Simulation& program, Time time, Time during, Time between) {
+  for (const Time end = program.now() + time; program.now() < end;) {
+    program.start(20 * kMicrosecond);
+    program.compute(during);
+    program.wait();
+    program.compute(between);
+  }
+}
+
+TEST(SimulatedDay, OfAComputingProgramHasAPatientThreadFindEveryMessage) {
+  Simulation program(kPatient);
+  compute_for(program, kDay);
+  const auto exchanges = static_cast<std::uint64_t>(kDay / (50 * kMillisecond));
+  EXPECT_EQ(program.found().by_thread, exchanges);
+  EXPECT_LE(program.found().latest, ProgressPolicy::kPatience);
+  EXPECT_LE(program.wake_ups(), 2 * exchanges + 1);
+}
+
+TEST(SimulatedDay, OfShortComputationsWakesAPatientThreadOnceInAMillisecondAtMost) {
+  for (const Time during : {50 * kMicrosecond, 150 * kMicrosecond, 300 * kMicrosecond}) {
+    Simulation program(kPatient);
+    overlap_for(program, kMinute, during, 200 * kMicrosecond);
+    EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kMinute / kMillisecond)) << during;
+  }
 }
 
 TEST(SimulatedDay, OfAMixedProgramLosesTheOverlapOfOneExchangePerTurn) {
