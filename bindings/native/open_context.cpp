@@ -37,4 +37,6 @@ std::shared_ptr<core::Context> open_context(const Config& config, std::unique_pt
   return core::Context::open(collectives::with_rules(config), std::move(store), open_transports);
 }
 
+void load_network_library() { static_cast<void>(ofi::library_version()); }
+
 }  // namespace fab

@@ -13,4 +13,7 @@ namespace fab {
 /// With a given configuration and store (several ranks in one process).
 [[nodiscard]] FAB_API std::shared_ptr<core::Context> open_context(const Config& config, std::unique_ptr<Store> store);
 
+/// Loads libfabric, which opening does where a network is needed. Throws Error(configuration).
+FAB_API void load_network_library();
+
 }  // namespace fab

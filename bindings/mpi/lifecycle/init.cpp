@@ -1,14 +1,19 @@
-// MPI_Init and MPI_Init_thread, behind which fab looks whether it needs MPI to find the other processes.
+// MPI_Init and MPI_Init_thread: before, fab loads what MPI would load and unload; after, it looks whether it needs MPI
+// to find the other processes.
 #include <mpi.h>
 
 #include "bindings/mpi/interception/next.h"
+#include "bindings/mpi/lifecycle/early_loading.h"
 #include "bindings/mpi/lifecycle/lifecycle.h"
 
 namespace fab::mpi {
 
 namespace {
 
-int initialized(int code) noexcept {
+template <class Initialize>
+int initialize(Initialize&& with_mpi) noexcept {
+  load_before_mpi();
+  const int code = with_mpi();
   if (code == MPI_SUCCESS) mpi_is_initialized();
   return code;
 }
@@ -17,15 +22,19 @@ int initialized(int code) noexcept {
 
 }  // namespace fab::mpi
 
-using fab::mpi::initialized;
+using fab::mpi::initialize;
 using fab::mpi::next_mpi_init;
 using fab::mpi::next_pmpi_init;
 
-int MPI_Init(int* argc, char*** argv) { return initialized(next_mpi_init.init(argc, argv)); }
-int PMPI_Init(int* argc, char*** argv) { return initialized(next_pmpi_init.init(argc, argv)); }
+int MPI_Init(int* argc, char*** argv) {
+  return initialize([&] { return next_mpi_init.init(argc, argv); });
+}
+int PMPI_Init(int* argc, char*** argv) {
+  return initialize([&] { return next_pmpi_init.init(argc, argv); });
+}
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return initialized(next_mpi_init.init_thread(argc, argv, required, provided));
+  return initialize([&] { return next_mpi_init.init_thread(argc, argv, required, provided); });
 }
 int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return initialized(next_pmpi_init.init_thread(argc, argv, required, provided));
+  return initialize([&] { return next_pmpi_init.init_thread(argc, argv, required, provided); });
 }
