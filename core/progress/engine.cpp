@@ -27,7 +27,7 @@ void Engine::start_thread() {
   if (!tasks_.open_wake_up()) throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
   thread_.start({.only_looks = options_.progress == ProgressMode::thread,
                  .may_spin = options_.thread_may_spin,
-                 .is_patient = options_.progress == ProgressMode::automatic && options_.all_on_node &&
+                 .holds_back = options_.progress == ProgressMode::automatic && options_.all_on_node &&
                                !options_.thread_may_spin && options_.progress_cpu < 0,
                  .cpu = options_.progress_cpu});
 }

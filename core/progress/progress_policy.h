@@ -40,8 +40,9 @@ class ProgressPolicy {
   /// A call of a thread to which everything is left: on a processor that both share it would take that from the caller
   /// in the middle of the call that starts a run.
   static constexpr Time kLateCall = kMillisecond / 20;
-  /// Of a patient thread these two: its callers get to the end of what they start without it, unless they compute long.
-  static constexpr Time kPatience = kMillisecond;
+  /// Of a thread that holds back these two: its callers get to the end of what they start without it, unless they
+  /// compute long.
+  static constexpr Time kHoldBack = kMillisecond;
   static constexpr Time kLeftAlone = 10 * kMillisecond;  ///< without a poll: it looks after what is held back
   static constexpr Time kSpin = 50 * kMicrosecond;       ///< after an event
   // Back-off where there is no descriptor to sleep on.
@@ -52,7 +53,7 @@ class ProgressPolicy {
     bool descriptors = true;  ///< every provider has one to sleep on
     bool only_looks = false;  ///< where one has none, the thread does nothing else
     bool may_spin = false;    ///< it has a processor to itself
-    bool is_patient = false;  ///< it gains nothing but the peers' time, and takes its own from the callers
+    bool holds_back = false;  ///< it gains nothing but the peers' time, and takes its own from the callers
   };
   ProgressPolicy(const Ways& ways, Clock clock);
 
@@ -60,7 +61,7 @@ class ProgressPolicy {
   /// waits.
   [[nodiscard]] Time timed_sleep(std::uint32_t calls, bool driven);
   /// The first of several.
-  [[nodiscard]] Time first_timed_sleep() const noexcept { return ways_.is_patient ? kPatience : kFirstTimedSleep; }
+  [[nodiscard]] Time first_timed_sleep() const noexcept { return ways_.holds_back ? kHoldBack : kFirstTimedSleep; }
   /// `needed`: it was called for a run that needs the thread. `absences`: how often callers have left runs alone so
   /// far.
   void slept(bool needed, std::uint32_t absences);

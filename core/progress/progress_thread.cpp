@@ -21,7 +21,7 @@ std::int64_t thread_clock_ns() {
 
 void ProgressThread::start(const Options& options) {
   call_.open();
-  if (options.is_patient) call_.be_patient();
+  if (options.holds_back) call_.hold_back();
   // Signals belong to the application's threads.
   sigset_t all;
   sigset_t previous;
@@ -79,7 +79,7 @@ void ProgressThread::run(const Options& options) {
   Policy policy({.descriptors = sleep_.is_possible(),
                  .only_looks = options.only_looks,
                  .may_spin = options.may_spin,
-                 .is_patient = options.is_patient},
+                 .holds_back = options.holds_back},
                 thread_clock_ns);
   while (!stop_.load()) {
     if (const Policy::Time ns = policy.timed_sleep(call_.calls(), work_.is_driven()); ns > 0) {

@@ -41,7 +41,7 @@ class ProgressThread {
   struct Options {
     bool only_looks = false;  ///< ProgressPolicy::Ways
     bool may_spin = false;
-    bool is_patient = false;
+    bool holds_back = false;
     int cpu = -1;  ///< -1: any
   };
 

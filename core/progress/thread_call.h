@@ -60,9 +60,9 @@ class ThreadCall {
 
   /// Throws Error(no_resources).
   void open();
-  /// The thread is patient (ProgressPolicy::Ways). Before it starts.
-  void be_patient() noexcept {
-    late_call_ = ProgressPolicy::kPatience;
+  /// The thread holds back (ProgressPolicy::Ways). Before it starts.
+  void hold_back() noexcept {
+    late_call_ = ProgressPolicy::kHoldBack;
     absence_ticks_ = kLongAbsenceTicks;
     always_late_ = true;
   }
@@ -78,7 +78,7 @@ class ThreadCall {
 
  private:
   static constexpr std::uint64_t kAbsenceTicks = 250'000;        ///< some 100 us: what short messages do by themselves
-  static constexpr std::uint64_t kLongAbsenceTicks = 2'500'000;  ///< some ms, of a patient thread
+  static constexpr std::uint64_t kLongAbsenceTicks = 2'500'000;  ///< about a ms, of a thread that holds back
 
   void count() noexcept { calls_.store(calls() + 1, std::memory_order_relaxed); }
   void wake() noexcept;

@@ -86,17 +86,17 @@ TEST_F(PolicyTest, SleepsLongerAndLongerUntilSomethingHappens) {
   EXPECT_EQ(its.timed_sleep(20, false), ProgressPolicy::kFirstTimedSleep);
 }
 
-TEST_F(PolicyTest, OfAPatientThreadSleepsLongerFromTheFirst) {
-  ProgressPolicy its = policy({.is_patient = true});
+TEST_F(PolicyTest, OfAThreadThatHoldsBackSleepsLongerFromTheFirst) {
+  ProgressPolicy its = policy({.holds_back = true});
   static_cast<void>(its.after(Turn::worked, false));
-  now_ += ProgressPolicy::kPatience;
+  now_ += ProgressPolicy::kHoldBack;
   its.called(false);
-  EXPECT_EQ(its.timed_sleep(1, false), ProgressPolicy::kPatience) << "calls in quick succession";
+  EXPECT_EQ(its.timed_sleep(1, false), ProgressPolicy::kHoldBack) << "calls in quick succession";
   its.slept(false, 0);
-  EXPECT_EQ(its.timed_sleep(2, false), 2 * ProgressPolicy::kPatience);
+  EXPECT_EQ(its.timed_sleep(2, false), 2 * ProgressPolicy::kHoldBack);
   its.slept(true, 0);
   static_cast<void>(its.after(Turn::worked, false));
-  now_ += ProgressPolicy::kPatience + 1;
+  now_ += ProgressPolicy::kHoldBack + 1;
   its.called(false);
   EXPECT_EQ(its.timed_sleep(3, false), 0);
 }
@@ -222,7 +222,7 @@ class Simulation {
   }
   void wait() {
     const Time left_at = std::exchange(left_at_, -1);
-    if (left_at >= 0 && now_ - left_at > (ways_.is_patient ? kLong : kAbsence)) ++absences_;
+    if (left_at >= 0 && now_ - left_at > (ways_.holds_back ? kLong : kAbsence)) ++absences_;
     if (active_) {
       driven_ = true;
       poll();
@@ -250,11 +250,11 @@ class Simulation {
   void leave() {
     ++calls_;
     if (state_ == ThreadState::awake) return;
-    const Call call = ProgressPolicy::call(state_, needs_, may_call_late_ || ways_.is_patient);
+    const Call call = ProgressPolicy::call(state_, needs_, may_call_late_ || ways_.holds_back);
     if (call != Call::none) {
       called_ = true;
       state_ = call == Call::late ? ThreadState::timed_sleep : ThreadState::awake;
-      const Time late = ways_.is_patient ? ProgressPolicy::kPatience : ProgressPolicy::kLateCall;
+      const Time late = ways_.holds_back ? ProgressPolicy::kHoldBack : ProgressPolicy::kLateCall;
       wakes_ = now_ + (call == Call::late ? late : 0);
     }
     left_at_ = now_;
@@ -325,7 +325,7 @@ class Simulation {
 
 constexpr ProgressPolicy::Ways kDescriptors{};
 constexpr ProgressPolicy::Ways kBacksOff{.descriptors = false};
-constexpr ProgressPolicy::Ways kPatient{.is_patient = true};
+constexpr ProgressPolicy::Ways kHoldsBack{.holds_back = true};
 
 /// Of a program that computes for 50 ms while each message, of 20 ms, is under way.
 void compute_for(Simulation& program, Time time) {
@@ -417,18 +417,18 @@ void overlap_for(Simulation& program, Time time, Time during, Time between) {
   }
 }
 
-TEST(SimulatedDay, OfAComputingProgramHasAPatientThreadFindEveryMessage) {
-  Simulation program(kPatient);
+TEST(SimulatedDay, OfAComputingProgramHasAThreadThatHoldsBackFindEveryMessage) {
+  Simulation program(kHoldsBack);
   compute_for(program, kDay);
   const auto exchanges = static_cast<std::uint64_t>(kDay / (50 * kMillisecond));
   EXPECT_EQ(program.found().by_thread, exchanges);
-  EXPECT_LE(program.found().latest, ProgressPolicy::kPatience);
+  EXPECT_LE(program.found().latest, ProgressPolicy::kHoldBack);
   EXPECT_LE(program.wake_ups(), 2 * exchanges + 1);
 }
 
-TEST(SimulatedDay, OfShortComputationsWakesAPatientThreadOnceInAMillisecondAtMost) {
+TEST(SimulatedDay, OfShortComputationsWakesAThreadThatHoldsBackOnceInAMillisecondAtMost) {
   for (const Time during : {50 * kMicrosecond, 150 * kMicrosecond, 300 * kMicrosecond}) {
-    Simulation program(kPatient);
+    Simulation program(kHoldsBack);
     overlap_for(program, kMinute, during, 200 * kMicrosecond);
     EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kMinute / kMillisecond)) << during;
   }
