@@ -27,6 +27,8 @@ constexpr int kLooksOfGrace = 2;
 constexpr auto kStuck = milliseconds(1000);
 constexpr auto kStuckFast = milliseconds(2000);
 
+constexpr const char* kCutOff = "the connection with it was ended, as a message of a lost rank was stuck";
+
 /// The same on all ranks.
 std::uint32_t word_of(ContextId id) noexcept {
   return static_cast<std::uint32_t>(hash_of(static_cast<std::uint64_t>(id.owner) << 32 | id.number) >> 32) | 1;
@@ -65,7 +67,7 @@ void Losses::met(Peer& peer, std::string_view lifeline_address) {
   peer.provider->ask_before_receiving(peer.handle, [this, line = peer.lifeline]() -> const char* {
     engine_lock.assert_held();
     if (line->state != Lifeline::State::ended) lifelines_->poll(Clock::now());
-    if (line->cut_off) return "the connection with it was ended, as a message of a lost rank was stuck";
+    if (line->cut_off) return kCutOff;
     const bool ended = line->state == Lifeline::State::ended && line->end != Lifeline::End::closed;
     return ended ? "its process has ended" : nullptr;
   });
@@ -82,7 +84,7 @@ std::string Losses::describe(Lifeline::End end, double vanished_s) {
     case Lifeline::End::none:
       break;
   }
-  return "it is gone";
+  return kCutOff;
 }
 
 void Losses::look_at(const Peer& peer, Time now) {
@@ -108,15 +110,23 @@ void Losses::look_at_active(Time now) {
       pending.visit_peers([](const Peer& peer) FAB_REQUIRES(engine_lock) {
         if (peer.lifeline != nullptr && peer.lifeline->state == Lifeline::State::ended) ++peer.lifeline->awaited_now;
       });
-    const std::uint64_t settled = pending.settled_count();
-    if (pending.quiet_since == Time{} || settled != pending.settled_when_seen) {
+    if (changed(pending)) {
       pending.quiet_since = now;
-      pending.settled_when_seen = settled;
+      pending.quiet_looks = 0;
       pending.drops = 0;
-    } else if (now - pending.quiet_since >= scaled(kQuiet)) {
+    } else if (++pending.quiet_looks; now - pending.quiet_since >= scaled(kQuiet)) {
       quiet_.push_back(&pending);
     }
   });
+}
+
+// One that is given up only now has waited for the other ranks; how long providers keep what it takes back counts from
+// here.
+bool Losses::changed(Pending& pending) {
+  const std::uint64_t settled = std::exchange(pending.settled_when_seen, pending.settled_count());
+  const bool given_up = std::exchange(pending.given_up_when_seen, pending.given_up());
+  return pending.quiet_since == Time{} || settled != pending.settled_when_seen ||
+         given_up != pending.given_up_when_seen;
 }
 
 // What it sent before is taken in first: its messages may be slower than the news of its end.
@@ -136,6 +146,17 @@ void Losses::find_lost(Time now) {
   });
 }
 
+// What was on its way from there is lost, and nobody sends it again.
+void Losses::find_cut_off() {
+  for (const Pending* pending : quiet_) {
+    if (pending->given_up()) continue;
+    pending->visit_peers([this](const Peer& peer) FAB_REQUIRES(engine_lock) {
+      if (peer.lifeline == nullptr || !peer.lifeline->cut_off || has_lost(peer.world_rank)) return;
+      lost_.push_back({&peers_.known(peer.world_rank), Lifeline::End::none});
+    });
+  }
+}
+
 std::size_t Losses::look(Time now) {
   if (now < next_look_) return 0;
   next_look_ = now + kLookPeriod;
@@ -145,6 +166,7 @@ std::size_t Losses::look(Time now) {
   for (const Pending* pending : quiet_)
     pending->visit_peers([&](const Peer& peer) FAB_REQUIRES(engine_lock) { look_at(peer, now); });
   find_lost(now);
+  find_cut_off();
   drop_connections(now);
   for (const Lost& lost : lost_) lose(*lost.peer, describe(lost.end, vanished_s_), lost.end == Lifeline::End::vanished);
   return lost_.size() + end_concerned(now);
@@ -156,7 +178,8 @@ void Losses::drop_connections(Time now) {
     if (!pending->given_up()) continue;
     const auto quiet = now - pending->quiet_since;
     const bool whole_host = quiet >= scaled(kStuckFast);
-    if (quiet < scaled(kStuck) || pending->drops > (whole_host ? 1 : 0)) continue;
+    if (quiet < scaled(kStuck) || pending->quiet_looks <= kLooksOfGrace || pending->drops > (whole_host ? 1 : 0))
+      continue;
     ++pending->drops;
     pending->visit_peers([this, whole_host](const Peer& peer) FAB_REQUIRES(engine_lock) {
       if (peer.state == Peer::State::ready) cut(peer, whole_host);

@@ -87,10 +87,14 @@ class Losses final : public Lookout, public PeerWatcher {
   };
 
   void look_at_active(Time now) FAB_REQUIRES(engine_lock);
+  /// Since the last look at it, which this one is from now on.
+  [[nodiscard]] static bool changed(Pending& pending) FAB_REQUIRES(engine_lock);
   /// An operation has waited for this peer for a while.
   void look_at(const Peer& peer, Time now) FAB_REQUIRES(engine_lock);
   /// Those that have ended, and from which nothing has come for a while.
   void find_lost(Time now) FAB_REQUIRES(engine_lock);
+  /// Those whose connection was ended while something waited for them.
+  void find_cut_off() FAB_REQUIRES(engine_lock);
   void lose(Peer& peer, const std::string& reason, bool vanished) FAB_REQUIRES(engine_lock);
   /// Ends connections with peers whose messages keep an operation that was given up.
   void drop_connections(Time now) FAB_REQUIRES(engine_lock);
@@ -130,7 +134,7 @@ class Losses final : public Lookout, public PeerWatcher {
   std::vector<Pending*> quiet_ FAB_GUARDED_BY(engine_lock);
   struct Lost {
     Peer* peer;
-    Lifeline::End end;
+    Lifeline::End end;  ///< none: the rank lives, but what was on its way from it is lost
   };
   std::vector<Lost> lost_ FAB_GUARDED_BY(engine_lock);
 };

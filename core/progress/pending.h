@@ -70,6 +70,8 @@ class Pending : public Linked {
   /// What losses.cpp has seen of it, and done, while it is active.
   std::uint64_t settled_when_seen FAB_GUARDED_BY(engine_lock) = 0;
   std::chrono::steady_clock::time_point quiet_since FAB_GUARDED_BY(engine_lock) = {};  ///< zero: not seen yet
+  bool given_up_when_seen FAB_GUARDED_BY(engine_lock) = false;
+  int quiet_looks FAB_GUARDED_BY(engine_lock) = 0;
   int drops FAB_GUARDED_BY(engine_lock) = 0;
   /// It began before this rank gave up another one of its communicator.
   bool older_than_loss FAB_GUARDED_BY(engine_lock) = false;

@@ -14,7 +14,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::AllOf;
+using testing::Contains;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr Rank kLost = 3;
@@ -34,6 +36,14 @@ class LossesTest : public testing::Test {
   void pass(milliseconds time) {
     const core::Lock lock(rig_.engine());
     for (const auto end = now_ + time; now_ < end; now_ += milliseconds(50)) rig_.context().losses().look(now_);
+  }
+  void give_up(core::Run& run) {
+    const core::Lock lock(rig_.engine());
+    run.abandon({make_error_code(Errc::mismatch), "a peer has refused it"});
+  }
+  std::vector<PeerHandle> dropped() {
+    const core::Lock lock(rig_.engine());
+    return provider().dropped();
   }
   /// This rank loses the lost one in a call.
   void fail_with_lost(core::Communicator& communicator) {
@@ -163,6 +173,66 @@ TEST_F(LossesTest, EndAReceiveFromAnybodyWhenNobodyIsLeft) {
   const core::Lock lock(rig_.engine());
   if (!receive->done()) receive->abandon({make_error_code(Errc::cancelled), "the test has failed"});
   receive->let_go();
+}
+
+// It may have waited for long by then, for ranks that live. What is taken back comes back with the next poll.
+TEST_F(LossesTest, EndNoConnectionOfWhatWasJustGivenUp) {
+  provider().set_cancelling(Cancelling::in_next_poll);
+  core::Run& run = start({1, 2});
+  pass(seconds(10));
+  give_up(run);
+  pass(milliseconds(50));
+  EXPECT_THAT(dropped(), IsEmpty());
+  rig_.poll();
+  EXPECT_TRUE(run.done());
+  rig_.let_go(run);
+}
+
+TEST_F(LossesTest, EndTheConnectionThatKeepsWhatWasGivenUp) {
+  provider().set_cancelling(Cancelling::never);
+  core::Run& run = start({1});
+  give_up(run);
+  pass(milliseconds(1000));
+  EXPECT_THAT(dropped(), IsEmpty());
+  pass(milliseconds(200));
+  EXPECT_THAT(dropped(), Contains(1));
+  provider().fail(provider().find(kRecv, 1), Errc::unreachable, "its connection was ended");
+  rig_.poll();
+  EXPECT_TRUE(run.done());
+  rig_.let_go(run);
+}
+
+// A rank that was stopped has not polled in between.
+TEST_F(LossesTest, EndNoConnectionWithoutHavingLookedForAWhile) {
+  provider().set_cancelling(Cancelling::in_next_poll);
+  core::Run& run = start({1});
+  give_up(run);
+  pass(milliseconds(50));
+  now_ += seconds(10);
+  pass(milliseconds(50));
+  EXPECT_THAT(dropped(), IsEmpty());
+  rig_.poll();
+  EXPECT_TRUE(run.done());
+  rig_.let_go(run);
+}
+
+TEST_F(LossesTest, EndAWaitForWhoseConnectionWasEnded) {
+  core::Lifeline line;
+  line.rank = 1;
+  line.state = core::Lifeline::State::useless;
+  {
+    const core::Lock lock(rig_.engine());
+    rig_.context().peers().known(1).lifeline = &line;
+  }
+  core::Run& run = start({1, 2});
+  pass(seconds(60));
+  EXPECT_FALSE(run.done()) << run.status().message;
+  line.cut_off = true;
+  pass(seconds(1));
+  ASSERT_TRUE(run.done());
+  EXPECT_EQ(run.status().errc(), Errc::unreachable);
+  EXPECT_THAT(run.status().message, HasSubstr("the connection with it was ended"));
+  rig_.let_go(run);
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ class RecordingProvider : public Provider {
   [[nodiscard]] std::size_t find(OperationKind kind, PeerHandle peer, std::size_t n = 0) const;
   /// What this rank told of what it has given up. Guarded by the engine's lock.
   [[nodiscard]] const std::vector<GivenUp>& told_given_up() const noexcept { return told_given_up_; }
+  /// Whose connections this rank has ended. Guarded by the engine's lock.
+  [[nodiscard]] const std::vector<PeerHandle>& dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::size_t refusals() const noexcept { return refusals_.load(); }
   [[nodiscard]] std::size_t polls() const noexcept { return polls_.load(); }
   /// Those by other threads than the one that made the provider.
@@ -89,6 +91,7 @@ class RecordingProvider : public Provider {
                                      std::uint64_t ignore, Completion& completion) override;
   void cancel(Completion& completion) override;
   void tell_given_up(const GivenUp& what) noexcept override { told_given_up_.push_back(what); }
+  void drop(PeerHandle peer, bool /*whole_host*/) override { dropped_.push_back(peer); }
   [[nodiscard]] Rank given_up_by(PeerHandle peer, std::uint32_t communicator) const noexcept override;
   std::size_t poll() override;
   [[nodiscard]] int wait_fd() const noexcept override;
@@ -128,6 +131,7 @@ class RecordingProvider : public Provider {
   std::string connection_fault_;
   std::map<std::pair<PeerHandle, std::uint32_t>, Rank> given_up_;
   std::vector<GivenUp> told_given_up_;
+  std::vector<PeerHandle> dropped_;
   Cancelling cancelling_ = Cancelling::in_cancel;
   std::atomic<std::size_t> refusals_{0};
   std::atomic<std::size_t> polls_{0};
