@@ -146,7 +146,7 @@ void Losses::find_lost(Time now) {
   });
 }
 
-// What was on its way from there is lost, and nobody sends it again.
+// What was on its way from there is lost: its sender does not repeat it.
 void Losses::find_cut_off() {
   for (const Pending* pending : quiet_) {
     if (pending->given_up()) continue;
