@@ -115,6 +115,9 @@ struct Capabilities {
   bool takes_longer_messages =
       false;            ///< a message longer than its receive is cut, and done() is told its whole length
   bool writes = false;  ///< one-sided writes, below, work
+  /// Messages up to this size reach their receiver's machine once they are posted, while both ranks compute. Longer
+  /// ones move on in the polls of both.
+  std::uint64_t unattended_bytes = ~0ull;
 
   /// The lowest bit that does not travel ends what a tag may use.
   [[nodiscard]] unsigned tag_bits() const noexcept { return static_cast<unsigned>(std::countr_one(tag_mask)); }

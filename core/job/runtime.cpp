@@ -18,13 +18,12 @@ constexpr double kMeetingStepS = 0.2;
 /// What is drained and stands still asks its peers whether they have refused it.
 constexpr std::chrono::seconds kAskAfter{1};
 
-Engine::Options engine_options(const Config& config, const JobInfo& job, const Transports& transports) {
+Engine::Options engine_options(const Config& config, const JobInfo& job) {
   const Processors processors = count_processors();
   return {.progress = config.progress,
           .progress_cpu = config.progress_cpu,
           .caller_may_spin = processors.of_node >= job.local_size,
-          .thread_may_spin = processors.of_process > job.local_size,
-          .all_on_node = transports.network == nullptr};
+          .thread_may_spin = processors.of_process > job.local_size};
 }
 
 bool needs_inbox(const Transports& transports) {
@@ -43,7 +42,7 @@ Runtime::Runtime(const Config& config, std::unique_ptr<Store> store, const Trans
       transports_(make(config_, store_->job(), log_)),
       transport_(transports_.description()),
       tags_(transports_.narrowest(), store_->job().size),
-      engine_(engine_options(config_, store_->job(), transports_), log_, statistics_),
+      engine_(engine_options(config_, store_->job()), log_, statistics_),
       inbox_(needs_inbox(transports_) ? new Inbox(engine_, *transports_.network, tags_) : nullptr),
       peers_(engine_, *store_, transports_, inbox_.get(), shared_settings(config_)),
       discards_(engine_, tags_),

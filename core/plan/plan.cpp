@@ -315,7 +315,14 @@ bool Plan::find_ready() const noexcept {
   all_ready_ = membership_.has_context_id() &&
                std::ranges::all_of(peers_, [](const Peer* peer)
                                                FAB_REQUIRES(engine_lock) { return peer->state == Peer::State::ready; });
+  if (all_ready_) needs_polls_ = find_attended();
   return all_ready_;
+}
+
+bool Plan::find_attended() const noexcept {
+  return std::ranges::any_of(operations_, [](const PlannedOperation& operation) FAB_REQUIRES(engine_lock) {
+    return operation.peer != nullptr && operation.bytes > operation.peer->provider->capabilities().unattended_bytes;
+  });
 }
 
 const Peer* Plan::failed_peer() const noexcept {

@@ -22,13 +22,14 @@ ReceiveOperation& receive_of(Completion& completion) FAB_ASSERT_CAPABILITY(engin
 
 }  // namespace
 
-void PointOperation::begin(Membership& communicator) {
+void PointOperation::begin(Membership& communicator, std::uint64_t bytes) {
   communicator_ = &communicator;
   held_ = in_flight_ = active_ = true;
   if (!status_.ok()) status_ = {};
   message_ = {};
   failed_rank_ = kNoRank;
   done_.store(false, std::memory_order_relaxed);
+  needs_polls = bytes > engine().unattended_bytes();
   engine().activated(*this);
 }
 
@@ -77,7 +78,7 @@ SendOperation::SendOperation(PointHost& owner, std::uint32_t number) noexcept
 
 void SendOperation::start(Membership& communicator, MessageMemory memory, Destination to, SendMode mode,
                           Correspondent& correspondent) {
-  begin(communicator);
+  begin(communicator, memory.bytes());
   memory_ = std::move(memory);
   to_ = to;
   mode_ = mode;
@@ -220,7 +221,7 @@ ReceiveOperation::ReceiveOperation(PointHost& owner, std::uint32_t number) noexc
 
 void ReceiveOperation::start(Membership& communicator, MatchQueues& queues, MessageMemory memory, Source from,
                              bool probe, Correspondent* correspondent) {
-  begin(communicator);
+  begin(communicator, memory.bytes());
   queues_ = &queues;
   memory_ = std::move(memory);
   from_ = from;

@@ -27,7 +27,7 @@ void Engine::start_thread() {
   if (!tasks_.open_wake_up()) throw Error(Errc::no_resources, std::string("eventfd: ") + std::strerror(errno));
   thread_.start({.only_looks = options_.progress == ProgressMode::thread,
                  .may_spin = options_.thread_may_spin,
-                 .holds_back = options_.progress == ProgressMode::automatic && options_.all_on_node &&
+                 .holds_back = options_.progress == ProgressMode::automatic && sleep_.is_possible() &&
                                !options_.thread_may_spin && options_.progress_cpu < 0,
                  .cpu = options_.progress_cpu});
 }
@@ -41,6 +41,7 @@ void Engine::lookout_changed() noexcept {
 void Engine::add(Provider& provider, Intake* intake) {
   sleep_.add(provider, intake);
   providers_.push_back(&provider);
+  unattended_bytes_ = std::min(unattended_bytes_, provider.capabilities().unattended_bytes);
   if (intake != nullptr) intakes_.push_back(intake);
 }
 

@@ -63,7 +63,6 @@ class Engine : private ThreadWork {
     int progress_cpu = -1;         ///< processor of the progress thread; -1: any
     bool caller_may_spin = false;  ///< every rank of the node has a processor to itself
     bool thread_may_spin = false;  ///< and there is one more for the thread
-    bool all_on_node = false;      ///< nothing goes on without a processor of these ranks
   };
 
   Engine(const Options& options, const Log& log, Statistics& statistics);
@@ -74,6 +73,8 @@ class Engine : private ThreadWork {
 
   /// Adds a provider, and its intake if it needs one, which must outlive the engine's use. Before start_thread.
   void add(Provider& provider, Intake* intake = nullptr);
+  /// Messages up to this size need no polls with any provider (Capabilities).
+  [[nodiscard]] std::uint64_t unattended_bytes() const noexcept { return unattended_bytes_; }
   /// Starts the progress thread unless the options forbid one.
   void start_thread();
   /// Without effect where there is none. What is in flight then goes on only while a caller waits.
@@ -116,11 +117,13 @@ class Engine : private ThreadWork {
   void activated(Pending& pending) noexcept FAB_REQUIRES(engine_lock) {
     pending.quiet_since = {};
     pending.older_than_loss = false;
+    if (pending.needs_polls) call_.polls_needed(1);
     active_list_.push_back(pending);
     activated();
   }
   void deactivated(Pending& pending) noexcept FAB_REQUIRES(engine_lock) {
     pending.leave();
+    if (pending.needs_polls) call_.polls_needed(-1);
     deactivated();
   }
   /// Calls `look` with each of them, also where it ends some, or all.
@@ -239,6 +242,7 @@ class Engine : private ThreadWork {
   Statistics& statistics_;
   Lookout* lookout_ = nullptr;
   std::vector<Provider*> providers_;
+  std::uint64_t unattended_bytes_ = ~0ull;
   std::vector<Intake*> intakes_;
   unsigned turns_ FAB_GUARDED_BY(engine_lock) = 0;
   bool halted_ = false;  ///< changes in a process with one thread

@@ -52,6 +52,9 @@ class Pending : public Linked {
   /// Ends it early if no other rank has to do with it yet: a receive that nothing has matched.
   virtual void cancel() FAB_REQUIRES(engine_lock) {}
 
+  /// What it has on its way comes no further without polls. Set before it becomes active.
+  bool needs_polls FAB_GUARDED_BY(engine_lock) = false;
+
   // For losses.
 
   using PeerVisitor = std::function<void(const Peer&)>;

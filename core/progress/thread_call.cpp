@@ -31,12 +31,14 @@ void ThreadCall::wake() noexcept {
   count();
   ThreadState state = state_.load(std::memory_order_acquire);
   const bool needed = needed_.load(std::memory_order_relaxed);
-  const bool may_call_late = always_late_ || may_call_late_.load(std::memory_order_relaxed);
+  const bool holds_back = holds_back_ && polls_needed_.load(std::memory_order_relaxed) == 0;
+  absence_ticks_.store(holds_back ? kLongAbsenceTicks : kAbsenceTicks, std::memory_order_relaxed);
+  const bool may_call_late = holds_back || may_call_late_.load(std::memory_order_relaxed);
   const ProgressPolicy::Call call = ProgressPolicy::call(state, needed, may_call_late);
   if (call == ProgressPolicy::Call::none) return;
   const bool late = call == ProgressPolicy::Call::late;
   if (!state_.compare_exchange_strong(state, late ? ThreadState::timed_sleep : ThreadState::awake)) return;
-  const itimerspec soon{{0, 0}, {0, late_call_}};
+  const itimerspec soon{{0, 0}, {0, holds_back ? ProgressPolicy::kHoldBack : ProgressPolicy::kLateCall}};
   if (!late || ::timerfd_settime(timer_.fd, 0, &soon, nullptr) != 0) raise();
 }
 

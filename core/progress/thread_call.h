@@ -35,7 +35,8 @@ class ThreadCall {
     const std::uint64_t left_at = left_at_.load(std::memory_order_relaxed);
     if (left_at == 0) return 0;
     left_at_.store(0, std::memory_order_relaxed);
-    if (ticks() - left_at > absence_ticks_) absences_.store(absences() + 1, std::memory_order_relaxed);
+    if (ticks() - left_at > absence_ticks_.load(std::memory_order_relaxed))
+      absences_.store(absences() + 1, std::memory_order_relaxed);
     return left_at;
   }
   /// How often callers have left runs alone for longer than these liked. Some may be lost.
@@ -54,6 +55,11 @@ class ThreadCall {
     if (state(std::memory_order_relaxed) == ThreadState::waiting)
       state_.store(ThreadState::parked, std::memory_order_release);
   }
+  /// So many more of what is in flight come no further without polls: a thread that holds back is called for them as
+  /// any other is.
+  void polls_needed(int more) noexcept {
+    polls_needed_.store(polls_needed_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
   void allow_late_calls(bool may_call_late) noexcept { may_call_late_.store(may_call_late, std::memory_order_relaxed); }
 
   // The thread.
@@ -61,11 +67,7 @@ class ThreadCall {
   /// Throws Error(no_resources).
   void open();
   /// The thread holds back (ProgressPolicy::Ways). Before it starts.
-  void hold_back() noexcept {
-    late_call_ = ProgressPolicy::kHoldBack;
-    absence_ticks_ = kLongAbsenceTicks;
-    always_late_ = true;
-  }
+  void hold_back() noexcept { holds_back_ = true; }
   /// Readable: called.
   [[nodiscard]] const pollfd& event() const noexcept { return event_; }
   /// The same, by a timer.
@@ -83,14 +85,14 @@ class ThreadCall {
   void count() noexcept { calls_.store(calls() + 1, std::memory_order_relaxed); }
   void wake() noexcept;
 
-  ProgressPolicy::Time late_call_ = ProgressPolicy::kLateCall;
-  std::uint64_t absence_ticks_ = kAbsenceTicks;
-  bool always_late_ = false;
+  bool holds_back_ = false;
+  std::atomic<int> polls_needed_{0};
   std::atomic<ThreadState> state_{ThreadState::awake};
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<bool> may_call_late_{false};
   std::atomic<bool> needed_{false};
   std::atomic<std::uint64_t> left_at_{0};  ///< ticks() when a caller went its way, unless the thread was awake
+  std::atomic<std::uint64_t> absence_ticks_{kAbsenceTicks};  ///< of who left then
   std::atomic<std::uint32_t> absences_{0};
   pollfd event_;
   pollfd timer_;

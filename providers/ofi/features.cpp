@@ -62,6 +62,10 @@ bool keeps_early_messages_to_itself(const fi_info& info) {
   return std::string_view(info.fabric_attr->prov_name).ends_with("ofi_rxm");
 }
 
+// tcp;ofi_rxm, verbs;ofi_rxm and psm2 ask the receiver before longer ones (from 8 to 16 KiB on). One that has nowhere
+// to keep messages sends at once: the kernel takes what its buffers hold.
+std::uint64_t unattended_bytes(const fi_info& info) { return keeps_few_early_messages(info) ? 64 << 10 : 8 << 10; }
+
 // A message that is taken in early must say whose it is, so the tag names the source. And shm (seen with libfabric
 // 1.17) takes messages for another sender's that come before their sender's address was inserted here.
 bool receives_by_source(const fi_info& info) {

@@ -27,6 +27,8 @@ struct Feature {
 [[nodiscard]] bool receives_by_source(const fi_info& info);
 /// The bits of a tag that the provider leaves to its user.
 [[nodiscard]] std::uint64_t tag_mask(const fi_info& info);
+/// Capabilities::unattended_bytes.
+[[nodiscard]] std::uint64_t unattended_bytes(const fi_info& info);
 /// What a write tells its target. A provider would cut wider data silently.
 inline constexpr std::size_t kWriteDataBytes = 4;
 /// What a process outside the job must guess to send a message that a rank takes.

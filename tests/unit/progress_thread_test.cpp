@@ -269,6 +269,7 @@ TEST(ProgressThreadSleep, EndsWhoeverDrivesBeforeTheFirst) {
 TEST(ProgressThreadTimedSleep, APlanRemembersThatItsRunWasLeftAlone) {
   RecordingRig::Options options = with_thread();
   options.config.progress = ProgressMode::automatic;
+  options.capabilities.unattended_bytes = 7;
   RecordingRig rig(options);
   Buffers buffers(8);
   const auto pool = rig.pool(exchange_with({1}, 8));

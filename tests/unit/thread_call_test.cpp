@@ -1,0 +1,82 @@
+// When callers that go their way call a parked thread, and whether they have been away for long.
+#include "core/progress/thread_call.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/timerfd.h>
+
+#include "core/base/ticks.h"
+
+namespace fab::test {
+namespace {
+
+using core::ProgressPolicy;
+using core::ThreadState;
+
+class ThreadCallTest : public testing::Test {
+ protected:
+  ThreadCallTest() { call_.open(); }
+
+  void call_parked() {
+    call_.set_state(ThreadState::parked, std::memory_order_relaxed);
+    call_.call();
+  }
+  [[nodiscard]] bool called_at_once() const {
+    pollfd event = call_.event();
+    return ::poll(&event, 1, 0) == 1;
+  }
+  /// 0: not at all, or it is over.
+  [[nodiscard]] ProgressPolicy::Time called_within() const {
+    itimerspec timer{};
+    EXPECT_EQ(::timerfd_gettime(call_.timer().fd, &timer), 0);
+    return timer.it_value.tv_sec * ProgressPolicy::kSecond + timer.it_value.tv_nsec;
+  }
+  /// Whether that counts as an absence.
+  bool leaves_for(std::uint64_t its_ticks) {
+    const std::uint32_t before = call_.absences();
+    call_parked();
+    for (const std::uint64_t begin = core::ticks(); core::ticks() - begin < its_ticks;) {
+    }
+    call_.resume_polling();
+    return call_.absences() != before;
+  }
+
+  core::ThreadCall call_;
+};
+
+TEST_F(ThreadCallTest, AParkedThreadIsCalledAtOnce) {
+  call_parked();
+  EXPECT_TRUE(called_at_once());
+  EXPECT_EQ(call_.state(), ThreadState::awake);
+}
+
+TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledLater) {
+  call_.hold_back();
+  call_parked();
+  EXPECT_LE(called_within(), ProgressPolicy::kHoldBack);
+  EXPECT_EQ(call_.state(), ThreadState::timed_sleep);
+}
+
+TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledAtOnceForWhatNeedsPolls) {
+  call_.hold_back();
+  call_.polls_needed(2);
+  call_.polls_needed(-1);
+  call_parked();
+  EXPECT_TRUE(called_at_once());
+  EXPECT_TRUE(call_.take(POLLIN, 0));
+  call_.polls_needed(-1);
+  call_parked();
+  EXPECT_EQ(call_.state(), ThreadState::timed_sleep);
+  EXPECT_FALSE(called_at_once());
+}
+
+TEST_F(ThreadCallTest, WhatNeedsPollsIsMissedSooner) {
+  EXPECT_TRUE(leaves_for(300'000));
+  call_.hold_back();
+  EXPECT_TRUE(leaves_for(3'000'000));
+  call_.polls_needed(1);
+  EXPECT_TRUE(leaves_for(300'000));
+}
+
+}  // namespace
+}  // namespace fab::test
