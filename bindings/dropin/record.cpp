@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "bindings/dropin/whereabouts.h"
 #include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/lifecycle/whereabouts.h"
 
 namespace fab::dropin {
 
@@ -92,7 +92,7 @@ void look_at(MPI_Comm comm, Record& record) {
   require(PMPI_Comm_size(comm, &record.ranks), "MPI_Comm_size");
   const bool usable = inter == 0 && are_in_world(comm, record.ranks);
   record.kind = usable ? Record::Kind::usable : Record::Kind::unusable;
-  record.one_node = ranks_share_memory();
+  record.one_node = mpi::ranks_share_memory();
 }
 
 }  // namespace fab::dropin

@@ -1,4 +1,5 @@
-# `cpack -G DEB` in a build folder: libfab1, libfab-dev, fab-tools, and libfab1-dbg with what debuggers read of them.
+# `cpack -G DEB` in a build folder: libfab1, libfab-dev, fab-tools, with FAB_MPICH=ON libfab-mpich, and libfab1-dbg with
+# what debuggers read of them.
 set(CPACK_PACKAGE_NAME fab)
 set(CPACK_PACKAGE_VENDOR "the fab authors")
 set(CPACK_PACKAGE_CONTACT "the fab authors <fab@localhost>")
@@ -6,6 +7,9 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES OFF)
 set(CPACK_COMPONENTS_ALL runtime development tools debug)
+if(FAB_MPICH)
+  list(APPEND CPACK_COMPONENTS_ALL mpich)
+endif()
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -41,6 +45,11 @@ fab_debian_package(development libfab-dev libdevel "Exchanges along known patter
   "${development_depends}")
 fab_debian_package(tools fab-tools utils "What fab does here, and what collectives cost on any network" "${libfab} ${same}")
 fab_debian_package(debug ${libfab}-dbg debug "Debug data of fab's libraries and tools" "${libfab} ${same}")
+if(FAB_MPICH)
+  fab_debian_package(mpich libfab-mpich libs "Exchanges along known patterns between processes: for MPICH's programs"
+    "${libfab} ${same}")
+  set(CPACK_DEBIAN_MPICH_PACKAGE_SHLIBDEPS ON)
+endif()
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)

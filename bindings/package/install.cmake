@@ -1,12 +1,13 @@
 # Installs headers, libraries, tools, documentation, the pkg-config files and the CMake package. Components: runtime (the
-# libraries), development, tools and debug (what debuggers read, beside each binary in a folder .debug).
+# libraries), development, mpich (all that only MPICH's programs need), tools and debug (what debuggers read, beside each
+# binary in a folder .debug).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fab)
 set(template_dir ${CMAKE_CURRENT_LIST_DIR})
 
 # What libraries load, or fab_run has loaded.
 set(modules)
-foreach(module fab_libfabric fab_heap)
+foreach(module fab_libfabric fab_scotch fab_heap)
   if(TARGET ${module})
     list(APPEND modules ${module})
   endif()
@@ -48,18 +49,27 @@ if(FAB_TOOLS)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/man/fab.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7 COMPONENT development)
 endif()
 
-# Two export sets, because only the component mpi may ask for MPI.
+# Export sets of their own, because only the components mpi and mpi_mpich may ask for MPI.
 set(exports fabTargets)
 if(FAB_MPI)
   list(APPEND exports fabMpiTargets)
 endif()
+if(FAB_MPICH)
+  list(APPEND exports fabMpichTargets)
+endif()
 foreach(library ${libraries})
   set(export fabMpiTargets)
+  set(component runtime)
+  set(link_component development)
   if(library STREQUAL "fab")
     set(export fabTargets)
+  elseif(library MATCHES "_mpich$")
+    set(export fabMpichTargets)
+    set(component mpich)
+    set(link_component mpich)
   endif()
   install(TARGETS ${library} EXPORT ${export}
-    LIBRARY COMPONENT runtime NAMELINK_COMPONENT development ARCHIVE COMPONENT development)
+    LIBRARY COMPONENT ${component} NAMELINK_COMPONENT ${link_component} ARCHIVE COMPONENT development)
 endforeach()
 foreach(module ${modules})
   set_target_properties(${module} PROPERTIES INSTALL_RPATH "$ORIGIN/..")
@@ -75,6 +85,10 @@ if(FAB_MPI)
   list(APPEND include_dirs bindings/mpi/include bindings/nbc/include)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/include/fab/mpi_library.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fab COMPONENT development)
+endif()
+if(FAB_MPICH)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/include_mpich/fab/mpi_library.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fab-mpich/fab COMPONENT mpich)
 endif()
 foreach(include_dir ${include_dirs})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${include_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)

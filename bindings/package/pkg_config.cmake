@@ -1,4 +1,4 @@
-# fab.pc and fab-mpi.pc. The prefix follows from where the file lies, so that it too survives a move. Programs find the
+# fab.pc, fab-mpi.pc and what goes with them. The prefix follows from where the file lies, so that it too survives a move. Programs find the
 # libraries where they were linked with them, unless that is where the loader looks anyway.
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
@@ -22,7 +22,14 @@ if(FAB_MPI)
   list(JOIN mpi_cflags " " mpi_cflags)
   list(JOIN MPI_C_LIBRARIES " " mpi_libs)
 endif()
+if(FAB_MPICH)
+  list(APPEND packages fab-mpi-mpich)
+endif()
 foreach(package ${packages})
+  set(component development)
+  if(package MATCHES "-mpich$")
+    set(component mpich)
+  endif()
   set(rpath " -Wl,-rpath,\${libdir}")
   configure_file(${template_dir}/${package}.pc.in ${package}.pc @ONLY)
   set(rpath)
@@ -33,5 +40,5 @@ foreach(package ${packages})
       set(folder system/)
     endif()
     file(INSTALL \"${CMAKE_CURRENT_BINARY_DIR}/\${folder}${package}.pc\"
-      DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig\")" COMPONENT development)
+      DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig\")" COMPONENT ${component})
 endforeach()

@@ -24,7 +24,11 @@ if(NOT CMAKE_OBJCOPY)
 endif()
 foreach(target ${libraries})
   if(kind STREQUAL "SHARED")
-    fab_split_debug(${target} ${CMAKE_INSTALL_LIBDIR} runtime)
+    set(component runtime)
+    if(target MATCHES "_mpich$")
+      set(component mpich)
+    endif()
+    fab_split_debug(${target} ${CMAKE_INSTALL_LIBDIR} ${component})
   else()  # an archive has no place to name the other file
     install(CODE "
       execute_process(COMMAND \"${CMAKE_OBJCOPY}\" --strip-debug

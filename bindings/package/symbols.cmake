@@ -35,7 +35,7 @@ if(FAB_MPI)
     *;
 };
 ")
-  foreach(library fab_mpi fab_dropin)
+  foreach(library fab_mpi fab_dropin ${mpich_libraries})
     target_link_options(${library} PRIVATE LINKER:--version-script=${mpi_version_script})
     set_target_properties(${library} PROPERTIES LINK_DEPENDS ${mpi_version_script})
   endforeach()

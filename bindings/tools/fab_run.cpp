@@ -8,22 +8,27 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bindings/tools/command_line.h"
 #include "bindings/tools/linkage.h"
+#include "bindings/tools/mpi_of_program.h"
 
 namespace {
 
-constexpr const char* kFile = "libfab_dropin.so.1";
+using fab::tools::Mpi;
+
 constexpr const char* kHeap = "fab/libfab_heap.so";
 
 struct Request {
   std::string carry;
   bool stats = false;
   bool heap = false;
+  std::optional<Mpi> mpi{};  ///< none: the program and its launcher tell
   std::vector<std::string> command;
 };
 
@@ -59,9 +64,16 @@ bool preload(const std::string& library) {
   return set("LD_PRELOAD", any ? fmt::format("{}:{}", library, before) : library);
 }
 
+/// Of the drop-in library for the program's MPI.
+const char* file_for(const Request& request, const std::filesystem::path& program) {
+  const auto variable = [](const char* name) { return std::getenv(name); };
+  const Mpi mpi = request.mpi ? *request.mpi : fab::tools::mpi_of_program(program, variable);
+  return mpi == Mpi::mpich ? "libfab_dropin_mpich.so.1" : "libfab_dropin.so.1";
+}
+
 /// Such a program runs all the same, as it would alone.
-void warn_of_static_program(const std::string& program) {
-  if (!fab::tools::is_statically_linked(fab::tools::find_program(program.c_str()))) return;
+void warn_of_static_program(const std::string& program, const std::filesystem::path& file) {
+  if (!fab::tools::is_statically_linked(file)) return;
   std::fprintf(stderr, "fab_run: %s is linked statically, so fab carries none of its calls\n",
                fab::in_quotes(program).c_str());
 }
@@ -86,7 +98,8 @@ bool wants_heap(const Request& request) {
 }
 
 int run(const Request& request) {
-  std::string library = find_library(kFile);
+  const std::filesystem::path program = fab::tools::find_program(request.command[0].c_str());
+  std::string library = find_library(file_for(request, program));
   if (library.empty()) return EXIT_FAILURE;
   if (wants_heap(request)) {
     const std::string heap = find_library(kHeap);
@@ -95,7 +108,7 @@ int run(const Request& request) {
   }
   if (!request.carry.empty() && !set("FAB_DROPIN", request.carry)) return EXIT_FAILURE;
   if (request.stats && !set("FAB_STATS", "1")) return EXIT_FAILURE;
-  warn_of_static_program(request.command[0]);
+  warn_of_static_program(request.command[0], program);
   return preload(library) ? start(request) : EXIT_FAILURE;
 }
 
@@ -109,6 +122,10 @@ int main(int argc, char** argv) {
   app.add_flag("-s,--stats", request.stats, "At the end print what fab carried, and why not the rest (FAB_STATS=1)");
   app.add_flag("--heap", request.heap,
                "Large blocks of the program lie in fab's memory, which ranks of a node copy once (FAB_DROPIN_HEAP=on)");
+  const std::map<std::string, Mpi> names{{"openmpi", Mpi::open_mpi}, {"mpich", Mpi::mpich}};
+  app.add_option("--mpi", request.mpi, "Which MPI the program uses, where neither its file nor its launcher tells")
+      ->transform(CLI::CheckedTransformer(names))
+      ->type_name("openmpi|mpich");
   app.prefix_command();  // all from the program on is the program's
   try {
     app.parse(argc, argv);

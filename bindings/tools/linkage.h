@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace fab::tools {
 
@@ -11,5 +13,8 @@ namespace fab::tools {
 /// Whether it is a program that no dynamic linker starts, which preloads nothing. False for scripts, and for files that
 /// cannot be read.
 [[nodiscard]] bool is_statically_linked(const std::filesystem::path& program);
+
+/// Names of the shared libraries that the file itself asks for. None of scripts, and of files that cannot be read.
+[[nodiscard]] std::vector<std::string> needed_libraries(const std::filesystem::path& program);
 
 }  // namespace fab::tools

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/topology/mapping/placement.h"
-#include "core/topology/mapping/scotch.h"
+#include "core/topology/mapping/scotch/scotch.h"
 #include "fab/error.h"
 
 namespace fab {

@@ -1,9 +1,7 @@
 // libfabric's functions under their own names, for libfab alone: the first call loads libfabric.
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <string>
-
+#include "core/base/own_module.h"
 #include "fab/error.h"
 #include "providers/ofi/loading/functions.h"
 
@@ -11,22 +9,12 @@ namespace fab::ofi {
 
 namespace {
 
-/// The folder of the library that this is part of, with a slash; empty where it cannot be had.
-std::string own_folder() {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<void*>(&own_folder), &info) == 0 || info.dli_fname == nullptr) return {};
-  const std::string file = info.dli_fname;
-  return file.substr(0, file.rfind('/') + 1);
-}
-
 /// For all of the process, as it would be if libfab were linked with it: tools that count libfabric's calls see them.
 const LibfabricFunctions& load() {
-  const std::string file = own_folder() + kLibfabricModule;
-  void* const module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  const void* const table = module == nullptr ? nullptr : ::dlsym(module, kLibfabricTable);
+  const void* const table = core::load_from_module(kLibfabricModule, kLibfabricTable, core::Symbols::for_the_process);
   if (table == nullptr)
     throw Error(Errc::configuration,
-                fmt::format("libfabric cannot be loaded, without which there are no networks: {}", ::dlerror()));
+                fmt::format("libfabric cannot be loaded, without which there are no networks: {}", core::load_fault()));
   return *static_cast<const LibfabricFunctions*>(table);
 }
 

@@ -1,0 +1,36 @@
+# libfab_mpi and libfab_dropin, from the same sources for each MPI that they are built for.
+
+# fab_add_mpi_binding(FAMILY SUFFIX LIBRARY INCLUDE_DIR): for programs of one MPI.
+#   FAMILY       OPEN_MPI or MPICH
+#   SUFFIX       of the targets and of the libraries' names: empty, or _mpich
+#   LIBRARY      the MPI, as the targets LIBRARY of this build and fab::LIBRARY of installed trees
+#   INCLUDE_DIR  of installed trees: has the header that says which MPI it is
+function(fab_add_mpi_binding family suffix library include_dir)
+  set(headers ${CMAKE_CURRENT_BINARY_DIR}/include${suffix})
+  set(FAB_MPI_FAMILY ${family})
+  configure_file(package/mpi_library.h.in ${headers}/fab/mpi_library.h @ONLY)
+  # libfab_dropin is libfab_mpi and MPI's own collectives: both are made of the same objects.
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS mpi/*.cpp nbc/*.cpp)
+  set(objects fab_mpi${suffix}_objects)
+  add_library(${objects} OBJECT ${sources})
+  add_library(fab_mpi${suffix} ${kind})
+  file(GLOB sources CONFIGURE_DEPENDS dropin/*.cpp)
+  add_library(fab_dropin${suffix} ${kind} ${sources})
+  foreach(name mpi dropin)
+    add_library(fab::${name}${suffix} ALIAS fab_${name}${suffix})
+    set_target_properties(fab_${name}${suffix} PROPERTIES EXPORT_NAME ${name}${suffix} LINKER_LANGUAGE CXX)
+    target_link_libraries(fab_${name}${suffix} PRIVATE $<BUILD_INTERFACE:${objects}>)
+  endforeach()
+  foreach(target ${objects} fab_mpi${suffix} fab_dropin${suffix})
+    target_link_libraries(${target}
+      PUBLIC fab $<BUILD_INTERFACE:${library}> $<INSTALL_INTERFACE:fab::${library}>
+      PRIVATE $<BUILD_INTERFACE:fab_build_flags> $<BUILD_INTERFACE:fmt::fmt> $<BUILD_INTERFACE:Threads::Threads>)
+    # MPI's removed C++ bindings would drag a second library into every C++ user.
+    target_compile_definitions(${target} PUBLIC OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+    target_include_directories(${target} PUBLIC
+      $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/mpi/include>
+      $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/nbc/include>
+      $<BUILD_INTERFACE:${headers}>
+      $<INSTALL_INTERFACE:${include_dir}>)
+  endforeach()
+endfunction()
