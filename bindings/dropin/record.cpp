@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <numeric>
 #include <vector>
 
 #include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/base/group.h"
 #include "bindings/mpi/lifecycle/whereabouts.h"
 
 namespace fab::dropin {
@@ -48,31 +48,10 @@ Record& look_up(MPI_Comm comm) {
   return *record.release();
 }
 
-class Group {
- public:
-  explicit Group(MPI_Comm comm) { require(PMPI_Comm_group(comm, &group_), "MPI_Comm_group"); }
-  ~Group() {
-    if (PMPI_Group_free(&group_) != MPI_SUCCESS) mpi::log_error("libfab_dropin", "cannot free a group");
-  }
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
-
-  [[nodiscard]] MPI_Group get() const noexcept { return group_; }
-
- private:
-  MPI_Group group_ = MPI_GROUP_NULL;
-};
-
-bool are_in_world(MPI_Comm comm, int ranks) {
+bool are_in_world(MPI_Comm comm) {
   if (comm == MPI_COMM_WORLD) return true;
-  const Group group(comm);
-  const Group world(MPI_COMM_WORLD);
-  std::vector<int> of_comm(static_cast<std::size_t>(ranks));
-  std::iota(of_comm.begin(), of_comm.end(), 0);
-  std::vector<int> of_world(of_comm.size());
-  require(PMPI_Group_translate_ranks(group.get(), ranks, of_comm.data(), world.get(), of_world.data()),
-          "MPI_Group_translate_ranks");
-  return std::ranges::find(of_world, MPI_UNDEFINED) == of_world.end();
+  const std::vector<int> ranks = mpi::Group(comm).ranks_in(mpi::Group(MPI_COMM_WORLD));
+  return std::ranges::find(ranks, MPI_UNDEFINED) == ranks.end();
 }
 
 }  // namespace
@@ -90,7 +69,7 @@ void look_at(MPI_Comm comm, Record& record) {
   int inter = 0;
   require(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
   require(PMPI_Comm_size(comm, &record.ranks), "MPI_Comm_size");
-  const bool usable = inter == 0 && are_in_world(comm, record.ranks);
+  const bool usable = inter == 0 && are_in_world(comm);
   record.kind = usable ? Record::Kind::usable : Record::Kind::unusable;
   record.one_node = mpi::ranks_share_memory();
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <string>
 
 #include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/base/group.h"
 #include "bindings/mpi/interception/next.h"
 
 namespace fab::mpi {
@@ -45,29 +45,8 @@ class Part {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-class Members {
- public:
-  explicit Members(MPI_Comm comm) { require(PMPI_Comm_group(comm, &group_), "MPI_Comm_group"); }
-  ~Members() {
-    if (PMPI_Group_free(&group_) != MPI_SUCCESS) log_error("MPI_Init", "cannot free a group");
-  }
-  Members(const Members&) = delete;
-  Members& operator=(const Members&) = delete;
-
-  [[nodiscard]] MPI_Group group() const noexcept { return group_; }
-
- private:
-  MPI_Group group_ = MPI_GROUP_NULL;
-};
-
 std::vector<Rank> Part::ranks_in(MPI_Comm whole) const {
-  const Members mine(comm_);
-  const Members all(whole);
-  std::vector<int> own(static_cast<std::size_t>(size()));
-  std::iota(own.begin(), own.end(), 0);
-  std::vector<Rank> ranks(own.size());
-  require(PMPI_Group_translate_ranks(mine.group(), static_cast<int>(own.size()), own.data(), all.group(), ranks.data()),
-          "MPI_Group_translate_ranks");
+  std::vector<Rank> ranks = Group(comm_).ranks_in(Group(whole));
   std::ranges::sort(ranks);
   return ranks;
 }
