@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "core/bootstrap/fetch.h"
 #include "fab/error.h"
@@ -165,58 +164,30 @@ void CarriedValues::stop_fetching() noexcept {
   while (taken_.load()) ::sched_yield();
 }
 
-bool CarriedValues::advance_fence() {
-  const Turn turn(*this);
-  if (!turn.is_mine()) return false;
-  in_fence_ = !carrier_->meet();
-  return !in_fence_;
-}
-
-bool CarriedValues::fence(double timeout_s, const std::function<void()>& idle) {
-  const auto start = std::chrono::steady_clock::now();
-  while (true) {
-    drive();
-    {
-      const core::MutexLock lock(mutex_);
-      if (failed_) throw Error(Errc::bootstrap, ended_);
-    }
-    try {
-      if (advance_fence()) return true;
-    } catch (const std::exception& error) {
-      fail(error.what());
-      continue;
-    }
-    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >= timeout_s) return false;
-    if (idle) idle();
-    ::sched_yield();
-  }
-}
-
-// A rank comes to the last meeting when all that it has asked for has been answered. So a rank that has met the others
-// has answered all that it was asked for.
-bool CarriedValues::may_meet() {
+void CarriedValues::begin_parting() {
   const core::MutexLock lock(mutex_);
-  if (!std::exchange(parting_, true)) {
-    old_fence_ = in_fence_;
-    for (const Name& ask : waiting_) answer(ask);
-    waiting_.clear();
-  }
-  return unanswered_ == 0 && outgoing_.empty();
+  if (std::exchange(parting_, true)) return;
+  for (const Name& ask : waiting_) answer(ask);
+  waiting_.clear();
 }
 
-bool CarriedValues::part() noexcept {
+bool CarriedValues::is_answered() {
+  const core::MutexLock lock(mutex_);
+  return failed_ || (unanswered_ == 0 && outgoing_.empty());
+}
+
+bool CarriedValues::meet() {
+  const Turn turn(*this);
+  return turn.is_mine() && carrier_->meet();
+}
+
+// A rank comes to the meeting when all that it has asked for has been answered. So a rank that has met the others has
+// answered all that it was asked for.
+bool CarriedValues::part(bool at_once) noexcept {
   try {
-    const bool may = may_meet();
+    begin_parting();
     drive();
-    {
-      const core::MutexLock lock(mutex_);
-      if (failed_) return true;
-    }
-    if (old_fence_) {
-      old_fence_ = !advance_fence();
-      return false;
-    }
-    return may && advance_fence();
+    return (at_once || is_answered()) && meet();
   } catch (const std::exception& error) {
     fail(error.what());
     return true;
@@ -244,8 +215,8 @@ class CarriedStore : public Store {
   [[nodiscard]] std::vector<int> nodes() const override { return nodes_(); }
   void publish(const std::string& key, std::string_view value) override { values_->publish(key, value); }
   void fetch(Rank rank, const std::string& key, Fetched done) override { values_->fetch(rank, key, std::move(done)); }
-  [[nodiscard]] bool fence(double timeout_s, const std::function<void()>& idle) override {
-    return values_->fence(timeout_s, idle);
+  [[nodiscard]] bool fence(double, const std::function<void()>&) override {
+    throw Error(Errc::bootstrap, "without PMIx only MPI brings all ranks together");
   }
   void leave() noexcept override { values_->stop_fetching(); }
 

@@ -41,13 +41,11 @@ class CarriedValues {
   /// Whether a message is to be sent, or an answer awaited: then drive() is urgent. One atomic load.
   [[nodiscard]] bool is_urgent() const noexcept { return urgent_.load(std::memory_order_relaxed); }
 
-  /// See Store::fence.
-  [[nodiscard]] bool fence(double timeout_s, const std::function<void()>& idle);
-
-  /// One step of this rank's taking leave, which all ranks do; call it until it returns true. Others' asks are answered
-  /// up to then, and those for what this rank has not published are refused. Afterwards no message is on its way. Also
-  /// true where the carrier has failed.
-  [[nodiscard]] bool part() noexcept;
+  /// One step of this rank's taking leave, which all ranks do; call it until it returns true: all ranks have come then.
+  /// Others' asks are answered up to then, and those for what this rank has not published are refused. This rank first
+  /// waits for what it has asked for, so that no message is on its way in the end, or comes `at_once`: a rank that
+  /// waited for ever would keep all others. Also true where the carrier fails at it.
+  [[nodiscard]] bool part(bool at_once) noexcept;
   /// Ends the carrier, and so all fetches.
   void end() noexcept;
 
@@ -74,16 +72,15 @@ class CarriedValues {
   void fail(const std::string& reason) noexcept;
   void look_whether_urgent() FAB_REQUIRES(mutex_);
   [[nodiscard]] std::vector<Outgoing> take_outgoing();
-  [[nodiscard]] bool advance_fence();
-  [[nodiscard]] bool may_meet();
+  void begin_parting();
+  [[nodiscard]] bool is_answered();
+  [[nodiscard]] bool meet();
 
   const Rank self_;
   const int size_;
   std::unique_ptr<Carrier> carrier_;  ///< belongs to the thread whose turn it is
   std::atomic<bool> taken_{false};    ///< the turn
   std::atomic<bool> urgent_{false};
-  bool in_fence_ = false;   ///< with the turn: this rank has come, and not all have
-  bool old_fence_ = false;  ///< part() ends a fence first that this rank had given up
 
   core::Mutex mutex_;
   std::map<std::string, std::string> own_ FAB_GUARDED_BY(mutex_);
@@ -98,7 +95,8 @@ class CarriedValues {
 };
 
 /// A store of a rank whose values are carried so. `nodes`: what Store::nodes returns. The store's leave() leaves
-/// `values` as they are, so that others' asks are answered until it parts.
+/// `values` as they are, so that others' asks are answered until it parts. It has no fence(), which throws: MPI brings
+/// the ranks together.
 [[nodiscard]] std::unique_ptr<Store> open_carried_store(std::shared_ptr<CarriedValues> values, JobInfo job,
                                                         std::function<std::vector<int>()> nodes);
 

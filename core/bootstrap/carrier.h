@@ -8,8 +8,8 @@
 
 namespace fab {
 
-/// One thread at a time calls it, and no function blocks. Each throws an std::exception where it fails, and is not
-/// called again afterwards.
+/// One thread at a time calls it, and no function blocks. Each throws an std::exception where it fails; only meet() is
+/// called afterwards.
 class Carrier {
  public:
   struct Arrived {
@@ -23,7 +23,8 @@ class Carrier {
   virtual void send(Rank to, std::string message) = 0;
   /// The next message, if one has come; in any order.
   [[nodiscard]] virtual std::optional<Arrived> receive() = 0;
-  /// The first call tells that this rank has come to the job's next meeting. Returns true, once, when all ranks have.
+  /// The first call tells that this rank has come to the job's meeting, which is at its end. Returns true, once, when
+  /// all ranks have come.
   [[nodiscard]] virtual bool meet() = 0;
 };
 

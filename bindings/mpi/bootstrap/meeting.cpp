@@ -33,6 +33,9 @@ struct Meeting {
 /// Set in MPI_Init; null again in MPI_Finalize.
 constinit std::atomic<Meeting*> meeting{nullptr};
 
+/// For what this rank has asked others, in MPI_Finalize. Longer than any answer takes of a rank that gives one.
+constexpr std::chrono::seconds kLongestAnswer{5};
+
 /// Of each thread, where nothing is urgent.
 constexpr std::chrono::microseconds kBetweenTurns{100};
 thread_local Clock::time_point next_turn;
@@ -66,10 +69,6 @@ MPI_Comm duplicate_world() {
   }
   require(PMPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return world;
-}
-
-bool is_over(Clock::time_point start, double timeout_s) {
-  return timeout_s > 0 && std::chrono::duration<double>(Clock::now() - start).count() >= timeout_s;
 }
 
 }  // namespace
@@ -110,13 +109,11 @@ void drive_meeting() noexcept {
 }
 
 // A store that something keeps alive has its share of the values, and the carrier with them, which is MPI's no more.
-void close_meeting(double timeout_s) noexcept {
+void close_meeting() noexcept {
   const std::unique_ptr<Meeting> closed(current());
   if (closed == nullptr) return;
   const Clock::time_point start = Clock::now();
-  bool parted = false;
-  while (!(parted = closed->values->part()) && !is_over(start, timeout_s)) ::sched_yield();
-  if (!parted) log_info("MPI_Finalize", "not all ranks have come to it; addresses are told no more");
+  while (!closed->values->part(Clock::now() - start >= kLongestAnswer)) ::sched_yield();
   meeting.store(nullptr, std::memory_order_release);
   closed->values->end();
 }

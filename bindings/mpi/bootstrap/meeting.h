@@ -26,8 +26,7 @@ void open_meeting();
 /// Moves values. By threads in a call of fab's or MPI's, as legal as that; nothing where there is no meeting.
 void drive_meeting() noexcept;
 
-/// Ranks leave together, at most `timeout_s` seconds after the first of them (0: no limit). Others' asks are answered
-/// until then. At MPI_Finalize, after the store.
-void close_meeting(double timeout_s) noexcept;
+/// Returns when all ranks have come; others' asks are answered until then. At MPI_Finalize, after the store.
+void close_meeting() noexcept;
 
 }  // namespace fab::mpi

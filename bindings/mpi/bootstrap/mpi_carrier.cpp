@@ -37,7 +37,7 @@ class MpiCarrier : public Carrier {
   MPI_Comm comm_;
   std::list<Sending> sending_;
   MPI_Request meeting_ = MPI_REQUEST_NULL;
-  bool have_met_ = false;  ///< last of all
+  bool have_met_ = false;
 };
 
 bool is_complete(MPI_Request& request) {

@@ -141,7 +141,7 @@ int Lifecycle::closing(MPI_Comm, int, void* lifecycle, void*) noexcept {
 void Lifecycle::close_all() {
   if (context_ != nullptr && context_->engine().halted()) return;  // a child of fork(): MPI_Finalize is its parent's
   close();
-  close_meeting(has_failed() ? kFinalizeAfterAFailure_s : 0);
+  close_meeting();
 }
 
 void Lifecycle::close() {
