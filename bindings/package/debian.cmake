@@ -49,6 +49,7 @@ if(FAB_MPICH)
   fab_debian_package(mpich libfab-mpich libs "Exchanges along known patterns between processes: for MPICH's programs"
     "${libfab} ${same}")
   set(CPACK_DEBIAN_MPICH_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_MPICH_PACKAGE_RECOMMENDS "libfab-dev ${same}")  # for those who compile programs
 endif()
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)

@@ -1,14 +1,10 @@
 # libfab_mpi and libfab_dropin, from the same sources for each MPI that they are built for.
 
-# fab_add_mpi_binding(FAMILY SUFFIX LIBRARY INCLUDE_DIR): for programs of one MPI.
-#   FAMILY       OPEN_MPI or MPICH
+# fab_add_mpi_binding(SUFFIX LIBRARY [DEFINITION...]): for programs of one MPI.
 #   SUFFIX       of the targets and of the libraries' names: empty, or _mpich
 #   LIBRARY      the MPI, as the targets LIBRARY of this build and fab::LIBRARY of installed trees
-#   INCLUDE_DIR  of installed trees: has the header that says which MPI it is
-function(fab_add_mpi_binding family suffix library include_dir)
-  set(headers ${CMAKE_CURRENT_BINARY_DIR}/include${suffix})
-  set(FAB_MPI_FAMILY ${family})
-  configure_file(package/mpi_library.h.in ${headers}/fab/mpi_library.h @ONLY)
+#   DEFINITION   of programs, too
+function(fab_add_mpi_binding suffix library)
   # libfab_dropin is libfab_mpi and MPI's own collectives: both are made of the same objects.
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS mpi/*.cpp nbc/*.cpp)
   set(objects fab_mpi${suffix}_objects)
@@ -26,11 +22,11 @@ function(fab_add_mpi_binding family suffix library include_dir)
       PUBLIC fab $<BUILD_INTERFACE:${library}> $<INSTALL_INTERFACE:fab::${library}>
       PRIVATE $<BUILD_INTERFACE:fab_build_flags> $<BUILD_INTERFACE:fmt::fmt> $<BUILD_INTERFACE:Threads::Threads>)
     # MPI's removed C++ bindings would drag a second library into every C++ user.
-    target_compile_definitions(${target} PUBLIC OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+    target_compile_definitions(${target} PUBLIC OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1 ${ARGN})
     target_include_directories(${target} PUBLIC
       $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/mpi/include>
       $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/nbc/include>
-      $<BUILD_INTERFACE:${headers}>
-      $<INSTALL_INTERFACE:${include_dir}>)
+      $<BUILD_INTERFACE:${CMAKE_CURRENT_BINARY_DIR}/include>
+      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   endforeach()
 endfunction()

@@ -23,6 +23,12 @@ namespace {
 using fab::tools::Mpi;
 
 constexpr const char* kHeap = "fab/libfab_heap.so";
+/// What libfab_dropin is for. Where that is Open MPI, there may be a libfab_dropin_mpich as well.
+#ifdef FAB_MPI_IS_OPEN_MPI
+constexpr Mpi kOwnMpi = Mpi::open_mpi;
+#else
+constexpr Mpi kOwnMpi = Mpi::mpich;
+#endif
 
 struct Request {
   std::string carry;
@@ -64,11 +70,18 @@ bool preload(const std::string& library) {
   return set("LD_PRELOAD", any ? fmt::format("{}:{}", library, before) : library);
 }
 
-/// Of the drop-in library for the program's MPI.
-const char* file_for(const Request& request, const std::filesystem::path& program) {
+Mpi mpi_for(const Request& request, const std::filesystem::path& program) {
   const auto variable = [](const char* name) { return std::getenv(name); };
-  const Mpi mpi = request.mpi ? *request.mpi : fab::tools::mpi_of_program(program, variable);
-  return mpi == Mpi::mpich ? "libfab_dropin_mpich.so.1" : "libfab_dropin.so.1";
+  const auto mpi = request.mpi ? request.mpi : fab::tools::mpi_of_program(program, variable);
+  return mpi.value_or(kOwnMpi);
+}
+
+/// The drop-in library for the program's MPI; empty if there is none, which it tells.
+std::string find_dropin(Mpi mpi) {
+  if (mpi == kOwnMpi) return find_library("libfab_dropin.so.1");
+  if (mpi == Mpi::mpich) return find_library("libfab_dropin_mpich.so.1");
+  std::fprintf(stderr, "fab_run: the program uses Open MPI, and this fab was built for MPICH\n");
+  return {};
 }
 
 /// Such a program runs all the same, as it would alone.
@@ -99,7 +112,7 @@ bool wants_heap(const Request& request) {
 
 int run(const Request& request) {
   const std::filesystem::path program = fab::tools::find_program(request.command[0].c_str());
-  std::string library = find_library(file_for(request, program));
+  std::string library = find_dropin(mpi_for(request, program));
   if (library.empty()) return EXIT_FAILURE;
   if (wants_heap(request)) {
     const std::string heap = find_library(kHeap);

@@ -29,21 +29,25 @@ TEST(MpiOfProgram, ByTheLibrariesThatItAsksFor) {
   EXPECT_EQ(among({"libmpich.so.12", "libc.so.6"}), Mpi::mpich);
   EXPECT_EQ(among({"libmpichfort.so.12", "libmpich.so.12"}), Mpi::mpich);
   EXPECT_EQ(among({"libmpifort.so.12", "libmpi.so.12"}), Mpi::mpich);
-  EXPECT_EQ(among({"libc.so.6"}), std::nullopt);
+  EXPECT_EQ(among({"libmpi_gnu_91.so.12"}), Mpi::mpich);
+  EXPECT_EQ(among({"libmpiP.so", "libmpich.so.12"}), Mpi::mpich);  // a profiler before it
+  EXPECT_EQ(among({"libc.so.6", "libmpiP.so"}), std::nullopt);
   EXPECT_EQ(among({}), std::nullopt);
 }
 
 TEST(MpiOfProgram, ByItsLauncher) {
   EXPECT_EQ(mpi_of_launcher(of({{"OMPI_COMM_WORLD_RANK", "0"}})), Mpi::open_mpi);
-  EXPECT_EQ(mpi_of_launcher(of({{"PMI_RANK", "0"}})), Mpi::mpich);
-  EXPECT_EQ(mpi_of_launcher(of({{"OMPI_COMM_WORLD_RANK", "0"}, {"PMI_RANK", "0"}})), Mpi::open_mpi);
+  EXPECT_EQ(mpi_of_launcher(of({{"MPI_LOCALNRANKS", "2"}})), Mpi::mpich);
+  EXPECT_EQ(mpi_of_launcher(of({{"PMI_RANK", "0"}})), std::nullopt);  // of Slurm, for any MPI
+  EXPECT_EQ(mpi_of_launcher(of({{"OMPI_COMM_WORLD_RANK", "0"}, {"MPI_LOCALNRANKS", "2"}})), Mpi::open_mpi);
   EXPECT_EQ(mpi_of_launcher(of({})), std::nullopt);
 }
 
 TEST(MpiOfProgram, ByItsFileFirst) {
-  EXPECT_EQ(mpi_of_program("/proc/self/exe", of({{"PMI_RANK", "0"}})), among(needed_libraries("/proc/self/exe")));
-  EXPECT_EQ(mpi_of_program("/no/program", of({{"PMI_RANK", "0"}})), Mpi::mpich);
-  EXPECT_EQ(mpi_of_program("/no/program", of({})), Mpi::open_mpi);
+  EXPECT_EQ(mpi_of_program("/proc/self/exe", of({{"MPI_LOCALNRANKS", "2"}})),
+            among(needed_libraries("/proc/self/exe")));
+  EXPECT_EQ(mpi_of_program("/no/program", of({{"MPI_LOCALNRANKS", "2"}})), Mpi::mpich);
+  EXPECT_EQ(mpi_of_program("/no/program", of({})), std::nullopt);
 }
 
 TEST(NeededLibraries, AreThoseOfTheFile) {
