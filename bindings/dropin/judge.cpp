@@ -3,6 +3,7 @@
 #include "bindings/dropin/record.h"
 #include "bindings/dropin/settings.h"
 #include "bindings/dropin/statistics.h"
+#include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/interception/reach.h"
 #include "bindings/mpi/lifecycle/lifecycle.h"
 
@@ -22,6 +23,8 @@ Fate judge_early(const Call& call, const Shape& shape, Record& record) {
   if (record.kind == Record::Kind::unseen) look_at(call.comm, record);
   if (record.kind == Record::Kind::unusable) return Fate::communicator;
   if (!shape.can_reduce) return Fate::operation;
+  // Over MPI addresses move in calls of fab's alone, and other calls may lie between a start and its completion.
+  if (call.form != Form::blocking && mpi::meeting_is_open()) return Fate::requests;
   if (call.form == Form::persistent && !mpi::can_complete_persistent()) return Fate::requests;
   const bool at_once = settings().mode != Mode::automatic || call.form == Form::persistent;
   return at_once || record.calls > first_calls(call.function, shape) ? Fate::carried : Fate::early;
