@@ -73,11 +73,12 @@ struct Peers {
 JobInfo read_pmix_job(const pmix_proc_t& self) {
   pmix_proc_t whole_job = self;
   whole_job.rank = PMIX_RANK_WILDCARD;
-  const ReportedJob reported{.size = get_number(whole_job, PMIX_JOB_SIZE),
-                             .local_size = get_number(whole_job, PMIX_LOCAL_SIZE),
-                             .node_count = get_number(whole_job, PMIX_NUM_NODES),
-                             .node_list = get_node_list(self),
-                             .host_name = get_host_name(self)};
+  ReportedJob reported{.size = get_number(whole_job, PMIX_JOB_SIZE),
+                       .local_size = get_number(whole_job, PMIX_LOCAL_SIZE),
+                       .node_count = get_number(whole_job, PMIX_NUM_NODES),
+                       .host_name = get_host_name(self)};
+  // PRRTE 3.0 does not know what PMIx 5 asks it then, and says so on every rank's standard error.
+  if (reported.local_size < reported.size) reported.node_list = get_node_list(self);
   if (reported.size <= 0) {
     throw Error(Errc::bootstrap, fmt::format("the PMIx server of namespace {} does not report the number of ranks ({})",
                                              self.nspace, PMIX_JOB_SIZE));

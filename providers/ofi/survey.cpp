@@ -21,6 +21,7 @@ namespace fab::ofi {
 namespace {
 
 constexpr std::size_t kLongestShown = 60;
+constexpr unsigned long long kAnyOrder = 0;
 
 /// What carries the bytes: a card that writes into memory by itself, any other network card, or the kernel.
 enum class Carrier { writing_card, card, kernel };
@@ -60,11 +61,14 @@ bool is_card(const Candidate& candidate) {
   return row != nullptr && row->carrier != Carrier::kernel;
 }
 
+/// By both names, of which each libfabric knows one.
+bool is_native_tcp(std::string_view provider) { return provider == "tcp" || provider == "net"; }
+
 /// FAB_PROVIDER: the user's word for what stands in the table, or libfabric's own name.
 bool means(std::string_view word, std::string_view provider) {
   if (word.empty() || word == "auto" || word == provider) return true;
   if (word == "verbs") return provider == "verbs;ofi_rxm";
-  return word == "tcp" && provider == "net";
+  return is_native_tcp(word) && is_native_tcp(provider);
 }
 
 /// The layer below InfiniBand's own addresses. Over Ethernet libfabric lists them but cannot open what has them.
@@ -99,7 +103,7 @@ std::string native_tcp() { return FI_VERSION_LT(fi_version(), FI_VERSION(1, 18))
 
 /// The provider that is best here unless something is unusual; empty: it takes a look at all to tell.
 std::string likely_provider(const Config& config) {
-  if (config.provider == "tcp") return native_tcp();
+  if (is_native_tcp(config.provider)) return native_tcp();
   if (config.provider == "verbs") return "verbs;ofi_rxm";
   if (!config.provider.empty() && config.provider != "auto") return config.provider;
   return has_network_card() ? std::string() : native_tcp();
@@ -154,7 +158,7 @@ void Survey::query_likely() {
 
 void Survey::query_all() {
   // Messages of one tag between two ranks meet their receives in order. Where the provider does not see to it fab does.
-  for (const unsigned long long order : {FI_ORDER_SAS, FI_ORDER_NONE}) {
+  for (const unsigned long long order : {static_cast<unsigned long long>(FI_ORDER_SAS), kAnyOrder}) {
     if (config_.one_sided != OneSidedMode::off) {
       query(FI_TAGGED | FI_DIRECTED_RECV | FI_RMA, order, kWriteDataBytes);
       query(FI_TAGGED | FI_RMA, order, kWriteDataBytes);
@@ -164,7 +168,7 @@ void Survey::query_all() {
   }
   judge_all();
   if (!candidates_.empty() && candidates_.front().usable) return;
-  query(FI_TAGGED, FI_ORDER_NONE, 0);  // to say what is wrong with them
+  query(FI_TAGGED, kAnyOrder, 0);  // to say what is wrong with them
   judge_all();
 }
 

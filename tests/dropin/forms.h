@@ -11,7 +11,7 @@
 #include "mpi_itself.h"
 #include "random_call.h"
 
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define INIT_OF(Name) MPI_##Name##_init
 #else
 #define INIT_OF(Name) MPIX_##Name##_init
