@@ -9,7 +9,7 @@
 namespace fab::dropin {
 
 enum class Mode {
-  automatic,  ///< fab carries what it was measured to be faster at
+  automatic,  ///< fab carries what rules.h says
   all,        ///< all that it can
   off,
   listed  ///< all calls of the functions that are named

@@ -128,7 +128,8 @@ int run(const Request& request) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Starts an MPI program as it is, and lets fab carry its collectives where that is faster.", "fab_run");
+  CLI::App app("Starts an MPI program as it is, and lets fab carry the collectives that FAB_DROPIN selects.",
+               "fab_run");
   Request request;
   app.add_option("-c,--carry", request.carry,
                  "What fab carries: auto, all, off, or a list such as allreduce,neighbor_alltoallv (FAB_DROPIN)");

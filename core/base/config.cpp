@@ -158,9 +158,9 @@ constexpr std::array<ConfigRow, 21> kOtherRows = {{
      [](std::string_view text, Config& config) { return parse_name<Requests>(text, kRequests, config.requests); },
      [](const Config& config) { return std::string(find_name<Requests>(kRequests, config.requests)); }},
     {"FAB_DROPIN", "auto",
-     "Calls of MPI's own collectives that fab carries out for programs under libfab_dropin: auto (those for which it "
-     "was measured to be faster), all (all that it can), off, or a list of functions without MPI_, such as "
-     "allreduce,neighbor_alltoallv; the same on all ranks.",
+     "Calls of MPI's own collectives that fab carries out for programs under libfab_dropin: auto (those along a "
+     "topology, and on up to 8 ranks the others but for those at which MPI was measured to be faster), all (all that "
+     "it can), off, or a list of functions without MPI_, such as allreduce,neighbor_alltoallv; the same on all ranks.",
      [](std::string_view text, Config& config) { return parse_text(text, config.dropin) && !text.empty(); },
      [](const Config& config) { return config.dropin; }, true},
     {"FAB_DROPIN_HEAP", "off",
