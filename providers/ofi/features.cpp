@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "providers/ofi/native_tcp.h"
 #include "providers/ofi/receiver_key.h"
 
 namespace fab::ofi {
@@ -53,10 +54,7 @@ std::string key_text(std::uint64_t mode) {
 }  // namespace
 
 // libfabric's own TCP endpoint keeps a few small ones (FI_NET_MAX_SAVED); the next one stays in its connection.
-bool keeps_few_early_messages(const fi_info& info) {
-  const std::string_view name = info.fabric_attr->prov_name;
-  return name == "net" || name == "tcp";
-}
+bool keeps_few_early_messages(const fi_info& info) { return is_native_tcp(info.fabric_attr->prov_name); }
 
 bool keeps_early_messages_to_itself(const fi_info& info) {
   return std::string_view(info.fabric_attr->prov_name).ends_with("ofi_rxm");

@@ -13,6 +13,7 @@
 #include "providers/ofi/connections.h"
 #include "providers/ofi/features.h"
 #include "providers/ofi/interfaces.h"
+#include "providers/ofi/native_tcp.h"
 #include "providers/ofi/survey.h"
 
 namespace fab::ofi {
@@ -29,11 +30,6 @@ constexpr int kPollsForTheLast = 10'000;
 /// the raw address.
 constexpr char kSeparator = '\n';
 constexpr std::uint64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
-
-/// libfabric's own TCP endpoint signals its queue's descriptor with every completion, and fi_trywait does not clear it
-/// (seen with 1.17): after the first completion every sleep would end at once. A wait set does the same job, and
-/// fi_wait with no time-out clears it.
-bool never_clears_descriptor(const std::string& provider) { return provider == "net" || provider == "tcp"; }
 
 /// shm names a file after the process and the count of its endpoints. A process that was killed leaves its file, which
 /// a later one with the same number finds in its way (-FI_EBUSY); its next endpoint has another name.
@@ -170,7 +166,10 @@ void OfiProvider::learn_capabilities() {
 // One queue for sends and receives: one place reads it. Without a descriptor to sleep on (shm) it can only be polled.
 void OfiProvider::open_queue() {
   wait_fd_ = -1;
-  if (never_clears_descriptor(name_) && open_queue(FI_WAIT_SET)) return;
+  // The native TCP endpoint signals its queue's descriptor with every completion, and fi_trywait does not clear it
+  // (seen with 1.17): after the first completion every sleep would end at once. A wait set does the same job, and
+  // fi_wait with no time-out clears it.
+  if (is_native_tcp(name_) && open_queue(FI_WAIT_SET)) return;
   if (open_queue(FI_WAIT_FD)) return;
   open_queue(FI_WAIT_NONE);
 }

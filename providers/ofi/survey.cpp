@@ -15,6 +15,7 @@
 #include "providers/ofi/handles.h"
 #include "providers/ofi/interfaces.h"
 #include "providers/ofi/kernel_symbols.h"
+#include "providers/ofi/native_tcp.h"
 
 namespace fab::ofi {
 
@@ -32,9 +33,8 @@ struct Preference {
   Carrier carrier = Carrier::kernel;
 };
 
-/// Best first. Providers that drive a network card of their own come ahead of TCP. `net` is libfabric 1.17's native TCP
-/// endpoint, called `tcp` from 1.18 on; it blocks and polls equally fast, while ofi_rxm over TCP takes ten times as
-/// long to wake.
+/// Best first. Providers that drive a network card of their own come ahead of TCP. The native TCP endpoint blocks and
+/// polls equally fast, while ofi_rxm over TCP takes ten times as long to wake.
 constexpr Preference kPreferences[] = {
     {"cxi", "Slingshot network card", Carrier::writing_card},
     {"verbs;ofi_rxm", "InfiniBand or RoCE network card", Carrier::writing_card},
@@ -60,9 +60,6 @@ bool is_card(const Candidate& candidate) {
   const Preference* row = preference(candidate.provider);
   return row != nullptr && row->carrier != Carrier::kernel;
 }
-
-/// By both names, of which each libfabric knows one.
-bool is_native_tcp(std::string_view provider) { return provider == "tcp" || provider == "net"; }
 
 /// FAB_PROVIDER: the user's word for what stands in the table, or libfabric's own name.
 bool means(std::string_view word, std::string_view provider) {
@@ -97,9 +94,6 @@ void have_sent_mean_sent() {
   for (const char* size_of_aside : {"FI_NET_STAGING_SBUF_SIZE", "FI_TCP_STAGING_SBUF_SIZE"})
     ::setenv(size_of_aside, "0", 0);
 }
-
-/// As this libfabric calls the native TCP endpoint.
-std::string native_tcp() { return FI_VERSION_LT(fi_version(), FI_VERSION(1, 18)) ? "net" : "tcp"; }
 
 /// The provider that is best here unless something is unusual; empty: it takes a look at all to tell.
 std::string likely_provider(const Config& config) {

@@ -24,6 +24,7 @@
 #include <stdexcept>
 
 #include "providers/ofi/handles.h"
+#include "providers/ofi/native_tcp.h"
 #include "support/time_limit.h"
 
 namespace fab::test {
@@ -70,7 +71,7 @@ Stranger::Stranger(const std::string& provider, const std::string& place)
   hints->ep_attr->type = FI_EP_RDM;
   hints->addr_format = FI_SOCKADDR_IN;
   hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ENDPOINT | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR;
-  hints->fabric_attr->prov_name = ::strdup(provider.c_str());
+  hints->fabric_attr->prov_name = ::strdup(ofi::is_native_tcp(provider) ? ofi::native_tcp() : provider.c_str());
   fi_info* info = nullptr;
   check(fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", nullptr, FI_SOURCE, hints.get(), &info), "fi_getinfo");
   objects_->info.reset(info);

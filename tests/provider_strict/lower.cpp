@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "providers/ofi/native_tcp.h"
+
 namespace strict {
 
 Info find_lower() {
@@ -17,7 +19,7 @@ Info find_lower() {
   hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
-  hints->fabric_attr->prov_name = ::strdup("net");
+  hints->fabric_attr->prov_name = ::strdup(fab::ofi::native_tcp());
   fi_info* list = nullptr;
   return Info(fi_getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, hints.get(), &list) == 0 ? list : nullptr);
 }

@@ -178,7 +178,7 @@ int get_info(std::uint32_t, const char* node, const char* service, std::uint64_t
 }
 
 fi_provider provider = {.version = FI_VERSION(1, 0),
-                        .fi_version = FI_VERSION(1, 17),
+                        .fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
                         .context = {},
                         .name = "strict",
                         .getinfo = get_info,
