@@ -104,8 +104,9 @@ void Losses::look_at_active(Time now) {
   quiet_.clear();
   const bool any_ended = lifelines_ != nullptr && lifelines_->any_ended();
   engine_.for_each_active([&](Pending& pending) FAB_REQUIRES(engine_lock) {
-    if (given_up_ > 0 && !pending.older_than_loss)
-      if (CallScope* const used = pending.held_scope()) go_on(*used);
+    if (given_up_ > 0)
+      if (CallScope* const used = pending.held_scope(); used != nullptr && pending.number > used->given_up_at)
+        go_on(*used);
     if (any_ended)
       pending.visit_peers([](const Peer& peer) FAB_REQUIRES(engine_lock) {
         if (peer.lifeline != nullptr && peer.lifeline->state == Lifeline::State::ended) ++peer.lifeline->awaited_now;
@@ -146,13 +147,15 @@ void Losses::find_lost(Time now) {
   });
 }
 
-// What was on its way from there is lost: its sender does not repeat it.
+// What was on its way from there is lost: its sender does not repeat it, and each wait for it has to end, also where
+// others have told that the rank is lost, or an earlier wait has.
 void Losses::find_cut_off() {
   for (const Pending* pending : quiet_) {
     if (pending->given_up()) continue;
     pending->visit_peers([this](const Peer& peer) FAB_REQUIRES(engine_lock) {
-      if (peer.lifeline == nullptr || !peer.lifeline->cut_off || has_lost(peer.world_rank)) return;
-      lost_.push_back({&peers_.known(peer.world_rank), Lifeline::End::none});
+      if (peer.lifeline == nullptr || !peer.lifeline->cut_off) return;
+      Peer& known = peers_.known(peer.world_rank);
+      if (std::ranges::find(lost_, &known, &Lost::peer) == lost_.end()) lost_.push_back({&known, Lifeline::End::none});
     });
   }
 }
@@ -261,16 +264,14 @@ void Losses::ended(const Pending& call, CallScope& scope, Rank failed_rank) {
   const bool by_loss = !call.status().ok() && failed_rank != kNoRank && has_lost(failed_rank);
   if (by_loss)
     give_up(scope, failed_rank);
-  else if (!call.older_than_loss)
+  else if (call.number > scope.given_up_at)
     go_on(scope);
 }
 
 // Who waits for this rank on the same communicator, in this call or a later one, would wait for as long as this rank's
 // program does something else.
 void Losses::give_up(CallScope& scope, Rank failed_rank) {
-  engine_.for_each_active([&scope](Pending& pending) FAB_REQUIRES(engine_lock) {
-    if (pending.held_scope() == &scope) pending.older_than_loss = true;
-  });
+  scope.given_up_at = engine_.activations();
   if (scope.given_up_for != kNoRank) return;
   scope.given_up_for = failed_rank;
   ++given_up_;

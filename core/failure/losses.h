@@ -1,7 +1,8 @@
 // Ranks that will not answer any more: how this rank learns of them, and who else hears of it.
 //
 // Sources: a provider's errors (core/run/run_failures.cpp), the ends of processes that the node's provider watches, the
-// lifelines of network peers, and what other ranks tell. While nothing is pending no thread looks.
+// lifelines of network peers, on which living ranks also tell of connections that they have cut, and what other ranks
+// tell. While nothing is pending no thread looks.
 #pragma once
 
 #include <chrono>

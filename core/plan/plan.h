@@ -126,7 +126,8 @@ class Plan {
 
   /// Everything that a run needs is known: the context id and all addresses.
   [[nodiscard]] bool ready() const noexcept FAB_REQUIRES(engine_lock) { return all_ready_ || find_ready(); }
-  /// Its messages are on their way only while ranks poll: at first, as far as is known.
+  /// Some of its messages are on their way only while ranks poll (Capabilities::unattended_bytes). Those of later
+  /// rounds are posted by polls in any case. Precondition: ready().
   [[nodiscard]] bool needs_polls() const noexcept FAB_REQUIRES(engine_lock) { return needs_polls_; }
   /// Why it will never be ready: a peer's look-up failed, or the communicator got no id. Null otherwise.
   [[nodiscard]] const Status* failure() const noexcept FAB_REQUIRES(engine_lock) {
@@ -179,7 +180,7 @@ class Plan {
   std::vector<bool> one_sided_peers_;  ///< as peers_
   std::uint32_t channel_count_ = 0;
   mutable bool all_ready_ FAB_GUARDED_BY(engine_lock) = false;
-  mutable bool needs_polls_ FAB_GUARDED_BY(engine_lock) = true;
+  mutable bool needs_polls_ FAB_GUARDED_BY(engine_lock) = false;
 };
 
 }  // namespace fab::core

@@ -22,6 +22,7 @@ ReceiveOperation& receive_of(Completion& completion) FAB_ASSERT_CAPABILITY(engin
 
 }  // namespace
 
+// A longer message leaves when the receiver has answered, which takes polls on both sides.
 void PointOperation::begin(Membership& communicator, std::uint64_t bytes) {
   communicator_ = &communicator;
   held_ = in_flight_ = active_ = true;
@@ -29,7 +30,7 @@ void PointOperation::begin(Membership& communicator, std::uint64_t bytes) {
   message_ = {};
   failed_rank_ = kNoRank;
   done_.store(false, std::memory_order_relaxed);
-  needs_polls = bytes > engine().unattended_bytes();
+  needs_polls = bytes > std::min(engine().unattended_bytes(), kEagerBytes);
   engine().activated(*this);
 }
 
@@ -221,7 +222,7 @@ ReceiveOperation::ReceiveOperation(PointHost& owner, std::uint32_t number) noexc
 
 void ReceiveOperation::start(Membership& communicator, MatchQueues& queues, MessageMemory memory, Source from,
                              bool probe, Correspondent* correspondent) {
-  begin(communicator, memory.bytes());
+  begin(communicator, 0);  // its buffer may be longer than what comes
   queues_ = &queues;
   memory_ = std::move(memory);
   from_ = from;
@@ -316,6 +317,7 @@ void ReceiveOperation::fetch(const Envelope& envelope) {
   if (!memory_.is_contiguous()) payload_.memory.reset(new std::byte[payload_bytes_]);
   state_ = State::matched;
   count_settled();
+  if (!std::exchange(needs_polls, true)) engine().thread_call().polls_needed(1);
   owner_.post_when_ready(*correspondent_, payload_);
 }
 

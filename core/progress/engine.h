@@ -116,7 +116,7 @@ class Engine : private ThreadWork {
   /// The same of something that a caller may wait for.
   void activated(Pending& pending) noexcept FAB_REQUIRES(engine_lock) {
     pending.quiet_since = {};
-    pending.older_than_loss = false;
+    pending.number = ++activations_;
     if (pending.needs_polls) call_.polls_needed(1);
     active_list_.push_back(pending);
     activated();
@@ -130,6 +130,8 @@ class Engine : private ThreadWork {
   template <class Look>
   void for_each_active(Look&& look) FAB_REQUIRES(engine_lock);
   [[nodiscard]] int active() const noexcept { return active_.load(std::memory_order_acquire); }
+  /// Pending::number of the youngest.
+  [[nodiscard]] std::uint64_t activations() const noexcept FAB_REQUIRES(engine_lock) { return activations_; }
   /// The caller made progress, or started something, and goes its way: if runs are active and no thread drives, the
   /// progress thread must know.
   void hand_over_progress() noexcept {
@@ -249,6 +251,7 @@ class Engine : private ThreadWork {
 
   // Both change under the lock.
   std::atomic<int> active_{0};
+  std::uint64_t activations_ FAB_GUARDED_BY(engine_lock) = 0;
   std::atomic<int> drivers_{0};
   Linked active_list_ FAB_GUARDED_BY(engine_lock);  ///< of Pending
   bool led_ FAB_GUARDED_BY(engine_lock) = false;    ///< one waiting caller polls; the others follow

@@ -76,8 +76,7 @@ class Pending : public Linked {
   bool given_up_when_seen FAB_GUARDED_BY(engine_lock) = false;
   int quiet_looks FAB_GUARDED_BY(engine_lock) = 0;
   int drops FAB_GUARDED_BY(engine_lock) = 0;
-  /// It began before this rank gave up another one of its communicator.
-  bool older_than_loss FAB_GUARDED_BY(engine_lock) = false;
+  std::uint64_t number FAB_GUARDED_BY(engine_lock) = 0;  ///< counts what became active, from 1 on
 
   /// A caller knows that it is over. Needs no lock.
   virtual void over(bool /*took_long*/) noexcept {}

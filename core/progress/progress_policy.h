@@ -53,7 +53,7 @@ class ProgressPolicy {
     bool descriptors = true;  ///< every provider has one to sleep on
     bool only_looks = false;  ///< where one has none, the thread does nothing else
     bool may_spin = false;    ///< it has a processor to itself
-    bool holds_back = false;  ///< it gains nothing but the peers' time, and takes its own from the callers
+    bool holds_back = false;  ///< it takes its time from ranks of the node, most of whose messages come without it
   };
   ProgressPolicy(const Ways& ways, Clock clock);
 
@@ -93,7 +93,6 @@ class ProgressPolicy {
   [[nodiscard]] static constexpr Call call(ThreadState state, bool needed, bool may_call_late) noexcept {
     if (state == ThreadState::timed_sleep && needed) return Call::at_once;
     if (state != ThreadState::parked) return Call::none;
-    // A thread that went to sleep on something else than the timer is not called late.
     return may_call_late ? Call::late : Call::at_once;
   }
 

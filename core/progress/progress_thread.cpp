@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -62,9 +63,9 @@ bool ProgressThread::sleep_until_called() {
   if (call_.state() != ThreadState::waiting) return sleep_parked();
   statistics_.count(Counter::thread_sleeps);
   const auto limit_ms = static_cast<int>(parked_sleep_.ns / Policy::kMillisecond);
-  pollfd event = call_.event();
-  last_sleep_ = sleep_.sleep(limit_ms, kSafetyTimeoutMs, &event);
-  return call_.take(event.revents, 0);
+  std::array<pollfd, 2> ways{call_.event(), call_.timer()};
+  last_sleep_ = sleep_.sleep(limit_ms, kSafetyTimeoutMs, ways);
+  return call_.take(ways[0].revents, ways[1].revents);
 }
 
 bool ProgressThread::sleep_parked() {

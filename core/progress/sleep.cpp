@@ -41,15 +41,14 @@ bool Sleep::providers_tell() {
 }
 
 // Several threads may sleep here at once, so each has its own copy.
-Sleep::End Sleep::sleep(int timeout_ms, int safety_timeout_ms, pollfd* also) {
+Sleep::End Sleep::sleep(int timeout_ms, int safety_timeout_ms, std::span<pollfd> also) {
   Descriptors descriptors;
-  auto end = std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin());
-  if (also != nullptr) *end++ = *also;
-  const auto count = static_cast<nfds_t>(end - descriptors.begin());
+  const auto more = std::copy(descriptors_.begin(), descriptors_.end(), descriptors.begin());
+  const auto count = static_cast<nfds_t>(std::copy(also.begin(), also.end(), more) - descriptors.begin());
   const int timeout = intakes_.empty() ? timeout_ms : std::min(timeout_ms, back_off_ms_.load());
   const bool timed_out = ::poll(descriptors.data(), count, timeout) == 0;
   quiet_.store(timed_out);
-  if (also != nullptr) also->revents = descriptors[count - 1].revents;
+  std::copy_n(more, also.size(), also.begin());
   return !timed_out ? End::told : timeout < safety_timeout_ms ? End::time : End::safety_time;
 }
 

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/condition.h"
@@ -37,6 +38,7 @@ class Sleep {
  public:
   /// Of the providers' descriptors.
   static constexpr std::size_t kMaxDescriptors = 8;
+  static constexpr std::size_t kMoreDescriptors = 2;
   enum class End : std::uint8_t { told, time, safety_time };
 
   Sleep(const Happenings& happenings, TaskQueue& tasks, ThreadCall& thread, Statistics& statistics);
@@ -68,9 +70,9 @@ class Sleep {
   [[nodiscard]] bool prepare() FAB_REQUIRES(engine_lock);
   /// Once it may: it is left to the lock's next holder to wake or to keep asleep.
   void watch_over() noexcept FAB_REQUIRES(engine_lock) { just_armed_ = watched_ = true; }
-  /// A wake-up is only a hint: the caller polls everything again, regardless of what poll() said. `also`: one more
-  /// descriptor.
-  [[nodiscard]] End sleep(int timeout_ms, int safety_timeout_ms, pollfd* also = nullptr) FAB_EXCLUDES(engine_lock);
+  /// A wake-up is only a hint: the caller polls everything again, regardless of what poll() said. `also`: more
+  /// descriptors, at most kMoreDescriptors, which get their revents.
+  [[nodiscard]] End sleep(int timeout_ms, int safety_timeout_ms, std::span<pollfd> also = {}) FAB_EXCLUDES(engine_lock);
   /// After a sleep of the thread's. Returns how many events had come without a wake-up.
   std::size_t look_for_missed(End end) FAB_REQUIRES(engine_lock);
 
@@ -84,7 +86,7 @@ class Sleep {
   std::size_t end_driver(End end) FAB_REQUIRES(engine_lock);
 
  private:
-  using Descriptors = std::array<pollfd, kMaxDescriptors + 1>;
+  using Descriptors = std::array<pollfd, kMaxDescriptors + kMoreDescriptors>;
   // Where there are intakes: a message that blocks its connection wakes no thread, so sleeps grow from short ones, and
   // all but the first come after a look.
   static constexpr int kFirstBackOffMs = 1;

@@ -31,15 +31,24 @@ void ThreadCall::wake() noexcept {
   count();
   ThreadState state = state_.load(std::memory_order_acquire);
   const bool needed = needed_.load(std::memory_order_relaxed);
-  const bool holds_back = holds_back_ && polls_needed_.load(std::memory_order_relaxed) == 0;
+  const bool holds_back = holds_back_ && polls_needed() == 0;
   absence_ticks_.store(holds_back ? kLongAbsenceTicks : kAbsenceTicks, std::memory_order_relaxed);
   const bool may_call_late = holds_back || may_call_late_.load(std::memory_order_relaxed);
   const ProgressPolicy::Call call = ProgressPolicy::call(state, needed, may_call_late);
-  if (call == ProgressPolicy::Call::none) return;
+  if (call == ProgressPolicy::Call::none) {
+    if (!holds_back && is_held_back_.exchange(false, std::memory_order_relaxed)) call_in(ProgressPolicy::kLateCall);
+    return;
+  }
   const bool late = call == ProgressPolicy::Call::late;
   if (!state_.compare_exchange_strong(state, late ? ThreadState::timed_sleep : ThreadState::awake)) return;
-  const itimerspec soon{{0, 0}, {0, holds_back ? ProgressPolicy::kHoldBack : ProgressPolicy::kLateCall}};
-  if (!late || ::timerfd_settime(timer_.fd, 0, &soon, nullptr) != 0) raise();
+  if (!late) return raise();
+  is_held_back_.store(holds_back, std::memory_order_relaxed);
+  call_in(holds_back ? ProgressPolicy::kHoldBack : ProgressPolicy::kLateCall);
+}
+
+void ThreadCall::call_in(ProgressPolicy::Time ns) noexcept {
+  const itimerspec soon{{0, 0}, {0, ns}};
+  if (::timerfd_settime(timer_.fd, 0, &soon, nullptr) != 0) raise();
 }
 
 bool ThreadCall::take(short event_revents, short timer_revents) {
@@ -49,6 +58,7 @@ bool ThreadCall::take(short event_revents, short timer_revents) {
     [[maybe_unused]] const auto bytes = ::read(way.fd, &count, sizeof(count));
     return true;
   };
+  is_held_back_.store(false, std::memory_order_relaxed);
   const bool called = reset(event_, event_revents);
   return reset(timer_, timer_revents) || called;
 }

@@ -57,9 +57,8 @@ class ThreadCall {
   }
   /// So many more of what is in flight come no further without polls: a thread that holds back is called for them as
   /// any other is.
-  void polls_needed(int more) noexcept {
-    polls_needed_.store(polls_needed_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-  }
+  void polls_needed(int more) noexcept { polls_needed_.store(polls_needed() + more, std::memory_order_relaxed); }
+  [[nodiscard]] int polls_needed() const noexcept { return polls_needed_.load(std::memory_order_relaxed); }
   void allow_late_calls(bool may_call_late) noexcept { may_call_late_.store(may_call_late, std::memory_order_relaxed); }
 
   // The thread.
@@ -84,8 +83,10 @@ class ThreadCall {
 
   void count() noexcept { calls_.store(calls() + 1, std::memory_order_relaxed); }
   void wake() noexcept;
+  void call_in(ProgressPolicy::Time ns) noexcept;
 
   bool holds_back_ = false;
+  std::atomic<bool> is_held_back_{false};  ///< a late call for which there is still time
   std::atomic<int> polls_needed_{0};
   std::atomic<ThreadState> state_{ThreadState::awake};
   std::atomic<std::uint32_t> calls_{0};

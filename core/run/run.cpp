@@ -94,7 +94,7 @@ void Run::start() {
   round_ = 0;
   used_transfers_ = 0;
   done_.store(false, std::memory_order_relaxed);
-  needs_polls = plan_.needs_polls();
+  needs_polls = !plan_.ready() || plan_.needs_polls();
   engine_.activated(*this);
   if (owner_.needs_thread.load(std::memory_order_relaxed)) engine_.thread_call().need();
   absences_at_start_ = engine_.thread_call().absences();

@@ -37,6 +37,14 @@ class LossesTest : public testing::Test {
     const core::Lock lock(rig_.engine());
     for (const auto end = now_ + time; now_ < end; now_ += milliseconds(50)) rig_.context().losses().look(now_);
   }
+  /// Of a peer that lives. Outlives its use.
+  core::Lifeline& lifeline_of(Rank rank) {
+    lifeline_.rank = rank;
+    lifeline_.state = core::Lifeline::State::connected;
+    const core::Lock lock(rig_.engine());
+    rig_.context().peers().known(rank).lifeline = &lifeline_;
+    return lifeline_;
+  }
   void give_up(core::Run& run) {
     const core::Lock lock(rig_.engine());
     run.abandon({make_error_code(Errc::mismatch), "a peer has refused it"});
@@ -66,6 +74,7 @@ class LossesTest : public testing::Test {
     rig_.let_go(run);
   }
 
+  core::Lifeline lifeline_;
   RecordingRig rig_;
   Buffers buffers_{64};
   core::Lookout::Time now_ = core::Lookout::Time{} + seconds(1000);
@@ -216,15 +225,9 @@ TEST_F(LossesTest, EndNoConnectionWithoutHavingLookedForAWhile) {
   rig_.let_go(run);
 }
 
-TEST_F(LossesTest, EndAWaitForWhoseConnectionWasEnded) {
-  core::Lifeline line;
-  line.rank = 1;
-  line.state = core::Lifeline::State::useless;
-  {
-    const core::Lock lock(rig_.engine());
-    rig_.context().peers().known(1).lifeline = &line;
-  }
-  core::Run& run = start({1, 2});
+TEST_F(LossesTest, EndEachWaitForWhoseConnectionWasEnded) {
+  core::Lifeline& line = lifeline_of(1);
+  core::Run& run = start({1});
   pass(seconds(60));
   EXPECT_FALSE(run.done()) << run.status().message;
   line.cut_off = true;
@@ -233,6 +236,39 @@ TEST_F(LossesTest, EndAWaitForWhoseConnectionWasEnded) {
   EXPECT_EQ(run.status().errc(), Errc::unreachable);
   EXPECT_THAT(run.status().message, HasSubstr("the connection with it was ended"));
   rig_.let_go(run);
+  core::Run& later = start({1});  // its message, too, may have been on the way
+  pass(seconds(1));
+  ASSERT_TRUE(later.done());
+  EXPECT_EQ(later.status().errc(), Errc::unreachable);
+  rig_.let_go(later);
+}
+
+TEST_F(LossesTest, EndAWaitForWhoseConnectionWasEndedAfterOthersHaveToldOfIt) {
+  core::Lifeline& line = lifeline_of(kLost);
+  core::Run& run = start({kLost});
+  hear_of_loss();
+  pass(seconds(60));
+  EXPECT_FALSE(run.done()) << run.status().message;  // its own line says that it lives
+  line.cut_off = true;
+  pass(seconds(1));
+  ASSERT_TRUE(run.done());
+  rig_.let_go(run);
+}
+
+// The failure of one of two calls gives up the communicator, and the other one, which is as old, is no sign that this
+// rank goes on there.
+TEST_F(LossesTest, TellOfNoGoingOnByWhatIsAsOld) {
+  core::Lifeline& line = lifeline_of(kLost);
+  core::Run& failing = start({kLost});
+  core::Run& other = start({1});
+  line.cut_off = true;
+  pass(seconds(2));
+  ASSERT_TRUE(failing.done());
+  EXPECT_THAT(provider().told_given_up(), SizeIs(1));
+  core::Run& younger = start({1});
+  pass(milliseconds(100));
+  EXPECT_THAT(provider().told_given_up(), SizeIs(2));
+  for (core::Run* each : {&failing, &other, &younger}) rig_.let_go(*each);
 }
 
 }  // namespace

@@ -213,6 +213,35 @@ TEST(ProgressThreadSleep, CostsAFewWakeUpsASecondWhileAReceiveIsPending) {
   rig.let_go(run);
 }
 
+/// Of ranks that are more than any machine has processors for.
+RecordingRig::Options holding_back() {
+  RecordingRig::Options options = with_thread();
+  options.config.progress = ProgressMode::automatic;
+  options.ranks = 10'000;
+  return options;
+}
+
+// Without the call this sleep is over after 200 ms at the soonest: the caller's poll has silenced the descriptors.
+TEST(ProgressThreadSleep, OnDescriptorsEndsWithALateCall) {
+  const auto is_called_soon = [] {
+    RecordingRig rig(holding_back());
+    Buffers buffers(8);
+    core::Run& run = rig.start(exchange_with({1}, 8), buffers);
+    rig.engine().hand_over_progress();
+    const auto sleeps = [&] { return rig.engine().thread_state() == ThreadState::waiting; };
+    EXPECT_TRUE(comes_true(sleeps));
+    const auto before = std::chrono::steady_clock::now();
+    rig.engine().poll_once();         // and goes its way
+    EXPECT_TRUE(comes_true(sleeps));  // again, after a turn
+    const auto its_turn = std::chrono::steady_clock::now() - before;
+    rig.provider().settle_all(8);
+    EXPECT_TRUE(comes_true([&] { return run.done(); }));
+    rig.let_go(run);
+    return its_turn < std::chrono::milliseconds(150);
+  };
+  EXPECT_TRUE(comes_true(is_called_soon));
+}
+
 TEST(ProgressThreadSleep, GrowsWhereNoDescriptorWouldEndItAndEndsWithAStart) {
   RecordingRig::Options options = with_thread();
   options.config.progress = ProgressMode::automatic;
@@ -263,6 +292,26 @@ TEST(ProgressThreadSleep, EndsWhoeverDrivesBeforeTheFirst) {
     core::wait(run);
     rig.let_go(run);
   }
+}
+
+// What is known of a message's way, from the first run on: it needs polls, or not, and no more once it has ended.
+TEST(PollsNeeded, AreThoseOfLongMessagesInFlight) {
+  RecordingRig::Options options;
+  options.capabilities.unattended_bytes = 64;
+  RecordingRig rig(options);
+  Buffers buffers(256);
+  const auto needed_for = [&](std::size_t bytes) {
+    core::Run& run = rig.start(exchange_with({1}, bytes), buffers);
+    const int needed = rig.engine().thread_call().polls_needed();
+    rig.provider().settle_all(bytes);
+    core::finish(run);
+    rig.let_go(run);
+    EXPECT_EQ(rig.engine().thread_call().polls_needed(), 0);
+    return needed;
+  };
+  EXPECT_EQ(needed_for(8), 0);
+  EXPECT_EQ(needed_for(256), 1);
+  EXPECT_EQ(needed_for(8), 0);
 }
 
 // From then on a start of that plan calls a thread in a timed sleep, too.
