@@ -2,6 +2,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+
+#include "fab/error.h"
 
 namespace fab::core {
 
@@ -9,8 +12,8 @@ namespace fab::core {
 enum class Symbols { for_the_module, for_the_process };
 
 /// The address of `symbol` in the module at `file`, seen from libfab's folder. The module is loaded if it is not there
-/// yet, and stays. Null if it cannot be had; then load_fault() says why.
-[[nodiscard]] const void* load_from_module(const std::string& file, const char* symbol, Symbols symbols);
-[[nodiscard]] std::string load_fault();
+/// yet, and stays. Throws Error(code) with `what_is_missing` and the reason.
+[[nodiscard]] const void* load_from_module(const std::string& file, const char* symbol, Symbols symbols, Errc code,
+                                           std::string_view what_is_missing);
 
 }  // namespace fab::core

@@ -71,13 +71,13 @@ void CarriedValues::fetch(Rank rank, const std::string& key, Fetched done) {
 void CarriedValues::drive() noexcept {
   const Turn turn(*this);
   if (!turn.is_mine()) return;
+  std::vector<Ended> ended;
   try {
-    std::vector<Ended> ended;
     carry(ended);
-    for (Ended& each : ended) each.done(std::move(each.value), each.reason);
   } catch (const std::exception& error) {
     fail(error.what());
   }
+  for (Ended& each : ended) each.done(std::move(each.value), each.reason);
 }
 
 void CarriedValues::carry(std::vector<Ended>& ended) {

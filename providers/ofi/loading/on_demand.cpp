@@ -1,6 +1,4 @@
 // libfabric's functions under their own names, for libfab alone: the first call loads libfabric.
-#include <fmt/format.h>
-
 #include "core/base/own_module.h"
 #include "fab/error.h"
 #include "providers/ofi/loading/functions.h"
@@ -10,17 +8,11 @@ namespace fab::ofi {
 namespace {
 
 /// For all of the process, as it would be if libfab were linked with it: tools that count libfabric's calls see them.
-const LibfabricFunctions& load() {
-  const void* const table = core::load_from_module(kLibfabricModule, kLibfabricTable, core::Symbols::for_the_process);
-  if (table == nullptr)
-    throw Error(Errc::configuration,
-                fmt::format("libfabric cannot be loaded, without which there are no networks: {}", core::load_fault()));
-  return *static_cast<const LibfabricFunctions*>(table);
-}
-
 const LibfabricFunctions& functions() {
-  static const LibfabricFunctions& loaded = load();
-  return loaded;
+  static const auto* const loaded = static_cast<const LibfabricFunctions*>(
+      core::load_from_module(kLibfabricModule, kLibfabricTable, core::Symbols::for_the_process, Errc::configuration,
+                             "libfabric cannot be loaded, without which there are no networks"));
+  return *loaded;
 }
 
 }  // namespace

@@ -18,10 +18,8 @@ const ScotchFunctions& functions() {
   return fab_scotch;
 #else
   static const auto* const loaded = static_cast<const ScotchFunctions*>(
-      core::load_from_module(kScotchModule, kScotchTable, core::Symbols::for_the_module));
-  if (loaded == nullptr)
-    throw Error(Errc::no_resources,
-                fmt::format("Scotch cannot be loaded, which divides graphs: {}", core::load_fault()));
+      core::load_from_module(kScotchModule, kScotchTable, core::Symbols::for_the_module, Errc::no_resources,
+                             "Scotch cannot be loaded, which divides graphs"));
   return *loaded;
 #endif
 }
