@@ -13,7 +13,10 @@ namespace {
 constexpr std::chrono::milliseconds kFirstPause{1};
 constexpr std::chrono::milliseconds kLongestPause{500};
 
-bool is_not_there_yet(pmix_status_t status) { return status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT; }
+// Now and then PMIx 5.0.7 calls this job's own namespace invalid, and knows it the next time.
+bool is_not_there_yet(pmix_status_t status) {
+  return status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT || status == PMIX_ERR_INVALID_NAMESPACE;
+}
 
 std::string copy_bytes(const pmix_byte_object_t& object) {
   return object.bytes == nullptr ? std::string() : std::string(object.bytes, object.size);
