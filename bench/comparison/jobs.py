@@ -239,8 +239,8 @@ def scenes(part, effort):
 
 
 def plan(parts, effort, tools):
-    """All jobs of one round, and what is left out from the beginning: [{what, why}]. MPICH's job follows the one that it
-    is compared with, so that a drift of the machine meets both."""
+    """All jobs of one round, and those left out from the start: [{what, why}]. MPICH's job follows the one that
+    it is compared with, so that a drift of the machine meets both."""
     jobs, left_out = [], []
     mpich = tools.mpich and (tools.build / "mpich_neighbor").exists()
     if not mpich:

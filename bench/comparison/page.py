@@ -16,7 +16,8 @@ table.words td, table.words th { text-align: left; white-space: normal; vertical
 thead th { position: sticky; top: 0; background: #f4f4f4; }
 .loss { color: #b00000; font-weight: bold; }
 .met { color: #1d7a3a; font-weight: bold; } .missed { color: #b00000; font-weight: bold; } .open { color: #777; }
-.wide { overflow-x: auto; } img { max-width: 100%; } pre { background: #f6f6f6; padding: .6em; overflow-x: auto; font-size: 12px; }
+.wide { overflow-x: auto; } img { max-width: 100%; }
+pre { background: #f6f6f6; padding: .6em; overflow-x: auto; font-size: 12px; }
 p { margin: .3em 0; } nav a { margin-right: 1em; }
 """
 

@@ -26,8 +26,8 @@ class Script:
         self.lines.extend(lines)
 
     def plot(self, lines):
-        """`lines`: (title, points, style), or with what gnuplot draws (linespoints). Points without a value are left out;
-        so are lines without points."""
+        """`lines`: (title, points, style), or with gnuplot's kind (linespoints). Points without a value are left out,
+        and so are lines without points."""
         drawn = []
         for title, points, style, *kind in lines:
             points = [(size, value) for size, value in points if value is not None]

@@ -1,4 +1,4 @@
-"""bench/predict: fab_sim's predictions of collectives over the number of ranks, against the formulas of their algorithms."""
+"""bench/predict: fab_sim's predictions of collectives over the number of ranks, against their algorithms' formulas."""
 
 import argparse
 import dataclasses

@@ -137,7 +137,7 @@ class Scene:
 
 
 def footprint(rows):
-    """Those about what fab costs while nothing happens, which is compared with nobody's."""
+    """The rows about what fab costs while it is idle. No other library has such rows."""
     return [row for row in rows if row["bench"] == "fab_footprint"]
 
 
@@ -156,7 +156,7 @@ def first_contact_us(row):
 
 
 def scenes(rows):
-    """All scenes of the other rows, in order. MPICH has no row in memory of fab's: its rows in the user's stand there, too."""
+    """All scenes of the other rows, in order. MPICH has no row in fab's memory: its rows in the user's stand there."""
     found = {}
     for row in rows:
         if row["bench"] in ("fab_footprint", "fab_first"):

@@ -48,7 +48,8 @@ def run(jobs, rounds, folder):
 
 
 def run_one(job, file):
-    """(rows, "", "") or (None, "left_out" or "failed", why). Rows with a reason are complete, but the job had to be ended."""
+    """(rows, "", "") or (None, "left_out" or "failed", why). If rows have a reason, they are complete, and the job had
+    to be ended."""
     file.unlink(missing_ok=True)
     status, output = execute(job, file)
     if status == 0 or (status is HUNG and rows_in(file)):

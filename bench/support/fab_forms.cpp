@@ -105,7 +105,7 @@ class NativeExchange {
                               : fab::neighbor_xchgv.persistent(communicator_, send_, sent_, receive_, received_);
   }
 
-  [[nodiscard]] const char* letter() const { return is_regular_ ? "" : "v"; }
+  [[nodiscard]] const char* suffix() const { return is_regular_ ? "" : "v"; }
   void blocking() const {
     if (is_regular_)
       fab::neighbor_xchg(communicator_, send_, receive_, block_);
@@ -135,7 +135,7 @@ class NativeExchange {
 
 std::vector<Contestant> native_forms(const fab::Communicator& communicator, Exchange& exchange) {
   const auto native = std::make_shared<NativeExchange>(communicator, exchange);
-  const std::string name = fmt::format("neighbor_xchg{}", native->letter());
+  const std::string name = fmt::format("neighbor_xchg{}", native->suffix());
   return {{.library = "native", .form = Form::blocking, .call = "fab::" + name, .calls = repeat([native] {
                                                                                   native->blocking();
                                                                                 })},

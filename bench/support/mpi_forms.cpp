@@ -171,16 +171,16 @@ class MpiExchange {
 std::vector<Contestant> mpi_forms(Exchange& exchange) {
   const auto mpi = std::make_shared<MpiExchange>(exchange);
   mpi->make_persistent();
-  const std::string letter = mpi->regular() ? "" : "w";
+  const std::string suffix = mpi->regular() ? "" : "w";
   return {{.library = "MPI",
            .form = Form::blocking,
-           .call = "MPI_Neighbor_alltoall" + letter,
+           .call = "MPI_Neighbor_alltoall" + suffix,
            .calls = repeat([mpi] { mpi->collective(); }),
            .order = Order::mpi,
            .placement = kCollectivePlacement},
           {.library = "MPI",
            .form = Form::nonblocking,
-           .call = "MPI_Ineighbor_alltoall" + letter + " + MPI_Wait",
+           .call = "MPI_Ineighbor_alltoall" + suffix + " + MPI_Wait",
            .calls = repeat([mpi] {
              MPI_Request request = mpi->start_collective();
              wait(request);

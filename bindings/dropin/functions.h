@@ -35,8 +35,8 @@
   X(neighbor_alltoallv, Neighbor_alltoallv)     \
   X(neighbor_alltoallw, Neighbor_alltoallw)
 
-// Persistent collectives have the names that the MPI's header gives them: those of MPI-4, also in Open MPI 5, which calls
-// itself MPI-3.1, or Open MPI 4.1's.
+// Persistent collectives have the names that the MPI's header gives them: those of MPI-4 (also in Open MPI 5, which
+// calls itself MPI-3.1), or Open MPI 4.1's.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define FAB_HAS_PERSISTENT 1
 #define FAB_INIT(Name) MPI_##Name##_init

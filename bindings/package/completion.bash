@@ -1,5 +1,5 @@
-# Completion for bash of fab_info, fab_run, fab_sim and fab_tune: the options are those that the tool's --help lists, the
-# collectives and their algorithms those of fab_sim --list.
+# Completion for bash of fab_info, fab_run, fab_sim and fab_tune: the options are those that the tool's --help lists,
+# the collectives and their algorithms those of fab_sim --list.
 
 _fab_tool() {
   local tool=$1 current=$2 previous=$3 words

@@ -1,6 +1,6 @@
-# The modules fab_mpi and fab_mpi_f08, made by the compiler of MPI's Fortran library, if there is one. They have interfaces
-# only, so there is nothing to link: fab::mpi_fortran is fab::mpi and the folder of the modules. The old-style calls are in
-# libfab_mpi anyway.
+# The modules fab_mpi and fab_mpi_f08, made by the compiler of MPI's Fortran library, if there is one. They have
+# interfaces only, so there is nothing to link: fab::mpi_fortran is fab::mpi and the folder of the modules. The
+# old-style calls are in libfab_mpi anyway.
 include(CheckLanguage)
 check_language(Fortran)
 set(fab_fortran_modules)

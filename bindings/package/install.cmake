@@ -1,6 +1,6 @@
-# Installs headers, libraries, tools, documentation, the pkg-config files and the CMake package. Components: runtime (the
-# libraries), development, mpich (all that only MPICH's programs need), tools and debug (what debuggers read, beside each
-# binary in a folder .debug).
+# Installs headers, libraries, tools, documentation, the pkg-config files and the CMake package. Components: runtime
+# (the libraries), development, mpich (all that only MPICH's programs need), tools and debug (what debuggers read,
+# beside each binary in a folder .debug).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fab)
 set(template_dir ${CMAKE_CURRENT_LIST_DIR})

@@ -1,5 +1,5 @@
-# fab.pc, fab-mpi.pc and what goes with them. The prefix follows from where the file lies, so that it too survives a move. Programs find the
-# libraries where they were linked with them, unless that is where the loader looks anyway.
+# Writes fab.pc, fab-mpi.pc and the files that go with them. The prefix follows from the place of the file, so that it
+# survives a move. Programs find the libraries where they were linked with them, unless the loader looks there anyway.
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 # With an archive come the libraries that it needs, as they are on this machine: whether its users say --static or not,

@@ -1,5 +1,5 @@
-# Installed binaries keep their symbols. Debug data, of which there is far more than of all else, goes into a file of its
-# own in the folder .debug beside the binary (component debug): debuggers look there, wherever the tree is moved.
+# Installed binaries keep their symbols. Debug data, of which there is far more than of all else, goes into a file of
+# its own in the folder .debug beside the binary (component debug): debuggers look there, wherever the tree is moved.
 
 # fab_split_debug(TARGET FOLDER COMPONENT)
 function(fab_split_debug target folder component)

@@ -1,4 +1,4 @@
-# What the libraries export: the names in libfab.symbols and libfab_mpi.symbols, which checks.symbols compares with them.
+# The libraries export the names in libfab.symbols and libfab_mpi.symbols, and checks.symbols compares both.
 #
 # libfab.so: those of libfab.symbols, one a line as c++filt writes it, have the version FAB_1: they are the
 # binary interface. All others of fab's are for libfab_mpi, the tools and the tests of the same build, and their version
@@ -23,9 +23,9 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${symbol_list})
 target_link_options(fab PRIVATE LINKER:--version-script=${version_script})
 set_target_properties(fab PROPERTIES LINK_DEPENDS ${version_script})
 
-# libfab_mpi.so and libfab_dropin.so: C and Fortran names alone. They have no version, as MPI's have none: which definition of a name a process
-# reaches is decided by the order of libraries only (bindings/mpi/interception). A name that fits and is not listed is
-# exported, and checks.symbols tells of it.
+# libfab_mpi.so and libfab_dropin.so: C and Fortran names alone. They have no version, as MPI's have none: the order of
+# libraries alone decides which definition of a name a process reaches (bindings/mpi/interception). A name that fits and
+# is not listed is exported, and checks.symbols tells of it.
 if(FAB_MPI)
   set(mpi_version_script ${CMAKE_CURRENT_BINARY_DIR}/libfab_mpi.map)
   file(CONFIGURE OUTPUT ${mpi_version_script} CONTENT "{

@@ -53,8 +53,8 @@ int terminal_colour(int node) {
   return kBright[static_cast<std::size_t>(node) % std::size(kBright)];
 }
 
-/// Letters come again after Z and z.
-char letter(int node) {
+/// The alphabet starts again after Z and z.
+char sign_of(int node) {
   const int number = node % 52;
   return static_cast<char>(number < 26 ? 'A' + number : 'a' + number - 26);
 }
@@ -68,8 +68,8 @@ std::string draw(const MapReport& report, const Mapping& mapping, bool colours) 
       text += "  ";
       for (int column = 0; column < layers.columns(); ++column) {
         const int node = node_at(report, mapping, layers.place(layer, row, column));
-        text += colours ? fmt::format("\x1b[30;48;5;{}m{} ", terminal_colour(node), letter(node))
-                        : fmt::format("{} ", letter(node));
+        text += colours ? fmt::format("\x1b[30;48;5;{}m{} ", terminal_colour(node), sign_of(node))
+                        : fmt::format("{} ", sign_of(node));
       }
       if (colours) text += "\x1b[0m";
       text += '\n';

@@ -41,7 +41,7 @@ struct MapReport {
 /// `job_nodes`: of each rank of this job. Throws Error(invalid_argument).
 [[nodiscard]] MapReport make_map_report(const MapQuestion& question, const std::vector<int>& job_nodes);
 
-/// A table, and the grid before and after: a letter a node, or its colour.
+/// A table, and the grid before and after: one character or colour for each node.
 [[nodiscard]] std::string to_text(const MapReport& report, bool colours);
 [[nodiscard]] nlohmann::ordered_json to_json(const MapReport& report);
 /// The grid before and after, as SVG.

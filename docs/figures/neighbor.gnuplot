@@ -1,4 +1,5 @@
-# Draws docs/figures/neighbor.svg from the tables in docs/lab: gnuplot docs/figures/neighbor.gnuplot (in the project's root).
+# Draws docs/figures/neighbor.svg from the tables in docs/lab:
+# gnuplot docs/figures/neighbor.gnuplot (in the project's root).
 set terminal svg size 880,360 dynamic font "sans-serif,13" background "white"
 set output "docs/figures/neighbor.svg"
 set datafile separator "|"

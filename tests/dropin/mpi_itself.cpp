@@ -9,7 +9,7 @@ namespace fab::test {
 
 namespace {
 
-// Nobody defines MPI_Get_library_version but MPI.
+// Only MPI defines MPI_Get_library_version.
 void* open_library() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void*>(&MPI_Get_library_version), &info) == 0) return nullptr;

@@ -30,7 +30,7 @@ const double kTimeLimitS = time_limit_s(60);
 /// What closing may take after a loss: it meets the others for a moment.
 constexpr double kClosingS = 1;
 
-/// The fault ends the victim, or its way to the others, for good and everybody can know it.
+/// The fault ends the victim, or its way to the others, for good, and every rank can know it.
 bool is_loss(Fault fault) { return fault == Fault::killed || fault == Fault::exits || fault == Fault::machine_gone; }
 
 /// What fab promises: from the fault to the error.
@@ -226,7 +226,7 @@ Verdict judge(const Case& which, const Times& times) {
   }
   if (which.fault != Fault::stopped && !named) {
     verdict.good = false;
-    verdict.text += "\n    nobody names rank 3";
+    verdict.text += "\n    no survivor names rank 3";
   }
   return verdict;
 }

@@ -62,7 +62,7 @@ double compute_until_all_is_there(const Exchange& exchange) {
   return seconds_since(begin);
 }
 
-/// Whatever else the processors of this machine do: the time is printed, and what is asserted needs none.
+/// Other load on the processors cannot fail this: the time is only printed, and no assertion depends on it.
 void expect_hidden(const Communicator& ring, Exchange& exchange, int self, const std::function<void()>& start,
                    const std::function<void()>& wait) {
   std::vector<double> times;

@@ -39,7 +39,7 @@ class TwoMessages {
       division_.begin(lap, slices_);
       begun_.store(1);
       while (const auto slice = division_.take_first(lap)) count(message, *slice);
-      // What it did not get the sender has, or nobody.
+      // The slices that it did not get belong to the sender, or to neither.
     }
     for (std::uint32_t slice = 0; slice < slices_; ++slice)
       explorer_.require(taken_[1][slice].load() == 1, "the second message is the receiver's alone");

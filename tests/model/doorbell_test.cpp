@@ -1,4 +1,4 @@
-// A rank that sleeps is woken, whatever the order: the flag's own code, and the ring's where a full one is waited for.
+// A rank that sleeps is woken in every order of steps: the flag's own code, and the ring's if a full one is waited for.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace fab::model {
 namespace {
 
-constexpr const char* kLostWakeUp = "nobody can go on";
+constexpr const char* kLostWakeUp = "no thread can go on";
 
 /// What keeps a look behind the store before it; see RemoteDoorbell::needs_fence().
 enum class Fence { none, of_sleeper, of_publisher };

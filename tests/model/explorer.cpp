@@ -120,7 +120,7 @@ std::size_t Explorer::choose_thread() {
   }
   if (count == 0) {
     if (some_sleep || std::ranges::all_of(threads_, &Thread::ended)) ::setcontext(&outside_);
-    fail("nobody can go on");
+    fail("no thread can go on");
   }
   const std::size_t taken = choose(count);
   for (std::size_t i = 0; i < taken; ++i) threads_[able[i]].asleep = true;

@@ -52,7 +52,7 @@ class Explorer {
   Explorer(const Explorer&) = delete;
   Explorer& operator=(const Explorer&) = delete;
 
-  /// From now on loads (stores) of atomics in that memory acquire (release) nothing, whatever the code says.
+  /// From now on loads (stores) of atomics in that memory acquire (release) nothing, even if the code says so.
   void weaken(const void* memory, std::size_t bytes, Side side);
   /// Every execution begins with `reset`. At most kMostThreads bodies.
   Outcome explore(const Body& reset, const std::vector<Body>& bodies);

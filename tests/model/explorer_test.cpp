@@ -69,7 +69,7 @@ TEST_F(ExplorerTest, StoreBuffering) {
   EXPECT_EQ(outcomes(kRelaxed, true), ordered);
 }
 
-TEST_F(ExplorerTest, NobodySeesAnOlderValueAgain) {
+TEST_F(ExplorerTest, NoThreadSeesAnOlderValueAgain) {
   EXPECT_EQ(outcomes_of({[&] { x_.store(1, kRelaxed); },
                          [&] {
                            got_.first = x_.load(kRelaxed);
@@ -100,11 +100,11 @@ TEST_F(ExplorerTest, AnExchangeContinuesAReleaseSequence) {
   EXPECT_TRUE(outcomes.contains({10, 0}));
 }
 
-TEST_F(ExplorerTest, WhatNobodyStoresIsWaitedForInVain) {
+TEST_F(ExplorerTest, AValueThatIsNeverStoredIsWaitedForInVain) {
   const auto wait = [&] {
     while (x_.load(kRelaxed) == 0) explorer_.pause();
   };
-  EXPECT_EQ(explorer_.explore([] {}, {wait, [&] { y_.store(1, kRelaxed); }}).failure, "nobody can go on");
+  EXPECT_EQ(explorer_.explore([] {}, {wait, [&] { y_.store(1, kRelaxed); }}).failure, "no thread can go on");
   EXPECT_EQ(explorer_.explore([] {}, {wait, [&] { x_.store(1, kRelaxed); }}).failure, "");
 }
 

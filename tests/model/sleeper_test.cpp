@@ -1,5 +1,6 @@
 // While one thread sleeps on the descriptors another one of its rank polls or posts, and a third publishes: the sleeper
-// is woken whatever the order. The flag is the code's own; the engine's part (core/progress/sleep.cpp) is modelled.
+// is woken in every order of steps. The flag is the code's own; the engine's part (core/progress/sleep.cpp) is
+// modelled.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,9 +11,9 @@
 namespace fab::model {
 namespace {
 
-constexpr const char* kLostWakeUp = "nobody can go on";
+constexpr const char* kLostWakeUp = "no thread can go on";
 
-/// What somebody does wrong.
+/// What one of the threads does wrong.
 enum class Fault {
   none,
   poller_disarms,       ///< it silences the doorbell, as the sleeper does when it wakes, and goes
@@ -190,7 +191,7 @@ TEST(SleeperModel, OversleepsWhereAPosterDoesNotLook) {
   EXPECT_EQ(wait_beside(&Rank::post, Fault::poster_goes), kLostWakeUp);
 }
 
-TEST(SleeperModel, OversleepsWhereNobodyCalls) { EXPECT_EQ(wait_for_own_message(Fault::finisher_goes), kLostWakeUp); }
+TEST(SleeperModel, OversleepsWithoutACall) { EXPECT_EQ(wait_for_own_message(Fault::finisher_goes), kLostWakeUp); }
 
 TEST(SleeperModel, OversleepsWhereAPollerDrainsItsCall) {
   EXPECT_EQ(wait_for_own_message(Fault::poller_drains), kLostWakeUp);

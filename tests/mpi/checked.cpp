@@ -51,7 +51,7 @@ TEST(CheckedTest, SequenceNumbersWrapWhileExchangesAreOutstanding) {
 
 // One rank exchanges, the other shifts: without the check the messages would pass for each other's.
 TEST(CheckedTest, DifferentCallsAreTold) {
-  if (world_size() != 2) GTEST_SKIP() << "with other neighbors, some would wait for messages that nobody sends";
+  if (world_size() != 2) GTEST_SKIP() << "with other neighbors, some would wait for messages that are never sent";
   const Comm comm = ring();
   ASSERT_EQ(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), MPI_SUCCESS);
   const int send[] = {1, 2};

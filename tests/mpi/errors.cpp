@@ -178,7 +178,7 @@ TEST_F(ErrorTest, OnlyTheOwnNeighborsOfADistributedGraphAreKnown) {
 
 // Without FAB_CHECK: the neighbors of rank 0, which has refused the call, ask it, and are told.
 TEST_F(ErrorTest, ARefusedCallIsToldToNeighborsThatOnlyTest) {
-  if (world_size() == 1) GTEST_SKIP() << "nobody waits";
+  if (world_size() == 1) GTEST_SKIP() << "no other rank waits";
   MPI_Request request = MPI_REQUEST_NULL;
   if (world_rank() == 0) {
     EXPECT_EQ(MPI_Ineighbor_xchg(send_.data(), -1, MPI_INT, recv_.data(), 1, MPI_INT, comm_, &request), MPI_ERR_COUNT);

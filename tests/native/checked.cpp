@@ -1,4 +1,4 @@
-// FAB_CHECK under mpirun: whatever ranks call differently, each of them gets an error that names both calls, also if it
+// FAB_CHECK under mpirun: if ranks make different calls, each of them gets an error that names both calls, even if it
 // only tests.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

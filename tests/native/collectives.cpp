@@ -51,7 +51,7 @@ struct Join {
 };
 
 // The late rank comes once the others have seen that they have to wait.
-TEST_F(Collectives, BarrierLetsNobodyPassBeforeAllHaveCome) {
+TEST_F(Collectives, BarrierLetsNoRankPassBeforeAllHaveCome) {
   const Communicator other = world().duplicate();
   for (int late = 0; late < size(); ++late) {
     std::array<int, 1> seen{0};
@@ -177,7 +177,7 @@ TEST_F(Collectives, ProgressThreadFinishesWithoutAnyCall) {
   Request request = allreduce.start(world(), mine, all, ReduceOp::sum);
   EXPECT_TRUE(test::comes_true([&] { return test::peek(all.back()) == last; }));
   request.wait();
-  barrier(world());  // so that nobody goes before the others have seen it
+  barrier(world());  // so that no rank goes before the others have seen it
 }
 
 TEST_F(Collectives, ErrorsNameCallArgumentAndValue) {

@@ -149,7 +149,7 @@ TEST_F(HaloTest, SidesMayBeFinishedInAnyOrder) {
   do {
     model.fill(halo, field, ++iteration);
     halo.start();
-    if (iteration % 8 == 0) test::give_head_start(std::chrono::milliseconds(2));  // somebody else drives
+    if (iteration % 8 == 0) test::give_head_start(std::chrono::milliseconds(2));  // another thread drives progress
     for (const std::size_t i : order) {
       const Direction& side = halo.geometry().directions()[i];
       halo.finish(side);

@@ -67,7 +67,7 @@ struct Ring {
   PersistentExchange exchange;
 };
 
-TEST_F(PersistentTest, TheyMeetInWhateverOrderTheyAreStarted) {
+TEST_F(PersistentTest, TheyMeetInAnyOrderOfTheirStarts) {
   constexpr std::array<std::size_t, 5> kElements = {1, 20, 500, 5000, 60'000};
   const Communicator comm = ring();
   std::vector<Ring> rings;

@@ -126,9 +126,9 @@ TEST_F(PointToPoint, PersistentMessagesSayWhatTheyDoNotTake) {
   EXPECT_THAT(test::message_of([&] { receiving.start(); }), testing::HasSubstr("active already"));
   send(world(), value, {rank(), Tag{62}}, SendMode::buffered);
   receiving.wait();
-  PersistentMessage nobody = persistent_send(world(), value, {kNoRank, Tag{0}});
-  nobody.start();
-  nobody.wait();
+  PersistentMessage to_no_rank = persistent_send(world(), value, {kNoRank, Tag{0}});
+  to_no_rank.start();
+  to_no_rank.wait();
 }
 
 TEST_F(PointToPoint, BlackAndWhiteRanksExchangeAlongAnArray) {
@@ -278,7 +278,7 @@ TEST_F(PointToPoint, FacesOfABlock) {
   for (std::size_t i = 0; i < n * n; ++i) ASSERT_EQ(cube[i * n + 1], i < 70 ? theirs[i] : rank()) << i;
 }
 
-TEST_F(PointToPoint, LongMessagesComeWhileNobodyCalls) {
+TEST_F(PointToPoint, LongMessagesComeWithoutCalls) {
   const std::vector<int> out = numbers(rank(), 0, 200'000);
   std::vector<int> in(out.size(), -1);
   Request receive = irecv(world(), in, {previous(), Tag{1}});
@@ -289,7 +289,7 @@ TEST_F(PointToPoint, LongMessagesComeWhileNobodyCalls) {
   receive.wait();
 }
 
-TEST_F(PointToPoint, NobodyBeyondTheBorder) {
+TEST_F(PointToPoint, NoRankBeyondTheBorder) {
   std::array<int, 1> value{7};
   send(world(), value, {kNoRank, Tag{1}});
   EXPECT_EQ(recv(world(), value, {kNoRank}), MessageInfo{});
@@ -335,7 +335,7 @@ TEST_F(PointToPoint, ErrorsNameCallArgumentAndValue) {
               }),
               testing::HasSubstr("sent 8 bytes with tag 5"));
   sent.wait();
-  // A receive that nobody answers can be taken back.
+  // A receive that no message matches can be cancelled.
   Request never = irecv(world(), value, {previous(), Tag{6}});
   never.cancel();
   EXPECT_EQ(never.wait_status().errc(), Errc::cancelled);

@@ -112,7 +112,7 @@ TEST_F(StoreCheck, EveryRankSeesEveryOther) {
 }
 
 // A busy machine makes it last longer only.
-TEST_F(StoreCheck, NobodyLeavesAFenceEarly) {
+TEST_F(StoreCheck, NoRankLeavesAFenceEarly) {
   const Rank last = size() - 1;
   const auto start = std::chrono::steady_clock::now();
   int idles = 0;

@@ -95,12 +95,12 @@ class ThreadsOfARank : public test::OnAllRanks {
 class Threads : public ThreadsOfARank, public testing::WithParamInterface<std::tuple<int, Mix>> {
  protected:
   static void TearDownTestSuite() {
-    if (somebody_waited() && size() > 1) {
-      EXPECT_GT(count(core::Counter::caller_sleeps), 0u) << "nobody slept, so nothing was tested";
+    if (a_thread_waited() && size() > 1) {
+      EXPECT_GT(count(core::Counter::caller_sleeps), 0u) << "no thread slept, so nothing was tested";
     }
     OnAllRanks::TearDownTestSuite();
   }
-  static bool& somebody_waited() {
+  static bool& a_thread_waited() {
     static bool waited = false;
     return waited;
   }
@@ -135,7 +135,7 @@ TEST_P(Threads, WakeWhoSleeps) {
   }
   run(bodies);
   EXPECT_EQ(count(core::Counter::late_wake_ups), 0u);
-  if (std::ranges::any_of(mix.calls, [](Calls calls) { return calls != Calls::testing; })) somebody_waited() = true;
+  if (std::ranges::any_of(mix.calls, [](Calls calls) { return calls != Calls::testing; })) a_thread_waited() = true;
 }
 
 /// One receives, the other one has a receive of its own to test until all is over.

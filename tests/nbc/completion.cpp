@@ -185,7 +185,7 @@ TEST_F(CompletionTest, AFreedHandleServesAgain) {
   ASSERT_EQ(NBC_Ibcast(&value, 1, MPI_INT, 0, comm, &handle), NBC_OK);
   ASSERT_EQ(NBC_Free(&handle), NBC_OK);
   ASSERT_EQ(NBC_Free(&handle), NBC_OK);
-  // Whoever has the sum of all knows that the broadcast has reached all who told theirs after it.
+  // A rank that has the sum knows that the broadcast has reached every rank that gave its part after the broadcast.
   ASSERT_EQ(NBC_Ibarrier(comm, &other), NBC_OK);
   ASSERT_EQ(MPI_Comm_free(&comm), MPI_SUCCESS);
   ASSERT_EQ(NBC_Wait(&other), NBC_OK);

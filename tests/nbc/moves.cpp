@@ -250,7 +250,7 @@ TEST_F(MoveTest, Alltoallw) {
   }
 }
 
-/// Nobody leaves before the last one has come.
+/// No rank leaves before the last one has come.
 TEST_F(MoveTest, Barrier) {
   for (int late = 0; late < ranks_; ++late) {
     NBC_Handle handle = stale_handle();

@@ -17,7 +17,7 @@ Comm two_dimensional(bool periodic) {
   return cartesian({dims[0], dims[1]}, {periodic ? 1 : 0, 0});
 }
 
-/// Everybody to the next two ranks, with weights.
+/// Every rank has edges to the next two ranks, with weights.
 Comm graph() {
   const std::array<int, 2> sources{left_of(world_rank()), left_of(left_of(world_rank()))};
   const std::array<int, 2> destinations{right_of(world_rank()), right_of(right_of(world_rank()))};

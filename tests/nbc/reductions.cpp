@@ -47,7 +47,7 @@ class Op {
 
 class NbcReductionTest : public testing::Test {
  protected:
-  /// Calls `test(type, op, count)` for operations that MPI's own results are the same bits for, in whatever order.
+  /// Calls `test(type, op, count)` for operations whose results have the same bits as MPI's own in every order.
   template <class Test>
   void for_each_operation(Test&& test) {
     const Op product(multiply, false);

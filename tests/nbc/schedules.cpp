@@ -37,7 +37,7 @@ class ScheduleTest : public testing::Test {
   NBC_Schedule* schedule_ = new_schedule();  ///< freed with the handle
 };
 
-/// A ring in which every rank passes on what it got: in the end everybody has everything.
+/// A ring in which every rank passes on what it got: in the end every rank has everything.
 TEST_F(ScheduleTest, RoundsFollowEachOther) {
   const auto ranks = static_cast<std::size_t>(world_size());
   std::vector<int> all(ranks, -1);
@@ -55,7 +55,7 @@ TEST_F(ScheduleTest, RoundsFollowEachOther) {
   for (std::size_t i = 0; i < ranks; ++i) EXPECT_EQ(all[i], 10 * static_cast<int>(i));
 }
 
-/// Messages between two ranks meet in their order, whatever the rounds, to oneself as to others.
+/// Messages between two ranks meet in their order in all rounds, also those of a rank to itself.
 TEST_F(ScheduleTest, MessagesMeetInTheirOrder) {
   constexpr int kMessages = 250;
   std::vector<int> send;
@@ -80,7 +80,7 @@ TEST_F(ScheduleTest, MessagesMeetInTheirOrder) {
   for (int i = 0; i < kMessages; ++i) EXPECT_EQ(recv[static_cast<std::size_t>(i)], 1000 * left_ + i);
 }
 
-TEST_F(ScheduleTest, NobodyIsNoPeer) {
+TEST_F(ScheduleTest, ProcNullIsNoPeer) {
   int value = 3;
   ASSERT_EQ(NBC_Sched_send(&value, 1, MPI_INT, MPI_PROC_NULL, schedule_), NBC_OK);
   ASSERT_EQ(NBC_Sched_recv(&value, 1, MPI_INT, MPI_PROC_NULL, schedule_), NBC_OK);

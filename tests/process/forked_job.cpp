@@ -199,7 +199,7 @@ void ForkedJob::wait_for_end_of(Rank rank) {
   const std::atomic<pid_t>& process = current_job->slots[static_cast<std::size_t>(rank)].process;
   while (process.load() == 0) std::this_thread::sleep_for(kPollInterval);
   pollfd end{static_cast<int>(::syscall(SYS_pidfd_open, process.load(), 0)), POLLIN, 0};
-  if (end.fd < 0) return;  // and nobody remembers it
+  if (end.fd < 0) return;  // its parent has already collected its status
   ::poll(&end, 1, -1);
   ::close(end.fd);
 }

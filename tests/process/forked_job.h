@@ -33,7 +33,7 @@ class ForkedJob {
   [[nodiscard]] bool wait_for_mark(Rank rank, double timeout_s);
   /// For the bodies: tells the parent that a point was reached.
   static void mark();
-  /// For the bodies: returns when the process of another rank has ended, which somebody else waits for.
+  /// For the bodies: returns when the process of another rank has ended, whose status another process collects.
   static void wait_for_end_of(Rank rank);
   /// As if the rank had called it now.
   void mark_again(Rank rank);

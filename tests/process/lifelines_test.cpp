@@ -213,7 +213,7 @@ TEST_F(LifelinesTest, ASilenceTellsOfAMachineThatHadAnswered) {
   EXPECT_EQ(line->end, Lifeline::End::vanished);
 }
 
-TEST_F(LifelinesTest, ProbeOnlyWhileSomebodyWaits) {
+TEST_F(LifelinesTest, ProbeOnlyWhileACallWaits) {
   Lifeline& line = connected(*here_, *there_);
   EXPECT_FALSE(probes(line));
   here_->want(line, now_);
@@ -231,7 +231,7 @@ TEST_F(LifelinesTest, NeverProbeWhereThatIsOff) {
   EXPECT_FALSE(probes(line));
 }
 
-TEST_F(LifelinesTest, KeepFewDescriptorsThatNobodyNeeds) {
+TEST_F(LifelinesTest, KeepFewDescriptorsThatAreNotNeeded) {
   constexpr int kPeers = 40;
   constexpr int kMostIdle = 32;
   std::vector<Lifeline*> lines;

@@ -28,7 +28,7 @@ constexpr std::array<std::size_t, 4> kBytes = {8, 3000, 100'000, 3'000'000};
 
 std::string data_of(Rank sender, std::size_t bytes) { return std::string(bytes, static_cast<char>('a' + sender)); }
 
-/// Exchanges with everybody, in all sizes, and broadcasts, which both ends copy; so many times.
+/// Exchanges with every rank, in all sizes, and broadcasts, which both ends copy; so many times.
 std::string exchange_on(std::unique_ptr<Store> store, int times, double wait_timeout_s) {
   Config config = read_config([](const std::string&) { return std::nullopt; });
   config.wait_timeout_s = wait_timeout_s;

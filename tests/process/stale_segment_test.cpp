@@ -46,7 +46,7 @@ int exchange_beside_stale_segment() {
   return in == std::array{2, 1} ? 0 : 2;
 }
 
-TEST(StaleSegment, IsInNobodysWay) {
+TEST(StaleSegment, IsInNoJobsWay) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {

@@ -32,7 +32,7 @@ namespace fab::test {
 namespace {
 
 constexpr auto kTimeLimit = std::chrono::seconds(10);  ///< for a connection, or a message that the victim does not take
-constexpr uid_t kNobody = 65534;
+constexpr uid_t kUnprivilegedUser = 65534;
 
 void check(long result, const char* call) {
   if (result < 0)
@@ -203,7 +203,8 @@ void HalfWay::carry() {
 StrangeProcess::StrangeProcess(const std::function<bool()>& body) : pid_(::fork()) {
   if (pid_ < 0) throw std::runtime_error("StrangeProcess: fork failed");
   if (pid_ > 0) return;
-  bool well = ::geteuid() != 0 || (::setgroups(0, nullptr) == 0 && ::setgid(kNobody) == 0 && ::setuid(kNobody) == 0);
+  bool well = ::geteuid() != 0 ||
+              (::setgroups(0, nullptr) == 0 && ::setgid(kUnprivilegedUser) == 0 && ::setuid(kUnprivilegedUser) == 0);
   try {
     well = well && body();
   } catch (const std::exception& error) {

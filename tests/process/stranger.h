@@ -68,7 +68,8 @@ class HalfWay {
   std::thread thread_;
 };
 
-/// Forks a process that is no rank, of nobody's user where the test is root's; runs its body and tells how it ended.
+/// Forks a process that is no rank; if the test is root's, it belongs to an unprivileged user. Runs its body and tells
+/// how it ended.
 class StrangeProcess {
  public:
   /// Ends well when it returns true. Make it before the test process has threads.

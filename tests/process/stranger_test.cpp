@@ -254,7 +254,7 @@ TEST_P(StrangerTest, ForgesNoBroadcast) {
   expect_right(job, attacker, std::to_string(kRight));
 }
 
-// Envelopes of messages are received whoever sends them.
+// Envelopes of messages are received from every sender, also from strangers.
 TEST_P(StrangerTest, ForgesNoMessageWithAnEnvelope) {
   ForkedJob job({ranks(), ranks()});
   StrangeProcess attacker([&] {
@@ -291,7 +291,7 @@ TEST_P(StrangerTest, DisturbsNothingWithGarbage) {
     for (int i = 0; i < 50 && all_left; ++i)
       all_left = strangers.send(random() & first_parts, std::span(bytes).first(random() % 10'000));
     wait_until([&] { return stage_->dropped.load() == stage_->unmistakable.load(); });
-    // Many messages of one stranger, and what ends its connection or never leaves it, harm nobody else.
+    // Many messages of one stranger, and what ends its connection or never leaves it, harm no other rank.
     Stranger tireless(provider(), place);
     tireless.set_time_limit(std::chrono::milliseconds(100));
     for (int i = 0; i < 100 && tireless.send(random() & first_parts, std::span(bytes).first(100)); ++i) continue;

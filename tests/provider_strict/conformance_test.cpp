@@ -127,7 +127,7 @@ TEST_F(Conformance, ProvidersEndWithReceivesInFlight) {
   std::deque<Outcome> never(10);
   for (Outcome& outcome : never) ASSERT_NO_FATAL_FAILURE(receive(cut(memory, 1), 5, outcome));
   right_.reset();
-  for (const Outcome& outcome : never) EXPECT_FALSE(outcome.ended) << "nobody hears of what is over";
+  for (const Outcome& outcome : never) EXPECT_FALSE(outcome.ended) << "an operation that is over is not reported";
 }
 
 TEST_F(Conformance, WritesAreUsedExactlyWhereTheyCarryData) {

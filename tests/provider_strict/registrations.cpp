@@ -60,7 +60,7 @@ TEST_F(Registrations, AreMadeWithAPersistentExchangeAndNotWithItsStarts) {
   }
 }
 
-// Each block of fab's heap is registered once, whatever exchange it is for.
+// Each block of fab's heap is registered once for all exchanges.
 TEST_F(Registrations, AreKeptForMemoryOfTheHeap) {
   const Communicator comm = ring();
   constexpr std::size_t kElements = 40'000;

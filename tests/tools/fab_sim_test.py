@@ -79,7 +79,7 @@ class FabSim(unittest.TestCase):
         )
         arguments = ("barrier", "-a", "recursive_doubling", "-n", "8", "-b", "0")
         times = [self.rows(*arguments, "--ppn", per_node)[0]["time_us"] for per_node in (1, 4, 8)]
-        # Three steps of 1.2 us; the last one of four ranks a node has three gaps of the card more, on both ways the same.
+        # Three steps of 1.2 us; the last one of four ranks a node has three more gaps of the card, the same both ways.
         self.assertEqual([round(time, 3) for time in times], [3.6, 6.6, 3.6])
 
     def test_networks_have_names(self):

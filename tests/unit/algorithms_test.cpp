@@ -163,8 +163,8 @@ TEST_P(Algorithms, SeveralInFlightOnTwoCommunicatorsInDifferentOrders) {
     for (const auto& call : calls) call->check(rank);
 }
 
-// A rank dies when it wants to send its first message, or a later one. Whoever waits for it, or for somebody who does,
-// is told; whoever has an end without an error has the right result.
+// A rank dies when it wants to send its first message, or a later one. Each rank that waits for it, even
+// indirectly, gets an error that names it; a rank without an error has the right result.
 TEST_P(Algorithms, EndWithAnErrorThatNamesTheDead) {
   int failed = 0;
   for (const int ranks : {2, 5, 8, 13}) {

@@ -23,7 +23,7 @@ class Performance {
 
  private:
   [[nodiscard]] Bytes random_values(Rank rank) const;
-  /// With room behind the last element that nobody may touch.
+  /// With room behind the last element that must not be touched.
   [[nodiscard]] Bytes buffer(std::size_t elements) const;
   void put(const Bytes& values, Bytes& buffer, std::size_t first_element) const;
 

@@ -22,7 +22,7 @@ class Exchange {
   Exchange(InProcessJob::Communicators communicators, const ExchangeOptions& options);
 
   core::Run& start(Rank rank);
-  /// Compares everything in the receive buffer with what the neighbours sent, the bytes that nobody may touch included,
+  /// Compares everything in the receive buffer with what the neighbours sent, also the bytes that must not be touched,
   /// and the send buffer with itself.
   void check(Rank rank) const;
   /// Fills the receive buffers anew; other data in the send buffers each time.

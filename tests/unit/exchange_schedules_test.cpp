@@ -106,7 +106,7 @@ TEST(ReduceScatter, SendsNoMoreThanAVector) {
 }
 
 // In a step towards the last ranks only the lower half of a block sends.
-TEST(Scan, SendsNothingThatNobodyNeeds) {
+TEST(Scan, SendsOnlyWhatIsNeeded) {
   const Layout block = Layout::contiguous(8);
   const CollectiveCall call = collectives::scan_call(block, Operator::of<double>(ReduceOp::sum), false);
   std::size_t sends = 0;

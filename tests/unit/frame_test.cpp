@@ -63,7 +63,7 @@ TEST(Frame, AnotherCallComesBeforeSizes) {
 }
 
 // What follows the sender's own sizes is data, and may look like a size.
-TEST(Frame, FewerBlocksAreNoticedWhateverFollowsThem) {
+TEST(Frame, FewerBlocksAreNoticedBeforeAnyData) {
   std::vector<std::byte> message = frame_of(blocks_of({8, 4}), 5);
   message.resize(message.size() + 8);
   const std::uint64_t looks_like_a_size = 2;

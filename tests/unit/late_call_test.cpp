@@ -12,7 +12,7 @@
 namespace fab::test {
 namespace {
 
-/// It has finished some exchanges, and nobody else has polled: it expects the next to be left to it, too.
+/// It has finished some exchanges, and no other thread has polled: it expects the next to be left to it, too.
 class TrustedThread : public testing::Test {
  protected:
   TrustedThread() {
@@ -48,7 +48,7 @@ TEST_F(TrustedThread, LooksOnceTheCallerHasGoneOn) {
     core::Run& run = start();
     EXPECT_TRUE(comes_true([&] { return rig_.provider().background_polls() > before; }));
     let_thread_finish(run);
-    if (i % 2 == 0) rig_.poll();  // somebody else: the next call is not late
+    if (i % 2 == 0) rig_.poll();  // by another thread: the next call is not late
   }
 }
 

@@ -230,8 +230,8 @@ void check_pieces(const Twin& twin, Generator& generator) {
   ASSERT_EQ(listed, expected);
 }
 
-/// Copies between buffers that are exactly as long as the data, or have guard bytes around them: the one
-/// shows an access outside to the address sanitizer, the other to everybody.
+/// Copies between buffers that are exactly as long as the data, or have guard bytes around them: the address sanitizer
+/// sees an access outside the former, this test itself one outside the latter.
 void check_copies(const Twin& twin, Generator& generator, std::size_t guard) {
   const auto& map = twin.map;
   const std::int64_t low = map.low();

@@ -51,7 +51,7 @@ void LocalProviderTest::meet_in_any_order() {
     };
     bool posted = receives_first;
     if (posted) post_receives();
-    // What nobody waits for stays in the ring, so no more than it holds may be sent before the receives.
+    // A message without a receive stays in the ring, so no more than it holds may be sent before the receives.
     std::size_t early = 0;
     for (std::uint64_t tag = 0; tag < sent.size(); ++tag) {
       early += sent[tag].memory.size();
@@ -117,7 +117,7 @@ TEST_P(LocalProviderTest, MappedMemoryIsCopiedByTheReceiverAlone) {
   });
 }
 
-// Until somebody has waited for a while, a peer that closes is one that sends nothing.
+// Until a thread has waited for a while, a peer that has closed looks like one that sends nothing.
 TEST_P(LocalProviderTest, WhatAClosedPeerHasNotSentFailsOnceItsCloseIsNoticed) {
   as_the_way_says(GetParam(), [this] {
     std::deque<Message> all;
@@ -144,7 +144,7 @@ TEST_P(LocalProviderTest, WhatAClosedPeerHasNotSentFailsOnceItsCloseIsNoticed) {
   });
 }
 
-TEST_P(LocalProviderTest, NobodyHasClosedWhoDidNotSaySo) {
+TEST_P(LocalProviderTest, APeerIsOpenUntilItSaysThatItCloses) {
   std::deque<Message> both;
   Message& received = both.emplace_back(std::vector<std::byte>(8));
   receive(received, 1);
@@ -289,12 +289,12 @@ TEST_P(LocalProviderTest, WakesASleeper) {
   EXPECT_EQ(::poll(&descriptor, 1, 0), 0) << "the doorbell is silent again";
 }
 
-// Whoever posts while another thread sleeps asks again.
+// A thread that posts while another thread sleeps asks again.
 TEST_P(LocalProviderTest, TellsWhenAPostMeetsWhatIsThereAlready) {
   Message sent{pattern(8, 1)};
   send(sent, 1);
   right_.poll();
-  ASSERT_TRUE(right_.may_sleep()) << "nobody waits for it";
+  ASSERT_TRUE(right_.may_sleep()) << "no caller waits for it";
   ASSERT_FALSE(right_.is_disarmed());
   Message received{std::vector<std::byte>(8)};
   receive(received, 1);

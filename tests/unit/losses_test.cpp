@@ -160,7 +160,7 @@ TEST_F(LossesTest, TellThatThisRankGoesOnOnlyByWhatBeganLater) {
   end_well(waits);
 }
 
-TEST_F(LossesTest, EndAReceiveFromAnybodyWhenNobodyIsLeft) {
+TEST_F(LossesTest, EndAReceiveFromAnyRankWhenNoneIsLeft) {
   core::Pending* receive = nullptr;
   std::array<std::byte, 8> memory{};
   {

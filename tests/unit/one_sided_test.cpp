@@ -77,7 +77,7 @@ class Side {
     core::finish(exchange_->run());
     return end();
   }
-  /// Everything has come, and nothing else was touched. Afterwards nobody may read what was sent.
+  /// Everything has come, and nothing else was touched. Afterwards no rank may read what was sent.
   void check() {
     std::vector<std::byte> expected(recv_.size(), kUntouched);
     for (std::size_t i = 0; i < received_.size(); ++i)

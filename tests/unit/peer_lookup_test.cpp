@@ -25,7 +25,7 @@ TEST(PeerLookUp, ARunWaitsForAllAddressesOfItsPlan) {
   EXPECT_TRUE(rig.provider().posts().empty());
   rig.publish(3);
   rig.publish(2);
-  EXPECT_TRUE(rig.provider().posts().empty()) << "only whoever drives the engine posts";
+  EXPECT_TRUE(rig.provider().posts().empty()) << "only the thread that drives the engine posts";
   rig.poll();
   EXPECT_EQ(rig.provider().posts().size(), 4u);
   rig.provider().settle_all(8);

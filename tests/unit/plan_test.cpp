@@ -113,7 +113,7 @@ TEST_F(PlannedMessage, TooManyPiecesArePacked) {
   EXPECT_EQ(posted(kSend).bytes(), 10000u);
 }
 
-// More than a run has room for on its stack, whatever the provider says.
+// A provider may claim more pieces than a run has room for on its stack.
 TEST_F(PlannedMessage, AProviderWithManyPiecesIsNotTakenAtItsWord) {
   post(pieces_of(60, 200), with_iov(64));
   EXPECT_LE(posted(kSend).pieces.size(), kMaxPieces);

@@ -441,7 +441,7 @@ TEST_P(PointToPoint, ReadySendsFailWithoutAReceive) {
   }
 }
 
-TEST_P(PointToPoint, GivenUpOperationsHarmNobody) {
+TEST_P(PointToPoint, GivenUpOperationsHarmNoOthers) {
   const Status reason{make_error_code(Errc::timed_out), "given up"};
   for (std::uint32_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);

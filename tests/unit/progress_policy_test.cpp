@@ -64,7 +64,7 @@ TEST_F(PolicyTest, CallsInQuickSuccessionSayNothing) {
   EXPECT_GT(its.timed_sleep(1, false), 0);
 }
 
-TEST_F(PolicyTest, SleepsOnceForACallThatNobodyDrivesAndAFewTimesWhileSomebodyDoes) {
+TEST_F(PolicyTest, SleepsOnceForACallThatIsNotDrivenAndAFewTimesForOneThatIs) {
   for (const bool driven : {false, true}) {
     ProgressPolicy its = disappointed();
     int sleeps = 0;
@@ -160,10 +160,10 @@ TEST_F(PolicyTest, MayBeCalledLateWhileItDoesEverything) {
   EXPECT_EQ(its.rest(1, false).may_call_late, true);
   EXPECT_EQ(its.rest(1, false).may_call_late, std::nullopt) << "nothing is learned from nothing";
   its.take_turn();
-  EXPECT_EQ(its.rest(3, false).may_call_late, false) << "somebody else has polled, too";
+  EXPECT_EQ(its.rest(3, false).may_call_late, false) << "another thread has polled, too";
 }
 
-TEST_F(PolicyTest, LooksAfterWhatIsHeldBackOnceNobodyHas) {
+TEST_F(PolicyTest, LooksAfterWhatIsHeldBackOnceNoOtherThreadHas) {
   ProgressPolicy its = policy();
   EXPECT_FALSE(its.rest(1, false).left_alone);
   EXPECT_EQ(its.rest(2, false).look_again, ProgressPolicy::kLeftAlone);
@@ -176,7 +176,7 @@ TEST_F(PolicyTest, LooksAfterWhatIsHeldBackOnceNobodyHas) {
     last = rest.look_again;
   }
   EXPECT_EQ(last, ProgressPolicy::kLongestBackOff);
-  EXPECT_EQ(its.rest(3, false).look_again, ProgressPolicy::kLeftAlone) << "somebody has polled";
+  EXPECT_EQ(its.rest(3, false).look_again, ProgressPolicy::kLeftAlone) << "another thread has polled";
 }
 
 TEST(CallsOfTheThread, AreMadeWhereItWouldNotLook) {
@@ -345,7 +345,7 @@ void wait_for(Simulation& program, Time time, Time between) {
   }
 }
 
-TEST(SimulatedDay, OfAnIdleProgramWakesNobody) {
+TEST(SimulatedDay, OfAnIdleProgramHasNoWakeUp) {
   Simulation program(kDescriptors);
   program.compute(kDay);
   EXPECT_EQ(program.wake_ups(), 0u);

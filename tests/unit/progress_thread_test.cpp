@@ -37,7 +37,7 @@ struct Rest {
   Time limit;
 };
 
-/// The thread goes to sleep so, for at least `shortest` unless somebody calls it.
+/// The thread goes to sleep in this state, for at least `shortest` unless a caller wakes it.
 [[nodiscard]] bool comes_to_rest(RecordingRig& rig, ThreadState state, Time shortest) {
   return comes_true([&] {
     const Rest rest(rig);
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, ProgressThread,
                                          ThreadCase{"BacksOff", ProgressMode::automatic, false}),
                          [](const auto& each) { return each.param.name; });
 
-TEST_P(ProgressThread, FinishesWhatNobodyWaitsFor) {
+TEST_P(ProgressThread, FinishesWhatNoCallerWaitsFor) {
   core::Run& run = rig_.start(two_rounds(), buffers_);
   rig_.engine().hand_over_progress();
   provider().deliver(provider().find(kRecv, 1), bytes_of(8, 3));
@@ -145,7 +145,7 @@ TEST_P(ProgressThread, TakesOverFromACallerThatLeaves) {
   peer.join();
   EXPECT_FALSE(other.done());
   provider().settle_all(8);
-  EXPECT_TRUE(comes_true([&] { return other.done(); })) << "nobody has called leave";
+  EXPECT_TRUE(comes_true([&] { return other.done(); })) << "no thread has called leave";
   rig_.let_go(waited);
   rig_.let_go(other);
 }
@@ -281,7 +281,7 @@ TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
 
 // The thread's first turn may find a run, and a caller may drive before the thread sleeps after it. Without a
 // descriptor to be woken by, it would never end.
-TEST(ProgressThreadSleep, EndsWhoeverDrivesBeforeTheFirst) {
+TEST(ProgressThreadSleep, EndsForEitherDriverBeforeTheFirst) {
   for (int i = 0; i < 2000; ++i) {
     RecordingRig rig(with_thread());
     Buffers buffers(8);
@@ -364,7 +364,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, Waiters,
                                          WaitersCase{ProgressMode::caller, false},
                                          WaitersCase{ProgressMode::thread, true}));
 
-// One leads and polls, the others follow: each must return as soon as its own run is done, in whatever order that is.
+// One leads and polls, the others follow: each must return as soon as its own run is done, in any order of the runs.
 TEST_P(Waiters, AllReturn) {
   constexpr std::size_t kThreads = 5;
   RecordingRig::Options options;
@@ -494,7 +494,7 @@ TEST_P(RanksAsThreads, ExchangesInTheBackground) {
     runs.push_back(&its->start(rank));
     job_->context(rank).engine().hand_over_progress();
   }
-  if (GetParam() == ProgressMode::caller) job_->finish(runs);  // otherwise nobody drives
+  if (GetParam() == ProgressMode::caller) job_->finish(runs);  // otherwise no thread drives progress
   for (core::Run* run : runs) EXPECT_TRUE(comes_true([run] { return run->done(); }));
   for (Rank rank = 0; rank < kRanks; ++rank) {
     EXPECT_TRUE(release(*runs[static_cast<std::size_t>(rank)]).ok());

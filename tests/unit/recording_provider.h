@@ -46,7 +46,7 @@ class RecordingProvider : public Provider {
   static Capabilities default_capabilities();
 
   // The test's side: before a post.
-  /// So many posts are refused, whatever they are, after so many that are accepted.
+  /// So many posts of any kind are refused, after so many that are accepted.
   void refuse(std::size_t posts, std::size_t after = 0);
   void refuse_peer(PeerHandle peer, OperationKind kind, bool refused);  ///< all posts of a kind to or from one peer
   /// The next post of this kind to or from this peer fails before it returns.

@@ -69,7 +69,7 @@ RecordingRig::RecordingRig(const Options& options) : others_(open_memory_stores(
   world_ = core::Communicator::world(context_);
   if (!options.known) return;
   for (Rank rank = 1; rank < options.ranks; ++rank) publish(rank);
-  meet_everybody();
+  meet_all_ranks();
 }
 
 std::shared_ptr<core::Communicator> RecordingRig::communicator(std::optional<core::ContextId> id) {
@@ -81,7 +81,7 @@ void RecordingRig::publish(Rank rank) {
       ->publish("fab.address", core::with_settings(core::shared_settings(context_->config()), std::to_string(rank)));
 }
 
-void RecordingRig::meet_everybody() {
+void RecordingRig::meet_all_ranks() {
   const core::Lock lock(engine());
   for (Rank rank = 1; rank < context_->job().size; ++rank) (void)context_->peers().find(rank);
   engine().progress();

@@ -70,7 +70,7 @@ class RecordingRig {
   void poll();
 
  private:
-  void meet_everybody();
+  void meet_all_ranks();
 
   RecordingProvider* provider_ = nullptr;
   std::vector<std::unique_ptr<Store>> others_;

@@ -35,7 +35,7 @@ std::vector<Processor> processors() {
   return all;
 }
 
-/// Elements at an address that suits nothing, between bytes that nobody may write; on the heap, exactly.
+/// Elements at an address that suits nothing, between bytes that must not be written; on the heap, exactly.
 class Elements {
  public:
   Elements(ElementType type, std::size_t count, std::size_t misalignment)

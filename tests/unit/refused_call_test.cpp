@@ -159,12 +159,12 @@ TEST_P(RefusedCall, PeersThatWaitLearnWhoHasRefusedIt) {
           continue;
         }
         EXPECT_EQ(status.errc(), Errc::mismatch) << status.message;
-        EXPECT_THAT(status.message, HasSubstr("rank 1 of the job")) << "whoever tells it";
+        EXPECT_THAT(status.message, HasSubstr("rank 1 of the job")) << "no matter which rank reports it";
         if (status.message.find("rank 1 of the job has refused this call: " + std::string(kReason)) !=
             std::string::npos)
           ++told;
       }
-      EXPECT_GT(told, 0) << "nobody knows why";
+      EXPECT_GT(told, 0) << "no rank knows why";
       expect_agreement();
     }
   }
@@ -184,13 +184,13 @@ TEST_P(RefusedCall, PeersThatOnlyTestLearnOfIt) {
       if (status.message.find("rank 1 of the job has refused this call: " + std::string(kReason)) != std::string::npos)
         ++told;
     }
-    EXPECT_GT(told, 0) << "nobody knows why";
+    EXPECT_GT(told, 0) << "no rank knows why";
     expect_agreement();
   }
 }
 
 // As a context that closes does. Otherwise the calls would stay for ever, and keep their contexts open.
-TEST_P(RefusedCall, EndsAlsoWhereNobodyHasAHandleAnyMore) {
+TEST_P(RefusedCall, EndsAlsoOnceNoHandleIsLeft) {
   open(caller_config());
   refuse(*communicators_[kRefusing]);
   for (core::Run* run : start_others(kCalls[0], kRefusing)) {
@@ -240,7 +240,7 @@ TEST_P(RefusedCall, IsToldToThoseWhoHaveAskedBefore) {
       EXPECT_TRUE(!status.ok() || !called.all_depend) << "rank " << run->membership().rank();
       told += status.message.find("rank 1 of the job has refused this call") != std::string::npos ? 1 : 0;
     }
-    EXPECT_GT(told, 0) << "nobody knows why";
+    EXPECT_GT(told, 0) << "no rank knows why";
     expect_agreement();
   }
 }

@@ -144,13 +144,13 @@ TEST(Reorder, LeavesSomeRanksOver) {
   EXPECT_EQ(ranks, first_ranks(6));
 }
 
-TEST(Reorder, MovesNobodyOnOneNode) {
+TEST(Reorder, MovesNoRankOnOneNode) {
   EXPECT_EQ(ranks_at_places(std::vector<int>(6, 0), 6,
                             [](const Communicator& world) { return world.cartesian({6}, {true}, Reorder::yes); }),
             first_ranks(6));
 }
 
-TEST(Reorder, MovesNobodyWhenItFails) {
+TEST(Reorder, MovesNoRankWhenItFails) {
   // Only rank 0 looks at weights, and the others must not wait for it in vain.
   EXPECT_EQ(ranks_at_places(dealt(4, 2), 4,
                             [](const Communicator& world) {
@@ -159,7 +159,7 @@ TEST(Reorder, MovesNobodyWhenItFails) {
             first_ranks(4));
 }
 
-TEST(Reorder, MovesNobodyUnlessAsked) {
+TEST(Reorder, MovesNoRankUnlessAsked) {
   EXPECT_EQ(ranks_at_places(dealt(6, 2), 6, [](const Communicator& world) { return world.cartesian({6}, {true}); }),
             first_ranks(6));
 }

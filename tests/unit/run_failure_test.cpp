@@ -98,7 +98,7 @@ TEST_P(RunFailure, ForgetsItsRefusedPostsToThePeer) {
   rig_.let_go(other);
 }
 
-// The peer will never answer, so nothing may be left waiting for it, whatever was posted after the failure.
+// The peer will never answer, so nothing may be left waiting for it, also nothing that was posted after the failure.
 TEST_P(RunFailure, InsideAPost) {
   for (const OperationKind kind : {kRecv, kSend}) {
     SCOPED_TRACE(to_string(kind));
@@ -125,7 +125,7 @@ TEST_P(RunFailure, InsideAPost) {
   }
 }
 
-// But whoever waits for one of its messages is told.
+// But a peer that waits for one of its messages is told.
 TEST_P(RunFailure, NoRoundFollows) {
   ScheduleBuilder builder("test", 3);
   builder.recv(1, 0, {BufferId::recv, 0, Layout::contiguous(8)});

@@ -70,7 +70,7 @@ TEST(Run, RefusedPostsAreRepeatedUntilTheyAreAccepted) {
   }
 }
 
-TEST(Run, OnePeersRefusalsHoldUpNobodyElse) {
+TEST(Run, OnePeersRefusalsHoldUpNoOtherPeer) {
   RecordingRig rig;
   Buffers buffers(24);
   for (const OperationKind kind : {kRecv, kSend}) rig.provider().refuse_peer(1, kind, true);

@@ -16,7 +16,7 @@ struct ScatteredBlock {
   std::vector<std::size_t> places;  ///< of each byte in travelling order, from the buffer's address
 };
 
-/// Blocks one after another, with gaps inside and between that nobody may touch.
+/// Blocks one after another, with gaps inside and between that must not be touched.
 class ScatteredBlocks {
  public:
   explicit ScatteredBlocks(std::uint32_t seed) : random_(seed) {}

@@ -111,7 +111,7 @@ ScheduleBuilder link(std::size_t bytes, std::size_t grain = 4) {
   return builder;
 }
 
-TEST(Pipeline, StaysWholeWhereItIsShortOrNobodyAsks) {
+TEST(Pipeline, StaysWholeWhereItIsShortOrUnasked) {
   const Schedule whole = link(100).commit();
   EXPECT_EQ(whole.rounds().size(), 5u);
   EXPECT_EQ(link(100).commit({.segment_bytes = 100}), whole);

@@ -181,7 +181,7 @@ TEST(FromBytes, RefusesWhatWouldReachOutside) {
   }
 }
 
-/// Whatever from_bytes accepts can be read and printed, and stays within its scratch.
+/// Every schedule that from_bytes accepts can be read and printed, and stays within its scratch.
 void read_everything(const Schedule& schedule) {
   EXPECT_FALSE(schedule.to_string().empty());
   EXPECT_FALSE(schedule.to_graphviz().empty());

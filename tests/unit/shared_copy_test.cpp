@@ -82,7 +82,7 @@ TEST_P(SharedCopy, OneThatHasReceivedSinceDoesNot) {
   while (!there.outcome.ended) poll();
 }
 
-TEST_P(SharedCopy, NobodyWaitsForOneThatDoesNotLook) {
+TEST_P(SharedCopy, NeitherWaitsForOneThatDoesNotLook) {
   for (const std::size_t bytes : {kMiB, 3 * kMiB + 1}) {
     begin(bytes);
     for (std::size_t turn = 0; turn <= bytes / kMiB; ++turn) right_.poll();
@@ -130,7 +130,7 @@ TEST_P(SharedCopy, AReceiverThatMayNotReadAnyMoreIsSentEverything) {
   }).join();
 }
 
-TEST_P(SharedCopy, EveryByteComesWhoeverLooksWhen) {
+TEST_P(SharedCopy, EveryByteComesInAnyOrderOfLooks) {
   std::mt19937 random(3);
   for (int round = 0; round < 12; ++round) {
     messages_.clear();

@@ -127,8 +127,9 @@ TEST(SharedHeap, WhatIsNotOfOneRegionHasNoName) {
   const local::RegionName name = own.region_of({&inside, 1});
   iovec wrong{&elsewhere, 1};
   EXPECT_FALSE(peer.translate(name, {&wrong, 1})) << "an address outside the region";
-  iovec of_nobody{one, 10};
-  EXPECT_FALSE(peer.translate({name.number + 1000, name.descriptor}, {&of_nobody, 1})) << "a region that is not there";
+  iovec of_no_region{one, 10};
+  EXPECT_FALSE(peer.translate({name.number + 1000, name.descriptor}, {&of_no_region, 1}))
+      << "a region that is not there";
   release(one);
   release(other);
 }

@@ -259,7 +259,7 @@ TEST_P(Deaths, AreToldToThoseWhoDependOnThem) {
   EXPECT_EQ(outcomes[2].ok(), served);
   for (const Rank rank : {0, 2}) {
     const Outcome& outcome = outcomes[static_cast<std::size_t>(rank)];
-    ASSERT_TRUE(outcome.ended) << "nobody waits for ever: " << outcome.status.message;
+    ASSERT_TRUE(outcome.ended) << "no rank waits for ever: " << outcome.status.message;
     if (outcome.ok()) continue;
     EXPECT_EQ(outcome.status.errc(), Errc::unreachable);
     EXPECT_THAT(outcome.status.message, HasSubstr("rank 1 is gone"));

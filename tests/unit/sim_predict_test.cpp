@@ -42,7 +42,7 @@ Schedule dissemination(Rank self, int ranks, std::size_t bytes) {
   return builder.commit();
 }
 
-/// Everybody tells rank 0, in a round that is too long to be searched for each message.
+/// Every rank tells rank 0, in a round that is too long to be searched for each message.
 Schedule all_to_root(Rank self, int ranks, std::size_t bytes) {
   ScheduleBuilder builder("all_to_root", ranks);
   const Block block{BufferId::recv, 0, Layout::contiguous(bytes)};
@@ -216,7 +216,7 @@ TEST(Prediction, LongSendsWaitForTheirReceives) {
   EXPECT_THAT(ends_ns(model, 2, schedule_of), testing::ElementsAre(5000, 6100));
 }
 
-// The same traffic, whoever pays.
+// The traffic is the same, whether processors or cards pay for it.
 TEST(Prediction, ProcessorsThatPayMoveTheSame) {
   for (const auto& schedule : {test::ring_schedule, dissemination, all_to_root})
     for (const int ranks : {1, 2, 7, 50})
@@ -264,7 +264,7 @@ TEST(Prediction, WorkIsEstimatedFromAFewRanks) {
   EXPECT_NEAR(ring.operations, 4 * kRanks, 1);
   EXPECT_NEAR(ring.messages, 2 * kRanks, 1);
   EXPECT_LT(built, 50);
-  // The root's work is its own, not everybody's.
+  // The root's work is its own, not that of all ranks.
   const Work star = estimate_work(kRanks, 0, counted([](Rank rank) { return all_to_root(rank, kRanks, 8); }));
   EXPECT_NEAR(star.messages, 3 * (kRanks - 1), 1);
   EXPECT_NEAR(star.operations, 6 * (kRanks - 1), 1);

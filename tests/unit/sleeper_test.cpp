@@ -78,7 +78,7 @@ TEST_F(Sleeper, IsLeftAsleepByAThreadThatEndsItsOwn) {
   rig_.let_go(run);
 }
 
-// It knows of the run's end from nobody else: it had looked before.
+// No other thread tells it of the run's end: it had looked before.
 TEST_F(Sleeper, DoesNotGoToSleepWhenItsRunHasEndedSinceItLooked) {
   core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
   const auto is_done = [&run] { return run.done(); };
@@ -90,7 +90,7 @@ TEST_F(Sleeper, DoesNotGoToSleepWhenItsRunHasEndedSinceItLooked) {
   rig_.let_go(run);
 }
 
-TEST_F(Sleeper, OneThatFollowsIsToldByWhoeverEndsItsRun) {
+TEST_F(Sleeper, OneThatFollowsIsToldByTheThreadThatEndsItsRun) {
   core::Run& first = rig_.start(exchange_with({1}, 8), buffers_);
   std::thread leader = sleep_until_done(first);
   const Other second = start_other();

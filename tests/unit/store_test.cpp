@@ -173,7 +173,7 @@ TEST(MemoryStore, RanksAsThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(MemoryStore, NobodyLeavesAFenceEarly) {
+TEST(MemoryStore, NoRankLeavesAFenceEarly) {
   constexpr int kRanks = 8;
   auto stores = open_memory_stores(kRanks);
   std::atomic<int> arrivals = 0;

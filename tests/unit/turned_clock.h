@@ -17,7 +17,7 @@ class TurnedClock {
     return time;
   }
   static void turn(std::chrono::milliseconds by) { ms_ += by.count(); }
-  /// How often somebody has looked at it.
+  /// How often the clock has been read.
   [[nodiscard]] static std::uint64_t looks() { return looks_; }
 
  private:

@@ -149,7 +149,7 @@ TEST_P(UserReductions, DoNotHappenOnceTheRunHasEnded) {
   rig_.let_go(run);
 }
 
-TEST(Reductions, OfFabsOwnNeedNobody) {
+TEST(Reductions, OfFabsOwnNeedNoThread) {
   RecordingRig rig;
   Buffers buffers(kBytes);
   core::Run& run = rig.start(receive_reduce_send({ReduceOp::sum, ElementType::uint8}, 1), buffers);

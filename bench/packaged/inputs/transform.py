@@ -1,4 +1,4 @@
-"""transform.py EDGE REPEATS: Fourier transforms of a cube, forward and back; its pencils are exchanged by MPI_Alltoallw."""
+"""transform.py EDGE REPEATS: Fourier transforms of a cube, forward and back; MPI_Alltoallw exchanges its pencils."""
 
 import sys
 import time

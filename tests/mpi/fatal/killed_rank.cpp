@@ -1,6 +1,7 @@
 // A rank of a ring is killed in the middle of an exchange; the others go on until they get an error, which MPI returns.
 // Usage: fab_mpi_killed_rank nonblocking | persistent DIRECTORY
-// Each survivor leaves a file in the directory and ends when all have: nobody learns by the end of another survivor.
+// Each survivor leaves a file in the directory and ends when all have: none learns of the death by the end of another
+// survivor.
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-! Figures 2 to 4 of "Topological Collectives for MPI-2": grids of 3 x 3 ranks, in which rank r sends 10 r + i in block i,
-! counted from 0. Ends with status 1 if any rank finds something wrong.
+! Figures 2 to 4 of "Topological Collectives for MPI-2": grids of 3 x 3 ranks, in which rank r sends 10 r + i in block
+! i, counted from 0. Ends with status 1 if any rank finds something wrong.
 program figures
   use mpi_f08
   use fab_mpi_f08

@@ -1,5 +1,5 @@
-// Rank 1 refuses what the other ranks make and never start: they count it among their peers, it counts nobody. All
-// must come back from MPI_Finalize.
+// Rank 1 refuses an exchange that the other ranks make and never start: they count rank 1 among their peers, rank 1
+// counts no peer. All must come back from MPI_Finalize.
 #include <mpi.h>
 
 #include <cstdio>

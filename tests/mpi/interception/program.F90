@@ -1,5 +1,5 @@
-! Completes fab's requests from Fortran on two ranks, through the interface that the macro names: WITH_MPIF_H, WITH_MPI or
-! WITH_MPI_F08. With MPI's sentinels for statuses, and logical flags. EXPECT_COMPLETED_BY=mpi as in program.cpp.
+! Completes fab's requests from Fortran on two ranks, through the interface that the macro names: WITH_MPIF_H, WITH_MPI
+! or WITH_MPI_F08. With MPI's sentinels for statuses, and logical flags. EXPECT_COMPLETED_BY=mpi as in program.cpp.
 #if defined(WITH_MPI_F08)
 #define REQUEST_TYPE type(MPI_Request)
 #define STATUS_TYPE type(MPI_Status)

@@ -168,7 +168,7 @@ TEST_P(Interception, FreedRequestsFinishByThemselves) {
   ASSERT_EQ(MPI_Barrier(comm_), MPI_SUCCESS);
 }
 
-// What both ranks have started goes on in whatever call of MPI's its rank is, from the first exchange on.
+// An exchange that both ranks have started goes on in every call of MPI's, from the first exchange on.
 TEST_P(Interception, ExchangesGoOnWhileARankReceives) {
   RingExchange exchange(1, GetParam());
   MPI_Request request = exchange.start(comm_);

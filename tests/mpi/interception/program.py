@@ -2,7 +2,7 @@
 """Completes fab's requests from mpi4py on two ranks; the shim makes them. Usage: program.py SHIM fab|mpi [FAB]
 
 fab: fab's functions have to be reached; mpi: they are not, and persistent exchanges have to be refused. FAB is a
-libfab_mpi that is loaded before the shim, for everybody.
+libfab_mpi that is loaded before the shim, with its symbols visible to all libraries.
 """
 import ctypes
 import sys
@@ -69,7 +69,7 @@ def lower_case(requests):
 
 
 def wait_in(library):
-    """By an address that the program asks the linker for, which nobody can see beforehand."""
+    """By an address that the program asks the linker for, which no library can see beforehand."""
     def wait(requests):
         for request in requests:
             assert library.MPI_Wait(ctypes.c_void_p(MPI._addressof(request)), None) == MPI.SUCCESS

@@ -119,7 +119,7 @@ TEST_F(Events, CallBack) {
   EXPECT_EQ(failure.errc(), Errc::truncated) << failure.message;
 }
 
-/// Runs at once until it waits for something; nobody waits for its end.
+/// Runs at once until it waits for something; no caller waits for its end.
 struct Task {
   struct promise_type {  // NOLINT(readability-identifier-naming): the language's name
     Task get_return_object() noexcept { return {}; }
@@ -167,10 +167,10 @@ TEST_F(Events, ResumeCoroutines) {
 
 using WithoutAThread = test::OnAllRanks;
 
-TEST_F(WithoutAThread, NobodyWouldNotice) {
+TEST_F(WithoutAThread, NoDescriptorIsGivenOut) {
   try {
     static_cast<void>(context().event_fd());
-    ADD_FAILURE() << "a descriptor that nobody raises";
+    ADD_FAILURE() << "a descriptor that is never raised";
   } catch (const Error& error) {
     EXPECT_EQ(error.errc(), Errc::configuration);
     EXPECT_THAT(error.what(), testing::HasSubstr("FAB_PROGRESS=caller"));

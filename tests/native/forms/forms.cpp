@@ -315,7 +315,7 @@ TEST_F(Forms, OfShifts) {
       cart_shift_xchg, comm, theirs, Shift{.dimension = Dimension{0}, .displacement = -1});
 }
 
-/// An array type of somebody else, with a gap that its owner knows about.
+/// A foreign array type, with a gap that its owner knows about.
 struct Grid {
   std::vector<float> values = std::vector<float>(6);
   bool packed = true;

@@ -1,4 +1,4 @@
-// Ranks change places so that a ring leaves each node once in each direction, whatever the launcher's order.
+// Ranks change places so that a ring leaves each node once in each direction, for every order of the launcher.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
