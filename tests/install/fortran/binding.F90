@@ -3,18 +3,17 @@ program binding
 #if defined(WITH_MPI_F08)
   use mpi_f08
   use fab_mpi_f08
+  implicit none
+  type(MPI_Comm) :: ring
 #elif defined(WITH_MPI)
   use mpi
   use fab_mpi
-#endif
   implicit none
-#if defined(WITH_MPIF_H)
+  integer :: ring
+#elif defined(WITH_MPIF_H)
+  implicit none
   include 'mpif.h'
   include 'fabf.h'
-#endif
-#if defined(WITH_MPI_F08)
-  type(MPI_Comm) :: ring
-#else
   integer :: ring
 #endif
   integer :: rank, ranks, ierror, mine(2), theirs(2)
