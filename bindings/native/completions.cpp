@@ -1,3 +1,4 @@
+// Completions: calls a function for each operation that has ended, from the program's own loop of events.
 #include "fab/completions.h"
 
 #include <poll.h>

@@ -1,3 +1,4 @@
+// Context: one rank's runtime, which the program opens and closes. core::Context does the work.
 #include "fab/context.h"
 
 #include <exception>

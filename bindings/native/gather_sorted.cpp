@@ -1,3 +1,4 @@
+// gather_sorted: hands the call to the collective in collectives/teaching.
 #include "fab/gather_sorted.h"
 
 #include "bindings/native/access.h"

@@ -1,3 +1,4 @@
+// HaloExchange: keeps the halos of a rank's block of a grid current, by a persistent exchange for each of its fields.
 #include "fab/halo.h"
 
 #include <fmt/format.h>

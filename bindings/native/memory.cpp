@@ -1,3 +1,4 @@
+// alloc and free: memory of the heap that the processes of a node share.
 #include "fab/memory.h"
 
 #include "core/base/shared_heap.h"

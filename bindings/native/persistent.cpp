@@ -1,3 +1,4 @@
+// PersistentExchange: starts an exchange again and again, and waits for it, or for the blocks of some sources.
 #include "fab/persistent.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Messages between two ranks: checks the arguments, and hands them to core/point.
 #include "fab/point_to_point.h"
 
 #include <fmt/format.h>

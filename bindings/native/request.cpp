@@ -1,3 +1,4 @@
+// Request: waits for one or several operations that were started, tests them, and gives them back to the core.
 #include "fab/request.h"
 
 #include <algorithm>

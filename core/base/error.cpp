@@ -1,3 +1,4 @@
+// The texts of error codes, and their std::error_category.
 #include "fab/error.h"
 
 namespace fab {

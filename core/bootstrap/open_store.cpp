@@ -1,3 +1,4 @@
+// Chooses how ranks find each other: PMIx if a launcher offers it, alone if there is no launcher.
 #include <fmt/format.h>
 
 #include "core/bootstrap/launcher.h"

@@ -1,3 +1,4 @@
+// Layout::to_string: prints the tree of a layout for messages and logs.
 #include <fmt/format.h>
 
 #include <iterator>

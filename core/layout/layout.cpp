@@ -1,3 +1,4 @@
+// Layout: a description of bytes in memory that cannot be changed and is cheap to copy.
 #include "fab/layout.h"
 
 #include <utility>

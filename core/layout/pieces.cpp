@@ -1,3 +1,4 @@
+// list_pieces: the contiguous pieces of memory that a layout describes, in their order.
 #include "core/layout/tree.h"
 
 namespace fab {

@@ -1,3 +1,4 @@
+// Sizes and names of element types and operations, and the text of a reduction for messages.
 #include <fmt/format.h>
 
 #include "core/reduction/kernels.h"

@@ -1,3 +1,4 @@
+// The kernels for every processor of the architecture.
 #include "core/reduction/kernel_set.h"
 
 namespace fab {

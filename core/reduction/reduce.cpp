@@ -1,3 +1,4 @@
+// reduce_elements: combines two arrays by the kernels that suit this processor.
 #include <cassert>
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// Cartesian: ranks and coordinates of a grid, in row-major order, and the neighbours along its dimensions.
 #include <fmt/format.h>
 
 #include <limits>

@@ -1,3 +1,4 @@
+// dims_create: divides ranks into a grid whose extents are as close to each other as possible.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

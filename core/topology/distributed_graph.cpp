@@ -1,3 +1,4 @@
+// DistributedGraph: a graph of which each rank knows its own edges only.
 #include <fmt/format.h>
 
 #include <string_view>

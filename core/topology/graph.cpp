@@ -1,3 +1,4 @@
+// Graph: a graph that every rank knows, whose edges go both ways.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The parts of a topology that do not depend on its kind: a rank's neighbours, and a text for messages.
 #include "fab/topology.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// fab_alloc and fab_free for C and Fortran programs: exceptions become a null pointer or an error code.
 #include "fab/memory.h"
 
 #include "fab/error.h"

@@ -1,3 +1,4 @@
+// How good a mapping is: what it sends between nodes, and how many links its longest edge takes.
 #include <fmt/format.h>
 
 #include <algorithm>

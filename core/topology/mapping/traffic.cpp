@@ -1,3 +1,4 @@
+// Traffic: which places of a topology send to which, and how much, made from lists, grids and graphs.
 #include <fmt/format.h>
 
 #include <algorithm>
