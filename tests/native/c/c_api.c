@@ -1,28 +1,19 @@
 /* The C API, from C, without MPI in the process. Succeeds when every check holds. */
 #include <fab/fab.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int failures = 0;
-static int rank = 0;
-static int size = 0;
+#include "testing.h"
 
-#define CHECK(condition)                                                                            \
-  do {                                                                                              \
-    if (!(condition)) {                                                                             \
-      fprintf(stderr, "rank %d, line %d: %s (%s)\n", rank, __LINE__, #condition, fab_last_error()); \
-      ++failures;                                                                                   \
-    }                                                                                               \
-  } while (0)
-#define DO(call) CHECK((call) == FAB_SUCCESS)
+int failures = 0;
+int rank = 0;
+int size = 0;
 
-static int next(void) { return (rank + 1) % size; }
-static int previous(void) { return (rank + size - 1) % size; }
+int next(void) { return (rank + 1) % size; }
+int previous(void) { return (rank + size - 1) % size; }
 
-/* An operation in its three forms; `check` looks at the result and takes it away again. */
-static void in_all_forms(const fab_comm *comm, fab_operation operation, void (*check)(void *), void *data) {
+void in_all_forms(const fab_comm *comm, fab_operation operation, void (*check)(void *), void *data) {
   fab_request request = {0};
   fab_exchange *exchange = NULL;
   int i;
@@ -398,6 +389,7 @@ int main(int argc, char **argv) {
   CHECK(expected == -1 || size == expected);
   collectives(fab_world(context));
   exchanges(fab_world(context));
+  blocks_of_all_sizes(fab_world(context));
   messages(context);
   halos(fab_world(context));
   refusals(fab_world(context));

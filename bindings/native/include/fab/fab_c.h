@@ -141,7 +141,11 @@ typedef enum fab_operation_name FAB_ANY_INT {
   FAB_OP_CART_SHIFT_XCHG,
   FAB_OP_NEIGHBOR_ALLGATHER,
   FAB_OP_NEIGHBOR_ALLTOALL,
-  FAB_OP_NEIGHBOR_ALLTOALLV
+  FAB_OP_NEIGHBOR_ALLTOALLV,
+  FAB_OP_GATHERV,
+  FAB_OP_SCATTERV,
+  FAB_OP_REDUCE_SCATTER,
+  FAB_OP_NEIGHBOR_ALLGATHERV
 } fab_operation_name;
 
 /* An operation and its arguments. Members that an operation does not use are 0. fab_perform, fab_start and
@@ -156,7 +160,7 @@ typedef struct fab_operation {
   int root;
   const int64_t *send_counts; /* v operations only; counts and displacements are in elements */
   const int64_t *send_displacements;
-  const int64_t *recv_counts;
+  const int64_t *recv_counts; /* v operations, and reduce_scatter */
   const int64_t *recv_displacements;
   int dimension;
   int displacement;
@@ -194,6 +198,14 @@ static inline fab_operation fab_of_blocks(fab_operation_name name, const void *s
   operation.recv_displacements = recv_displacements;
   return operation;
 }
+/* The rank sends one block, and receives blocks of different sizes. */
+static inline fab_operation fab_one_to_blocks(fab_operation_name name, const void *send, size_t count, void *recv,
+                                              const int64_t recv_counts[], const int64_t recv_displacements[],
+                                              fab_type type) {
+  fab_operation operation = fab_of_blocks(name, send, NULL, NULL, recv, recv_counts, recv_displacements, type);
+  operation.count = count;
+  return operation;
+}
 
 static inline fab_operation fab_barrier(void) { return fab_operation_of(FAB_OP_BARRIER, NULL, NULL, 0, FAB_BYTE); }
 static inline fab_operation fab_bcast(void *buffer, size_t count, fab_type type, int root) {
@@ -211,6 +223,16 @@ static inline fab_operation fab_reduce_scatter_block(const void *send, void *rec
                                                      fab_op op) {
   return fab_combining(FAB_OP_REDUCE_SCATTER_BLOCK, send, recv, count, type, op);
 }
+/* Rank i gets recv_counts[i] elements of the result: those that follow the elements of ranks 0 to i - 1. `recv_counts`
+ * has fab_size(comm) numbers, the same on all ranks; `send` has as many elements as they add up to. In place, the part
+ * of the rank goes to the beginning of `recv`. FAB_INVALID_COUNT for a count below 0, or counts that do not fit into
+ * memory. */
+static inline fab_operation fab_reduce_scatter(const void *send, void *recv, const int64_t recv_counts[], fab_type type,
+                                               fab_op op) {
+  fab_operation operation = fab_combining(FAB_OP_REDUCE_SCATTER, send, recv, 0, type, op);
+  operation.recv_counts = recv_counts;
+  return operation;
+}
 static inline fab_operation fab_scan(const void *send, void *recv, size_t count, fab_type type, fab_op op) {
   return fab_combining(FAB_OP_SCAN, send, recv, count, type, op);
 }
@@ -224,15 +246,34 @@ static inline fab_operation fab_gather(const void *send, void *recv, size_t coun
 static inline fab_operation fab_scatter(const void *send, void *recv, size_t count, fab_type type, int root) {
   return fab_rooted(fab_operation_of(FAB_OP_SCATTER, send, recv, count, type), root);
 }
+/* Each rank sends `count` elements. At the root, the block of rank i has recv_counts[i] elements and begins at element
+ * recv_displacements[i] of `recv`; each array has fab_size(comm) numbers. Other ranks may give NULL for `recv` and the
+ * arrays. Only the root may send FAB_IN_PLACE: its own block is already in its place, and `count` is not used.
+ * FAB_INVALID_COUNT for a count below 0, or if `count` differs from the root's own recv_counts; FAB_INVALID_ARGUMENT in
+ * place on another rank; FAB_TRUNCATED or FAB_MISMATCH if a rank sends more or less than the root expects. */
+static inline fab_operation fab_gatherv(const void *send, size_t count, void *recv, const int64_t recv_counts[],
+                                        const int64_t recv_displacements[], fab_type type, int root) {
+  return fab_rooted(fab_one_to_blocks(FAB_OP_GATHERV, send, count, recv, recv_counts, recv_displacements, type), root);
+}
+/* Each rank receives `count` elements. At the root, the block for rank i has send_counts[i] elements and begins at
+ * element send_displacements[i] of `send`; each array has fab_size(comm) numbers. Other ranks may give NULL for `send`
+ * and the arrays. If the root sends FAB_IN_PLACE, the blocks are in `recv`, its own stays there, and `count` is not
+ * used. Refuses what fab_gatherv refuses; FAB_TRUNCATED or FAB_MISMATCH if the root sends a rank more or less than
+ * `count`. */
+static inline fab_operation fab_scatterv(const void *send, const int64_t send_counts[],
+                                         const int64_t send_displacements[], void *recv, size_t count, fab_type type,
+                                         int root) {
+  fab_operation operation =
+      fab_of_blocks(FAB_OP_SCATTERV, send, send_counts, send_displacements, recv, NULL, NULL, type);
+  operation.count = count;
+  return fab_rooted(operation, root);
+}
 static inline fab_operation fab_allgather(const void *send, void *recv, size_t count, fab_type type) {
   return fab_operation_of(FAB_OP_ALLGATHER, send, recv, count, type);
 }
 static inline fab_operation fab_allgatherv(const void *send, size_t count, void *recv, const int64_t recv_counts[],
                                            const int64_t recv_displacements[], fab_type type) {
-  fab_operation operation =
-      fab_of_blocks(FAB_OP_ALLGATHERV, send, NULL, NULL, recv, recv_counts, recv_displacements, type);
-  operation.count = count;
-  return operation;
+  return fab_one_to_blocks(FAB_OP_ALLGATHERV, send, count, recv, recv_counts, recv_displacements, type);
 }
 static inline fab_operation fab_alltoall(const void *send, void *recv, size_t count, fab_type type) {
   return fab_operation_of(FAB_OP_ALLTOALL, send, recv, count, type);
@@ -267,6 +308,16 @@ static inline fab_operation fab_cart_shift_xchg(const void *send, void *recv, si
  * neighbour that does not exist. */
 static inline fab_operation fab_neighbor_allgather(const void *send, void *recv, size_t count, fab_type type) {
   return fab_operation_of(FAB_OP_NEIGHBOR_ALLGATHER, send, recv, count, type);
+}
+/* Sends `count` elements to all destinations. The block in slot i has recv_counts[i] elements and begins at element
+ * recv_displacements[i] of `recv`; each array has one number per slot of a source, two per dimension on a Cartesian
+ * communicator. FAB_INVALID_COUNT for a count below 0; FAB_INVALID_ARGUMENT in place, as `recv` has no block of the
+ * rank's own (also from fab_neighbor_allgather); FAB_INVALID_TOPOLOGY without a topology; FAB_TRUNCATED or FAB_MISMATCH
+ * if a neighbour sends more or less than its slot has. */
+static inline fab_operation fab_neighbor_allgatherv(const void *send, size_t count, void *recv,
+                                                    const int64_t recv_counts[], const int64_t recv_displacements[],
+                                                    fab_type type) {
+  return fab_one_to_blocks(FAB_OP_NEIGHBOR_ALLGATHERV, send, count, recv, recv_counts, recv_displacements, type);
 }
 static inline fab_operation fab_neighbor_alltoall(const void *send, void *recv, size_t count, fab_type type) {
   return fab_operation_of(FAB_OP_NEIGHBOR_ALLTOALL, send, recv, count, type);
