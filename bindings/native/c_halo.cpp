@@ -38,6 +38,10 @@ HaloOptions options_of(const fab_halo_options& given_options) {
           .reorder = reorder != 0 ? Reorder::yes : Reorder::no};
 }
 
+Direction side_of(const HaloExchange& exchange, const int* side) {
+  return Direction(array_of(side, exchange.geometry().dimensions(), "side"));
+}
+
 HaloExchange& exchange_of(fab_halo* halo) { return given(halo, "halo").exchange; }
 
 }  // namespace
@@ -78,8 +82,7 @@ void fab_halo_strides(const fab_halo* halo, size_t strides[]) {
 fab_error fab_halo_neighbor(const fab_halo* halo, const int side[], int* rank) {
   return guarded([&] {
     const HaloExchange& exchange = given(halo, "halo").exchange;
-    const Direction direction(array_of(side, exchange.geometry().dimensions(), "side"));
-    given(rank, "rank") = exchange.neighbor(direction).value_or(kNoRank);
+    given(rank, "rank") = exchange.neighbor(side_of(exchange, side)).value_or(kNoRank);
   });
 }
 
@@ -89,6 +92,20 @@ fab_error fab_halo_start(fab_halo* halo) {
 
 fab_error fab_halo_finish(fab_halo* halo) {
   return guarded([&] { exchange_of(halo).finish(); });
+}
+
+fab_error fab_halo_finish_for(fab_halo* halo, double seconds, int* complete) {
+  return guarded([&] {
+    int& over = given(complete, "complete");
+    over = exchange_of(halo).finish_for(seconds_of(seconds)) ? 1 : 0;
+  });
+}
+
+fab_error fab_halo_finish_side(fab_halo* halo, const int side[]) {
+  return guarded([&] {
+    HaloExchange& exchange = exchange_of(halo);
+    exchange.finish(side_of(exchange, side));
+  });
 }
 
 fab_error fab_halo_finish_any(fab_halo* halo, int side[], int* found) {

@@ -1,6 +1,7 @@
 // The handles of the C API, and the conversion of exceptions to error codes.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <new>
@@ -61,6 +62,9 @@ std::span<const T> array_of(const T* first, std::size_t elements, const char* ar
   if (elements > 0) static_cast<void>(given(first, argument));
   return {first, elements};
 }
+
+/// A limit of time. Throws Error(invalid_argument) if it is NaN.
+std::chrono::duration<double> seconds_of(double seconds);
 
 /// The request in the memory of a C program.
 Request* request_in(fab_request& memory) noexcept;

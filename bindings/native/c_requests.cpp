@@ -24,14 +24,12 @@ void put(fab_request* memory, Request&& request) {
   if (request.active()) memory->active = new (memory->state) Request(std::move(request));
 }
 
-namespace {
-
-using Seconds = std::chrono::duration<double>;
-
-Seconds seconds_of(double seconds) {
+std::chrono::duration<double> seconds_of(double seconds) {
   if (std::isnan(seconds)) throw Error(Errc::invalid_argument, "seconds is NaN; valid is any number");
-  return Seconds(seconds);
+  return std::chrono::duration<double>(seconds);
 }
+
+namespace {
 
 /// How a wait or test of a request went.
 struct Ended {

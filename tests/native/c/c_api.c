@@ -392,6 +392,7 @@ int main(int argc, char **argv) {
   blocks_of_all_sizes(fab_world(context));
   messages(context);
   halos(fab_world(context));
+  waits(fab_world(context));
   refusals(fab_world(context));
   refused_descriptions(fab_world(context));
   memory = fab_buffer_alloc(5000);

@@ -33,5 +33,7 @@ void in_all_forms(const fab_comm *comm, fab_operation operation, void (*check)(v
 
 /* Operations on blocks of different sizes (blocks.c). */
 void blocks_of_all_sizes(const fab_comm *world);
+/* Persistent messages, and waits for single sides and with a limit (waits.c). */
+void waits(const fab_comm *world);
 
 #endif

@@ -390,6 +390,29 @@ FAB_API fab_error fab_irecv(const fab_comm *comm, void *data, size_t bytes, int 
 FAB_API fab_error fab_probe(const fab_comm *comm, int rank, int tag, fab_message *message);
 FAB_API fab_error fab_iprobe(const fab_comm *comm, int rank, int tag, int *found, fab_message *message);
 
+/* A message that is described once and sent, or received, many times (fab/persistent_message.h). Each start does what
+ * fab_isend or fab_irecv does: it matches in the order of starts, and the other rank need not have a persistent
+ * message. `data` belongs to the message while it is active. */
+typedef struct fab_persistent_message fab_persistent_message;
+/* Nothing is sent or received before a start. FAB_INVALID_RANK for a rank outside the communicator, and
+ * FAB_INVALID_ARGUMENT for a negative tag; a receive may give FAB_ANY_SOURCE and FAB_ANY_TAG. */
+FAB_API fab_error fab_persistent_send(const fab_comm *comm, const void *data, size_t bytes, int rank, int tag,
+                                      fab_persistent_message **made);
+FAB_API fab_error fab_persistent_recv(const fab_comm *comm, void *data, size_t bytes, int rank, int tag,
+                                      fab_persistent_message **made);
+/* Returns at once. FAB_INVALID_ARGUMENT if the message is active. */
+FAB_API fab_error fab_persistent_message_start(fab_persistent_message *persistent);
+/* These calls wait for the message that was started, or test it. One that is not active counts as complete. After a
+ * failure it may be started again. `message`, which may be NULL, is set for a receive. */
+FAB_API fab_error fab_persistent_message_wait(fab_persistent_message *persistent, fab_message *message);
+/* *complete is 0 if the message is not complete after `seconds`; it then stays active. */
+FAB_API fab_error fab_persistent_message_wait_for(fab_persistent_message *persistent, double seconds, int *complete);
+FAB_API fab_error fab_persistent_message_test(fab_persistent_message *persistent, int *complete, fab_message *message);
+/* Cancels a started receive that no message has matched. It must still be waited for; that returns FAB_CANCELLED. */
+FAB_API fab_error fab_persistent_message_cancel(fab_persistent_message *persistent);
+/* Waits for the message if it is active, and frees it. `persistent` may be NULL. */
+FAB_API void fab_persistent_message_free(fab_persistent_message *persistent);
+
 /* ---- Halo exchanges (fab/halo.h) ---- */
 
 typedef struct fab_halo fab_halo;
@@ -422,7 +445,13 @@ FAB_API void fab_halo_strides(const fab_halo *halo, size_t strides[]);
 /* The rank on one side; `side` is -1, 0 or 1 per dimension. *rank is FAB_NO_RANK at the end of the grid. */
 FAB_API fab_error fab_halo_neighbor(const fab_halo *halo, const int side[], int *rank);
 FAB_API fab_error fab_halo_start(fab_halo *halo);
+/* Returns when all halos have arrived and the rank's own cells may be written; at once if nothing is active. */
 FAB_API fab_error fab_halo_finish(fab_halo *halo);
+/* Waits `seconds` at most. *complete is 0 if halos are missing by then; the exchange then stays active. */
+FAB_API fab_error fab_halo_finish_for(fab_halo *halo, double seconds, int *complete);
+/* Returns when the halo on one side has arrived; at once if nothing is active. fab_halo_finish must still be called.
+ * `side` is -1, 0 or 1 per dimension; FAB_INVALID_ARGUMENT if there is no halo on that side. */
+FAB_API fab_error fab_halo_finish_side(fab_halo *halo, const int side[]);
 /* Waits for a halo that has not been reported since the start, and writes its side. *found is 0 once all have been. */
 FAB_API fab_error fab_halo_finish_any(fab_halo *halo, int side[], int *found);
 FAB_API fab_error fab_halo_flip(fab_halo *halo);
