@@ -321,7 +321,8 @@ bool Plan::find_ready() const noexcept {
 
 bool Plan::find_attended() const noexcept {
   return std::ranges::any_of(operations_, [](const PlannedOperation& operation) FAB_REQUIRES(engine_lock) {
-    return operation.peer != nullptr && operation.message_bytes > operation.peer->provider->capabilities().unattended_bytes;
+    return operation.peer != nullptr &&
+           operation.message_bytes > operation.peer->provider->capabilities().unattended_bytes;
   });
 }
 
