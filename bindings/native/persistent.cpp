@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "bindings/native/raise.h"
 #include "core/communicator/persistent.h"
 #include "core/progress/engine.h"
 #include "core/run/wait.h"
@@ -14,10 +15,6 @@
 namespace fab {
 
 namespace {
-
-void raise(const Status& failure) {
-  if (!failure.ok()) throw Error(failure.errc(), failure.message);
-}
 
 /// A caller that starts something and returns, perhaps by an exception, does so after the lock.
 class Leaving {

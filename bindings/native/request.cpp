@@ -4,17 +4,12 @@
 #include <algorithm>
 #include <string>
 
+#include "bindings/native/raise.h"
 #include "core/communicator/communicator.h"
 #include "core/run/wait.h"
 #include "core/run/watch.h"
 
 namespace fab {
-
-namespace {
-
-[[noreturn]] void raise(const Status& status) { throw Error(status.errc(), status.message); }
-
-}  // namespace
 
 Request::Request(Request&& other) noexcept
     : communicator_(std::move(other.communicator_)),
@@ -64,9 +59,7 @@ Status Request::wait_status() {
   return core::complete(*std::exchange(pending_, nullptr), nullptr, &message_);
 }
 
-void Request::wait() {
-  if (const Status status = wait_status(); !status.ok()) raise(status);
-}
+void Request::wait() { raise(wait_status()); }
 
 void Request::make_progress() { static_cast<void>(core::test(*pending_)); }
 
@@ -87,7 +80,7 @@ Result<bool> Request::try_test() {
 bool Request::test() {
   if (pending_ == nullptr) return true;
   if (!core::test(*pending_)) return false;
-  if (const Status status = release(); !status.ok()) raise(status);
+  raise(release());
   return true;
 }
 
@@ -105,7 +98,7 @@ void Request::wait_all(std::span<Request> requests) {
     Status status = request.wait_status();
     if (first.ok()) first = std::move(status);
   }
-  if (!first.ok()) raise(first);
+  raise(first);
 }
 
 std::vector<core::Pending*> Request::pending(std::span<Request> requests, const char* call) {
@@ -132,7 +125,7 @@ std::vector<std::size_t> Request::end_complete(std::span<Request> requests) {
     Status status = requests[i].release();
     if (first.ok()) first = std::move(status);
   }
-  if (!first.ok()) raise(first);
+  raise(first);
   return complete;
 }
 

@@ -1,0 +1,14 @@
+// From a status to an exception.
+#pragma once
+
+#include "fab/error.h"
+#include "fab/result.h"
+
+namespace fab {
+
+/// Throws a failure; does nothing for success.
+inline void raise(const Status& status) {
+  if (!status.ok()) throw Error(status.errc(), status.message);
+}
+
+}  // namespace fab
