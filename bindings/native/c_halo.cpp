@@ -5,14 +5,6 @@
 #include <vector>
 
 #include "bindings/native/c_handles.h"
-#include "fab/halo.h"
-
-struct fab_halo {
-  explicit fab_halo(fab::HaloExchange made) : exchange(std::move(made)), comm{exchange.communicator()} {}
-
-  fab::HaloExchange exchange;
-  fab_comm comm;
-};
 
 namespace fab::c {
 

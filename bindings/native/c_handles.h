@@ -9,7 +9,9 @@
 
 #include "fab/context.h"
 #include "fab/fab_c.h"
+#include "fab/halo.h"
 #include "fab/persistent.h"
+#include "fab/persistent_message.h"
 #include "fab/request.h"
 
 struct fab_comm {
@@ -23,6 +25,17 @@ struct fab_context {
 
 struct fab_exchange {
   fab::PersistentExchange exchange;
+};
+
+struct fab_persistent_message {
+  fab::PersistentMessage message;
+};
+
+struct fab_halo {
+  explicit fab_halo(fab::HaloExchange made) : exchange(std::move(made)), comm{exchange.communicator()} {}
+
+  fab::HaloExchange exchange;
+  fab_comm comm;
 };
 
 namespace fab::c {
@@ -68,6 +81,7 @@ std::chrono::duration<double> seconds_of(double seconds);
 
 /// The request in the memory of a C program.
 Request* request_in(fab_request& memory) noexcept;
+const Request* request_in(const fab_request& memory) noexcept;
 /// Puts one there. Throws Error(invalid_argument) when the last one is active.
 void put(fab_request* memory, Request&& request);
 void check_idle(const fab_request* memory);

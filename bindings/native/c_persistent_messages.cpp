@@ -1,10 +1,5 @@
 // Persistent messages of the C API.
 #include "bindings/native/c_handles.h"
-#include "fab/persistent_message.h"
-
-struct fab_persistent_message {
-  fab::PersistentMessage message;
-};
 
 namespace fab::c {
 

@@ -15,6 +15,10 @@ Request* request_in(fab_request& memory) noexcept {
   return memory.active == nullptr ? nullptr : std::launder(reinterpret_cast<Request*>(memory.state));
 }
 
+const Request* request_in(const fab_request& memory) noexcept {
+  return memory.active == nullptr ? nullptr : std::launder(reinterpret_cast<const Request*>(memory.state));
+}
+
 void check_idle(const fab_request* memory) {
   if (given(memory, "request").active != nullptr)
     throw Error(Errc::invalid_argument, "the request is active, or was not initialised with {0}; wait for it first");

@@ -12,6 +12,7 @@
 #include "core/communicator/refused_call.h"
 #include "fab/memory.h"
 #include "fab/persistent.h"
+#include "fab/wait_any.h"
 
 namespace fab {
 
@@ -162,6 +163,8 @@ void HaloExchange::start() {
   buffer.exchange.start();
   std::fill(buffer.told.begin(), buffer.told.end(), false);
 }
+
+Waitable::Waitable(const HaloExchange& halo) noexcept : Waitable(halo.state_->now().exchange) {}
 
 bool HaloExchange::active() const noexcept { return state_->now().exchange.active(); }
 

@@ -1,4 +1,4 @@
-/* Persistent messages; waits of a halo exchange for single sides and with a limit. */
+/* Persistent messages; the first of several operations; waits of a halo exchange for single sides and with a limit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +142,80 @@ static void refused_halo_waits(fab_halo *halo) {
   REFUSED(fab_halo_finish_for(halo, nan, &complete), FAB_INVALID_ARGUMENT, "seconds is NaN");
 }
 
+/* ---- The first of several, of which one alone can end ---- */
+
+enum { REQUEST, EXCHANGE, MESSAGE, HALO, KINDS };
+
+typedef struct {
+  fab_comm *ring; /* of its own: the exchange's neighbours */
+  fab_request request;
+  fab_exchange *exchange;
+  fab_persistent_message *message;
+  fab_halo *halo;
+  int in[4];
+} several;
+
+static void make_several(const fab_comm *world, several *made) {
+  static const int out[2] = {1, 2};
+  const int periodic = 1;
+  memset(made, 0, sizeof(*made));
+  DO(fab_cartesian(world, 1, &size, &periodic, 0, &made->ring));
+  DO(fab_make_persistent(made->ring, fab_neighbor_xchg(out, made->in, 1, FAB_INT32), &made->exchange));
+  DO(fab_persistent_recv(world, &made->in[2], sizeof(int), previous(), 21, &made->message));
+  made->halo = ring_of_blocks(world);
+}
+static void free_several(several *made) {
+  fab_halo_free(made->halo);
+  fab_persistent_message_free(made->message);
+  fab_exchange_free(made->exchange);
+  fab_comm_free(made->ring);
+}
+
+/* Both receives are active, and at most one of the exchanges. What ends the others is sent or started afterwards. */
+static void only_this_one_ends(const fab_comm *world, several *made, size_t kind) {
+  const fab_waitable all[KINDS] = {fab_waitable_request(&made->request), fab_waitable_exchange(made->exchange),
+                                   fab_waitable_message(made->message), fab_waitable_halo(made->halo)};
+  size_t index = KINDS;
+  DO(fab_irecv(world, &made->in[3], sizeof(int), previous(), 20, &made->request));
+  DO(fab_persistent_message_start(made->message));
+  if (kind == REQUEST) DO(fab_send(world, &rank, sizeof(rank), next(), 20));
+  if (kind == MESSAGE) DO(fab_send(world, &rank, sizeof(rank), next(), 21));
+  if (kind == EXCHANGE) DO(fab_exchange_start(made->exchange));
+  if (kind == HALO) DO(fab_halo_start(made->halo));
+  DO(fab_wait_any(KINDS, all, &index));
+  CHECK(index == kind);
+  DO(fab_perform(world, fab_barrier())); /* nothing else comes before all have looked */
+  if (kind == EXCHANGE) DO(fab_exchange_wait(made->exchange));
+  if (kind == HALO) DO(fab_halo_finish(made->halo));
+  if (kind != REQUEST) DO(fab_send(world, &rank, sizeof(rank), next(), 20));
+  if (kind != MESSAGE) DO(fab_send(world, &rank, sizeof(rank), next(), 21));
+  DO(fab_wait(&made->request, NULL));
+  DO(fab_persistent_message_wait(made->message, NULL));
+  CHECK(made->in[2] == previous() && made->in[3] == previous());
+  REFUSED(fab_wait_any(KINDS, all, &index), FAB_INVALID_ARGUMENT, "wait_any: none of the 4 operations is active");
+}
+
+static void refused_wait_any(const several *made) {
+  size_t index = 0;
+  fab_waitable bad = fab_waitable_halo(made->halo);
+  REFUSED(fab_wait_any(1, &bad, NULL), FAB_INVALID_ARGUMENT, "wait_any: index is a null pointer");
+  REFUSED(fab_wait_any(1, NULL, &index), FAB_INVALID_ARGUMENT, "wait_any: waitables is a null pointer");
+  REFUSED(fab_wait_any(0, NULL, &index), FAB_INVALID_ARGUMENT, "wait_any: none of the 0 operations is active");
+  bad.kind = (fab_waitable_kind)9;
+  REFUSED(fab_wait_any(1, &bad, &index), FAB_INVALID_ARGUMENT, "wait_any: waitables[0].kind is 9; valid are 0 to 3");
+  bad = fab_waitable_exchange(NULL);
+  REFUSED(fab_wait_any(1, &bad, &index), FAB_INVALID_ARGUMENT, "wait_any: waitables[0].object is a null pointer");
+}
+
+static void first_of_several(const fab_comm *world) {
+  several made;
+  size_t kind;
+  make_several(world, &made);
+  for (kind = 0; kind < KINDS; ++kind) only_this_one_ends(world, &made, kind);
+  refused_wait_any(&made);
+  free_several(&made);
+}
+
 void waits(const fab_comm *world) {
   fab_halo *halo;
   messages_again_and_again(world);
@@ -153,4 +227,5 @@ void waits(const fab_comm *world) {
   halo_by_side(halo);
   refused_halo_waits(halo);
   fab_halo_free(halo);
+  first_of_several(world);
 }

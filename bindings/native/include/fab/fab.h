@@ -33,6 +33,7 @@
 #include "fab/scan.h"
 #include "fab/schedule.h"
 #include "fab/topology.h"
+#include "fab/wait_any.h"
 #else
 #include "fab/fab_c.h"
 #endif

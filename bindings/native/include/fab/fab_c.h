@@ -456,6 +456,44 @@ FAB_API fab_error fab_halo_finish_side(fab_halo *halo, const int side[]);
 FAB_API fab_error fab_halo_finish_any(fab_halo *halo, int side[], int *found);
 FAB_API fab_error fab_halo_flip(fab_halo *halo);
 
+/* ---- The first of several operations ---- */
+
+typedef enum fab_waitable_kind FAB_ANY_INT {
+  FAB_WAITABLE_REQUEST,
+  FAB_WAITABLE_EXCHANGE,
+  FAB_WAITABLE_MESSAGE,
+  FAB_WAITABLE_HALO
+} fab_waitable_kind;
+
+/* An operation that fab_wait_any may wait for. One of the functions below makes it. */
+typedef struct fab_waitable {
+  fab_waitable_kind kind;
+  const void *object;
+} fab_waitable;
+
+static inline fab_waitable fab_waitable_of(fab_waitable_kind kind, const void *object) {
+  fab_waitable waitable = {FAB_WAITABLE_REQUEST, NULL};
+  waitable.kind = kind;
+  waitable.object = object;
+  return waitable;
+}
+static inline fab_waitable fab_waitable_request(const fab_request *request) {
+  return fab_waitable_of(FAB_WAITABLE_REQUEST, request);
+}
+static inline fab_waitable fab_waitable_exchange(const fab_exchange *exchange) {
+  return fab_waitable_of(FAB_WAITABLE_EXCHANGE, exchange);
+}
+static inline fab_waitable fab_waitable_message(const fab_persistent_message *persistent) {
+  return fab_waitable_of(FAB_WAITABLE_MESSAGE, persistent);
+}
+/* The exchange of the current field. */
+static inline fab_waitable fab_waitable_halo(const fab_halo *halo) { return fab_waitable_of(FAB_WAITABLE_HALO, halo); }
+
+/* Waits until one of `count` operations is complete or has failed, and writes its index. The operation stays active:
+ * its own wait, or fab_halo_finish, then returns at once and reports how it ended. Operations that are not active are
+ * passed over. FAB_INVALID_ARGUMENT if none is active. */
+FAB_API fab_error fab_wait_any(size_t count, const fab_waitable waitables[], size_t *index);
+
 /* ---- Memory ---- */
 
 /* Memory that ranks of one node copy from only once. NULL if there is no memory left. */

@@ -112,6 +112,7 @@ class FAB_API HaloExchange {
   [[nodiscard]] std::optional<Direction> finish_any();
 
  private:
+  friend class Waitable;
   struct State;
   explicit HaloExchange(std::unique_ptr<State> state) noexcept;
 

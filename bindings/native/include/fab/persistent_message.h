@@ -58,6 +58,7 @@ class FAB_API PersistentMessage : public detail::TimedWaits<PersistentMessage> {
   [[nodiscard]] const MessageInfo& message() const noexcept { return request_.message(); }
 
  private:
+  friend class Waitable;
   using Start = std::function<Request()>;
   explicit PersistentMessage(Start start) : start_(std::move(start)) {}
   friend PersistentMessage persistent_send(const Communicator& communicator, const void* data, const Layout& layout,

@@ -24,6 +24,7 @@ class Pending;
 
 struct Access;
 class Completions;
+class Waitable;
 
 /// One exchange or message that was started. Its buffers belong to it until it is complete. Any thread may use a
 /// request, one thread at a time. The destructor waits for a request that is not complete and discards its failure:
@@ -83,6 +84,7 @@ class FAB_API Request : public detail::TimedWaits<Request> {
  private:
   friend struct Access;
   friend class Completions;
+  friend class Waitable;
   Request(std::shared_ptr<core::Communicator> communicator, core::Pending& pending) noexcept
       : communicator_(std::move(communicator)), pending_(&pending) {}
   /// Precondition: active.

@@ -1,0 +1,32 @@
+#include "fab/wait_any.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "core/communicator/persistent.h"
+#include "core/run/wait.h"
+
+namespace fab {
+
+Waitable::Waitable(const Request& request) noexcept : pending_(request.pending_) {}
+
+Waitable::Waitable(const PersistentExchange& exchange) noexcept
+    : pending_(exchange.active() ? &exchange.exchange_->run() : nullptr) {}
+
+Waitable::Waitable(const PersistentMessage& message) noexcept : Waitable(message.request_) {}
+
+// That of a halo exchange is in halo.cpp.
+
+std::size_t wait_any(std::span<const Waitable> all) {
+  std::vector<core::Pending*> pending;
+  std::ranges::transform(all, std::back_inserter(pending), &Waitable::pending_);
+  if (std::ranges::all_of(pending, [](const core::Pending* each) { return each == nullptr; }))
+    throw Error(Errc::invalid_argument,
+                fmt::format("wait_any: none of the {} operations is active; valid is at least one", all.size()));
+  return core::wait_any(pending);
+}
+
+}  // namespace fab
