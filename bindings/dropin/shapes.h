@@ -8,11 +8,14 @@
 
 namespace fab::dropin {
 
-/// 0 for arguments that are wrong.
+/// Follows from the type signature alone: ranks may give it by different types and counts, and all decide by it. 0 for
+/// arguments that are wrong; kUnknownBytes if no number holds the bytes.
 [[nodiscard]] inline std::size_t bytes_of(int count, MPI_Datatype type) noexcept {
-  int size = 0;
-  if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS || size < 0) return 0;
-  return static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
+  MPI_Count size = 0;
+  if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS) return 0;
+  std::size_t bytes = 0;
+  const bool fits = size >= 0 && !__builtin_mul_overflow(size, count, &bytes);  // MPI_UNDEFINED is negative
+  return fits ? bytes : kUnknownBytes;
 }
 
 [[nodiscard]] inline Shape of_block(int count, MPI_Datatype type) noexcept { return {.bytes = bytes_of(count, type)}; }
