@@ -25,7 +25,6 @@ Fate judge_early(const Call& call, const Shape& shape, Record& record) {
   if (!shape.can_reduce) return Fate::operation;
   // Over MPI addresses move in calls of fab's alone, and other calls may lie between a start and its completion.
   if (call.form != Form::blocking && mpi::meeting_is_open()) return Fate::requests;
-  if (call.form == Form::persistent && !mpi::can_complete_persistent()) return Fate::requests;
   const bool at_once = settings().mode != Mode::automatic || call.form == Form::persistent;
   return at_once || record.calls > first_calls(call.function, shape) ? Fate::carried : Fate::early;
 }
@@ -51,6 +50,7 @@ Fate judge_late(const Call& call, const Shape& shape, Record& record) {
   const bool chooses = settings().mode == Mode::automatic;
   if (chooses && !may_pay(call, shape, record)) return Fate::slower;
   if (record.attachment == nullptr) attach(call.comm, record);
+  if (call.form == Form::persistent && !mpi::can_complete_persistent()) return Fate::requests;
   if (needs_topology(call.function) && record.attachment->core->topology() == nullptr) return Fate::topology;
   if (chooses && !may_pay(call, shape, record)) return Fate::slower;
   return shape.user_operation && !mpi::hears_of_freed_operations() ? Fate::operation : Fate::carried;

@@ -14,7 +14,7 @@ enum class CompletedBy {
 /// Who has to complete a request that is made now; looked into again when more objects have been loaded. Says once in
 /// the log when it is MPI. Throws Failure(MPI_ERR_OTHER) when it is MPI, and MPI cannot.
 [[nodiscard]] CompletedBy who_completes();
-/// Whether the next function does not throw.
+/// Whether the next function does not throw. Precondition: is_open().
 [[nodiscard]] bool can_complete_persistent();
 /// For exchanges that only fab can start. Throws Failure(MPI_ERR_OTHER) unless fab completes.
 void require_completion_by_fab();
