@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <utility>
 
 #include "bindings/dropin/judge.h"
@@ -20,15 +21,21 @@ namespace fab::dropin {
 /// Logs the exception that is being handled, and calls the error handler.
 int report(const char* name, MPI_Comm comm) noexcept;
 
-/// A call whose blocks are counted when it starts.
-template <class Described>
-auto counted(Function function, const Described& call) {
-  return [function, &call](core::Communicator& core, mpi::Kept& kept, const auto& then) -> decltype(auto) {
-    return call(core, kept, [function, &then](const void* send, void* recv, const auto& exchange) -> decltype(auto) {
-      count_bytes(function, exchange.send, exchange.recv);
+/// A call whose blocks are shown to `look(send, recv)` once they are known.
+template <class Described, class Look>
+auto looked_at(const Described& call, const Look& look) {
+  return [&call, look](core::Communicator& core, mpi::Kept& kept, const auto& then) -> decltype(auto) {
+    return call(core, kept, [&look, &then](const void* send, void* recv, const auto& exchange) -> decltype(auto) {
+      look(exchange.send, exchange.recv);
       return then(send, recv, exchange);
     });
   };
+}
+
+/// A call whose blocks are counted when it starts.
+template <class Described>
+auto counted(Function function, const Described& call) {
+  return looked_at(call, [function](const auto& send, const auto& recv) { count_bytes(function, send, recv); });
 }
 
 /// The call that this thread is passing on, or null. A tool behind fab calls PMPI_ for it, which is no other call.
@@ -58,7 +65,7 @@ int carry_or_pass_on(const char* name, const Call& call, const MakeShape& shape,
     return MPI_SUCCESS;
   } catch (...) {
     if (!mpi_refuses_it_too()) return report(name, call.comm);
-    recount_as_refused(call.function);
+    count_refused(call.function, call.form);
   }
   return pass(call, pass_on);
 }
@@ -82,7 +89,11 @@ template <class MakeShape, class Described, class PassOn>
 int persistent(Function function, const char* name, MPI_Comm comm, MPI_Request* request, const MakeShape& shape,
                const Described& call, const PassOn& pass_on) noexcept {
   return carry_or_pass_on(name, {function, Form::persistent, comm}, shape, pass_on, [&](mpi::Attachment& attachment) {
-    mpi::make_persistent(name, attachment, request, counted(function, call));
+    std::unique_ptr<Starts> starts = observe_starts(function);
+    const auto look = [starts = starts.get()](const auto& send, const auto& recv) {
+      if (starts != nullptr) starts->move(send, recv);
+    };
+    mpi::make_persistent(name, attachment, request, looked_at(call, look), std::move(starts));
   });
 }
 

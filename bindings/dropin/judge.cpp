@@ -64,7 +64,7 @@ mpi::Attachment* judge(const Call& call, const Shape& shape) {
   ++record->calls;
   Fate fate = judge_early(call, shape, *record);
   if (fate == Fate::carried) fate = has_closed(*record) ? Fate::communicator : judge_late(call, shape, *record);
-  count(call.function, fate);
+  if (fate != Fate::carried || counts_at_once(call.form)) count(call.function, fate);
   return fate == Fate::carried ? record->attachment : nullptr;
 }
 

@@ -8,7 +8,6 @@
 #include <numeric>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "bindings/dropin/next_calls.h"
 #include "bindings/dropin/settings.h"
@@ -30,6 +29,31 @@ Numbers numbers_of(const Count& count) {
   return numbers;
 }
 
+/// The last row: completion calls, which have no other numbers.
+constexpr std::size_t kCompletions = kFunctions;
+constexpr std::size_t kRows = kFunctions + 1;
+
+std::array<Count, kRows>& counts() noexcept {
+  static std::array<Count, kRows> all;
+  return all;
+}
+
+void add_time(Count& count, std::chrono::nanoseconds took) noexcept {
+  count.nanoseconds.fetch_add(static_cast<std::uint64_t>(took.count()), std::memory_order_relaxed);
+}
+
+void add_call(Count& count, Fate fate) noexcept {
+  count.calls[static_cast<std::size_t>(fate)].fetch_add(1, std::memory_order_relaxed);
+}
+
+void completed(std::chrono::nanoseconds took) noexcept {
+  Count& count = counts()[kCompletions];
+  add_call(count, Fate::carried);
+  add_time(count, took);
+}
+
+double seconds_of(const Numbers& row) noexcept { return static_cast<double>(row[kFates + 1]) / 1e9; }
+
 std::string reasons(std::span<const std::uint64_t> calls) {
   std::string text;
   for (std::size_t fate = 1; fate < kFates; ++fate)
@@ -42,15 +66,16 @@ void print(std::span<const Numbers> rows, int ranks) {
       "fab: MPI's collectives under libfab_dropin, all {} ranks together (FAB_STATS=0: no table)\n"
       "{:<22} {:>11} {:>11} {:>9} {:>10}  {}\n",
       ranks, "function", "carried", "passed on", "MiB", "s in fab", "passed on because of");
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (std::size_t i = 0; i < kFunctions; ++i) {
     const std::span<const std::uint64_t> calls(rows[i].data(), kFates);
     const std::uint64_t passed = std::accumulate(calls.begin() + 1, calls.end(), std::uint64_t{0});
     if (calls[0] + passed == 0) continue;
     constexpr double kMiB = 1024.0 * 1024.0;
     table += fmt::format("{:<22} {:>11} {:>11} {:>9.1f} {:>10.3f}  {}\n", kFunctionNames[i], calls[0], passed,
-                         static_cast<double>(rows[i][kFates]) / kMiB, static_cast<double>(rows[i][kFates + 1]) / 1e9,
-                         reasons(calls));
+                         static_cast<double>(rows[i][kFates]) / kMiB, seconds_of(rows[i]), reasons(calls));
   }
+  if (const Numbers& row = rows[kCompletions]; row[0] > 0)
+    table += fmt::format("{:<22} {:>11} {:>32.3f}\n", "completion calls", row[0], seconds_of(row));
   std::fputs(table.c_str(), stderr);
 }
 
@@ -60,50 +85,63 @@ std::size_t bytes_of(const collectives::BlockList& blocks) noexcept {
   return bytes;
 }
 
+std::size_t bytes_of(const collectives::BlockList& send, const collectives::BlockList& recv) noexcept {
+  return std::max(bytes_of(send), bytes_of(recv));
+}
+
 }  // namespace
 
-Count& count_of(Function function) noexcept {
-  static std::array<Count, kFunctions> counts;
-  return counts[index_of(function)];
-}
+Count& count_of(Function function) noexcept { return counts()[index_of(function)]; }
 
 void count(Function function, Fate fate) noexcept {
-  if (!settings().stats) return;
-  count_of(function).calls[static_cast<std::size_t>(fate)].fetch_add(1, std::memory_order_relaxed);
+  if (settings().stats) add_call(count_of(function), fate);
 }
 
-void recount_as_refused(Function function) noexcept {
+void count_refused(Function function, Form form) noexcept {
   if (!settings().stats) return;
-  count(function, Fate::refused);
-  count_of(function).calls[static_cast<std::size_t>(Fate::carried)].fetch_sub(1, std::memory_order_relaxed);
+  Count& count = count_of(function);
+  add_call(count, Fate::refused);
+  if (counts_at_once(form))
+    count.calls[static_cast<std::size_t>(Fate::carried)].fetch_sub(1, std::memory_order_relaxed);
 }
 
 void count_bytes(Function function, const collectives::BlockList& send, const collectives::BlockList& recv) noexcept {
-  if (!settings().stats) return;
-  const std::size_t bytes = std::max(bytes_of(send), bytes_of(recv));
-  count_of(function).bytes.fetch_add(bytes, std::memory_order_relaxed);
+  if (settings().stats) count_of(function).bytes.fetch_add(bytes_of(send, recv), std::memory_order_relaxed);
 }
+
+void Starts::move(const collectives::BlockList& send, const collectives::BlockList& recv) noexcept {
+  bytes_ = bytes_of(send, recv);
+}
+
+void Starts::started(std::chrono::nanoseconds took) noexcept {
+  add_call(count_, Fate::carried);
+  count_.bytes.fetch_add(bytes_, std::memory_order_relaxed);
+  add_time(count_, took);
+}
+
+std::unique_ptr<Starts> observe_starts(Function function) {
+  return settings().stats ? std::make_unique<Starts>(count_of(function)) : nullptr;
+}
+
+void observe_completions() noexcept { mpi::completion_observer.store(completed, std::memory_order_relaxed); }
 
 Timed::Timed(Function function) noexcept : count_(settings().stats ? &count_of(function) : nullptr) {
   if (count_ != nullptr) begin_ = std::chrono::steady_clock::now();
 }
 
 Timed::~Timed() {
-  if (count_ == nullptr) return;
-  const auto passed = std::chrono::steady_clock::now() - begin_;
-  const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count();
-  count_->nanoseconds.fetch_add(static_cast<std::uint64_t>(nanoseconds), std::memory_order_relaxed);
+  if (count_ != nullptr) add_time(*count_, std::chrono::steady_clock::now() - begin_);
 }
 
 void print_statistics() {
-  std::vector<Numbers> mine;
-  for (std::size_t i = 0; i < kFunctions; ++i) mine.push_back(numbers_of(count_of(static_cast<Function>(i))));
-  std::vector<Numbers> sums(kFunctions);
+  std::array<Numbers, kRows> mine{};
+  std::ranges::transform(counts(), mine.begin(), numbers_of);
+  std::array<Numbers, kRows> sums{};
   int rank = 0;
   int ranks = 1;
   mpi::require(PMPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   mpi::require(PMPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
-  mpi::require(next_pmpi_calls.reduce(mine.data(), sums.data(), static_cast<int>(kFunctions * kNumbers), MPI_UINT64_T,
+  mpi::require(next_pmpi_calls.reduce(mine.data(), sums.data(), static_cast<int>(kRows * kNumbers), MPI_UINT64_T,
                                       MPI_SUM, 0, MPI_COMM_WORLD),
                "MPI_Reduce");
   if (rank == 0) print(sums, ranks);

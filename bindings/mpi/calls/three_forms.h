@@ -102,7 +102,8 @@ void start(const char* name, Attachment& attachment, MPI_Request* request, Call&
 
 /// Makes a persistent exchange, with a request in *request.
 template <class Call>
-void make_persistent(const char* name, Attachment& attachment, MPI_Request* request, Call&& call) {
+void make_persistent(const char* name, Attachment& attachment, MPI_Request* request, Call&& call,
+                     std::unique_ptr<StartObserver> observer = nullptr) {
   Kept kept;
   core::Persistent exchange = core::in_order_of_persistent(*attachment.core, [&] {
     check_request(request);
@@ -110,7 +111,7 @@ void make_persistent(const char* name, Attachment& attachment, MPI_Request* requ
     return call(*attachment.core, kept, Make{attachment.core});
   });
   leave_going(attachment.core->engine());
-  *request = make_request(name, attachment, std::move(exchange), std::move(kept));
+  *request = make_request(name, attachment, std::move(exchange), std::move(kept), std::move(observer));
 }
 
 // The same as functions of MPI's for calls along a topology, which return an error class.

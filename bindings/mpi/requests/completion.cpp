@@ -11,6 +11,7 @@
 #include "bindings/mpi/requests/array_steps.h"
 #include "bindings/mpi/requests/exchange.h"
 #include "bindings/mpi/requests/idle.h"
+#include "bindings/mpi/requests/observers.h"
 #include "bindings/mpi/requests/request_array.h"
 #include "core/progress/driver.h"
 #include "core/run/wait.h"
@@ -102,10 +103,17 @@ int start_one(const Next& next, MPI_Request* request) {
 
 /// Bodies throw nothing but bad_alloc.
 template <class Body>
-int completing(const char* call, Body&& body) noexcept {
+int result_of(const char* call, Body&& body) noexcept {
   int code = MPI_SUCCESS;
   const int thrown = guarded(call, MPI_COMM_NULL, [&] { code = body(); });
   return thrown != MPI_SUCCESS ? thrown : code;
+}
+
+/// Of a call that waits or tests.
+template <class Body>
+int completing(const char* call, Body&& body) noexcept {
+  const ObservedCompletion observed;
+  return result_of(call, body);
 }
 
 // The calls, each of which has two names. `next` is what there is behind that name.
@@ -143,7 +151,7 @@ inline int get_status(const Next& next, MPI_Request request, int* flag, MPI_Stat
 
 inline int request_free(const Next& next, MPI_Request* request) {
   if (request == nullptr || all_requests_are_mpis()) return next.request_free(request);
-  return completing("MPI_Request_free", [&] {
+  return result_of("MPI_Request_free", [&] {
     Exchange* exchange = find_exchange(*request);
     if (exchange == nullptr) return next.request_free(request);
     exchange->abandon(*request);
@@ -159,12 +167,12 @@ inline int cancel(const Next& next, MPI_Request* request) {
 
 inline int start(const Next& next, MPI_Request* request) {
   if (request == nullptr || all_requests_are_mpis()) return next.start(request);
-  return completing("MPI_Start", [&] { return start_one(next, request); });
+  return result_of("MPI_Start", [&] { return start_one(next, request); });
 }
 
 inline int startall(const Next& next, int count, MPI_Request requests[]) {
   if (requests == nullptr || all_requests_are_mpis()) return next.startall(count, requests);
-  return completing("MPI_Startall", [&] {
+  return result_of("MPI_Startall", [&] {
     int code = MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; ++i) code = start_one(next, &requests[i]);
     return code;

@@ -24,7 +24,7 @@ class Pool {
   }
 
   MPI_Request take(const char* call, Attachment& attachment, core::Run* run,
-                   std::unique_ptr<core::Persistent> persistent, Kept kept) {
+                   std::unique_ptr<core::Persistent> persistent, Kept kept, std::unique_ptr<StartObserver> observer) {
     Exchange* exchange = spare_.exchange(nullptr, std::memory_order_acquire);
     if (exchange == nullptr) exchange = &take_listed();
     exchange->call_ = call;
@@ -32,6 +32,7 @@ class Pool {
     exchange->attachment_ = attachment.shared_from_this();
     exchange->persistent_ = std::move(persistent);
     exchange->kept_ = std::move(kept);
+    exchange->observer_ = std::move(observer);
     if (run != nullptr)
       count_active(1);
     else
@@ -40,6 +41,7 @@ class Pool {
     return exchange->request_;
   }
   void give_back(Exchange& exchange) noexcept {
+    exchange.observer_.reset();
     exchange.kept_.reset();
     exchange.attachment_.reset();
     Exchange* none = nullptr;
@@ -168,6 +170,13 @@ void Exchange::abandon(MPI_Request& handle) noexcept {
 }
 
 void Exchange::start() {
+  if (observer_ == nullptr) return start_run();
+  const auto begin = std::chrono::steady_clock::now();
+  start_run();
+  observer_->started(std::chrono::steady_clock::now() - begin);
+}
+
+void Exchange::start_run() {
   {
     const core::Lock lock(persistent_->engine());
     persistent_->start();
@@ -178,12 +187,13 @@ void Exchange::start() {
 }
 
 MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run, Kept kept) {
-  return Pool::instance().take(call, attachment, &run, nullptr, std::move(kept));
+  return Pool::instance().take(call, attachment, &run, nullptr, std::move(kept), nullptr);
 }
 
-MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent, Kept kept) {
+MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent, Kept kept,
+                         std::unique_ptr<StartObserver> observer) {
   return Pool::instance().take(call, attachment, nullptr, std::make_unique<core::Persistent>(std::move(persistent)),
-                               std::move(kept));
+                               std::move(kept), std::move(observer));
 }
 
 bool exchanges_exist() noexcept { return Pool::instance().any_active() || Pool::instance().any_persistent(); }

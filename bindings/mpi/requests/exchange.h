@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "bindings/mpi/communicators/attachment.h"
+#include "bindings/mpi/requests/observers.h"
 #include "core/communicator/persistent.h"
 #include "core/run/run.h"
 
@@ -51,6 +52,7 @@ class Exchange {
   friend class Pool;
   [[nodiscard]] Outcome outcome(const Status& status);
   [[nodiscard]] Outcome told(const Status& status, MPI_Request& handle);
+  void start_run();
   void let_run_go() noexcept;
 
   const char* call_ = "";  ///< the function that started it
@@ -59,13 +61,14 @@ class Exchange {
   MPI_Request request_;
   Kept kept_;
   std::unique_ptr<core::Persistent> persistent_;  ///< null: serves once
+  std::unique_ptr<StartObserver> observer_;       ///< of a persistent one's starts; null: none
 };
 
 /// Gives a run that was started on `attachment` a request. Throws Failure; then the run is left to itself.
 [[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run, Kept kept);
 /// The same for a persistent exchange.
-[[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent,
-                                       Kept kept);
+[[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent, Kept kept,
+                                       std::unique_ptr<StartObserver> observer);
 
 /// Whether any exchange has a request; two atomic loads.
 [[nodiscard]] bool exchanges_exist() noexcept;
