@@ -82,6 +82,7 @@ int wait_for_other(const Next& next, MPI_Request* request, MPI_Status* status) {
 /// Whether a persistent exchange is inactive, or any is ready.
 bool is_complete(const Exchange& exchange) {
   if (exchange.run() == nullptr) return true;
+  static_cast<void>(process_engine().thread_call().resume_polling());  // also where it was completed meanwhile
   if (!exchange.ready()) progress_once();
   if (!exchange.ready()) core::watch_tested(*exchange.run());
   return exchange.ready();
