@@ -345,6 +345,7 @@ std::string Plan::missing_peers() const {
     if (peers_[i]->state == Peer::State::looking_up)
       text += fmt::format("{}rank {} (number {} of the job) has not published its address", text.empty() ? "" : "; ",
                           schedule_.peers()[i], peers_[i]->world_rank);
+  if (!text.empty()) text += " (no call of fab's there yet; under fab_run all ranks need the same FAB_DROPIN)";
   if (!membership_.has_context_id())
     text += fmt::format("{}the communicator has no context id yet: not all of its ranks have used it",
                         text.empty() ? "" : "; ");
