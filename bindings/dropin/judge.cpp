@@ -18,15 +18,21 @@ constexpr std::uint32_t first_calls(Function function, const Shape& shape) noexc
   return needs_topology(function) || shape.bytes < kLong ? 4 : 1;
 }
 
+/// By the number of calls alone: what most communicators get to see costs no look at them.
+bool is_early(const Call& call, const Shape& shape, const Record& record) {
+  const bool at_once = settings().mode != Mode::automatic || call.form == Form::persistent;
+  return !at_once && record.calls <= first_calls(call.function, shape);
+}
+
 /// What can be told before fab knows the communicator.
 Fate judge_early(const Call& call, const Shape& shape, Record& record) {
+  if (is_early(call, shape, record)) return Fate::early;
   if (record.kind == Record::Kind::unseen) look_at(call.comm, record);
   if (record.kind == Record::Kind::unusable) return Fate::communicator;
   if (!shape.can_reduce) return Fate::operation;
   // Over MPI addresses move in calls of fab's alone, and other calls may lie between a start and its completion.
   if (call.form != Form::blocking && mpi::meeting_is_open()) return Fate::requests;
-  const bool at_once = settings().mode != Mode::automatic || call.form == Form::persistent;
-  return at_once || record.calls > first_calls(call.function, shape) ? Fate::carried : Fate::early;
+  return Fate::carried;
 }
 
 /// fab is closed in MPI_Finalize, in which a program's own functions may still communicate.

@@ -1,9 +1,12 @@
 // Communicators by the thousand, or no carried call at all: fab is not opened, and memory and descriptors stay as they
-// are. Usage: idle none|many [opened]
-//   none: messages only. many: makes 3000 communicators of three kinds, uses each twice and frees it.
+// are. Usage: idle none|many|times [opened]
+//   none: messages only. many: makes 3000 communicators of three kinds, uses each twice and frees it. times: tells how
+//   long one takes, for docs/lab/drop-in.md.
 //   opened: fab is opened all the same (FAB_DROPIN=all).
 #include <mpi.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -92,6 +95,36 @@ void make_many() {
   expect(grown <= 512, "memory is left");
 }
 
+/// In us, on this rank: the median over blocks of a few communicators.
+double time_of_one(int kind, bool used) {
+  constexpr int kBlock = 20;
+  std::array<double, 101> times{};
+  for (double& time : times) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    for (int i = 0; i < kBlock; ++i) {
+      MPI_Comm comm = make(kind);
+      if (used) use(comm, kind);
+      MPI_Comm_free(&comm);
+    }
+    time = (MPI_Wtime() - begin) * 1e6 / kBlock;
+  }
+  auto* const middle = times.begin() + times.size() / 2;
+  std::ranges::nth_element(times, middle);
+  return *middle;
+}
+
+void tell_times() {
+  make_and_free(300);
+  for (const bool used : {false, true}) {
+    for (int kind = 0; kind < 3; ++kind) {
+      static constexpr const char* kNames[] = {"MPI_Comm_dup", "MPI_Comm_split", "MPI_Cart_create"};
+      const double us = time_of_one(kind, used);
+      if (rank == 0) std::printf("%-15s %-6s %7.2f us\n", kNames[kind], used ? "used" : "unused", us);
+    }
+  }
+}
+
 void send_around() {
   int got = -1;
   MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &got, 1, MPI_INT, (rank + ranks - 1) % ranks, 0,
@@ -107,6 +140,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc > 1 && std::strcmp(argv[1], "many") == 0)
     make_many();
+  else if (argc > 1 && std::strcmp(argv[1], "times") == 0)
+    tell_times();
   else
     send_around();
   const bool opened = argc > 2 && std::strcmp(argv[2], "opened") == 0;
