@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <string>
 
-#include "bindings/dropin/statistics.h"
 #include "bindings/mpi/base/failure.h"
 #include "core/base/config.h"
 #include "core/base/quoted.h"
@@ -44,7 +43,6 @@ Settings read_settings() noexcept {
     const Config config = read_config(process_environment);
     stats = config.stats;  // which all ranks have alike: their counts are added up
     const Settings settings = parse_settings(config.dropin, stats);
-    if (stats) observe_completions();
     say_active(config.dropin);
     if (config.dropin_heap) tell_of_missing_heap();
     return settings;

@@ -89,12 +89,19 @@ std::size_t bytes_of(const collectives::BlockList& send, const collectives::Bloc
   return std::max(bytes_of(send), bytes_of(recv));
 }
 
+/// From the first call on that may leave a request, completion calls are counted as well.
+bool counts_calls() noexcept {
+  if (!settings().stats) return false;
+  mpi::completion_observer.store(completed, std::memory_order_relaxed);
+  return true;
+}
+
 }  // namespace
 
 Count& count_of(Function function) noexcept { return counts()[index_of(function)]; }
 
 void count(Function function, Fate fate) noexcept {
-  if (settings().stats) add_call(count_of(function), fate);
+  if (counts_calls()) add_call(count_of(function), fate);
 }
 
 void count_refused(Function function, Form form) noexcept {
@@ -120,10 +127,8 @@ void Starts::started(std::chrono::nanoseconds took) noexcept {
 }
 
 std::unique_ptr<Starts> observe_starts(Function function) {
-  return settings().stats ? std::make_unique<Starts>(count_of(function)) : nullptr;
+  return counts_calls() ? std::make_unique<Starts>(count_of(function)) : nullptr;
 }
-
-void observe_completions() noexcept { mpi::completion_observer.store(completed, std::memory_order_relaxed); }
 
 Timed::Timed(Function function) noexcept : count_(settings().stats ? &count_of(function) : nullptr) {
   if (count_ != nullptr) begin_ = std::chrono::steady_clock::now();

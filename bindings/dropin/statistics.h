@@ -74,8 +74,6 @@ class Starts final : public mpi::StartObserver {
 };
 /// Null: without FAB_STATS.
 [[nodiscard]] std::unique_ptr<Starts> observe_starts(Function function);
-/// From now on completion calls are counted.
-void observe_completions() noexcept;
 
 /// Adds up the counts of all ranks; rank 0 writes the table to stderr. Collective; in MPI_Finalize.
 void print_statistics();

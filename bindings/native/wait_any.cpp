@@ -1,3 +1,4 @@
+// The first of several things that a caller waits for, of any kind.
 #include "fab/wait_any.h"
 
 #include <fmt/format.h>
