@@ -22,7 +22,8 @@ enum class Fate : unsigned char {
   communicator,  ///< between groups, or with processes of other launches
   topology,      ///< the communicator has none, or one that fab cannot use
   operation,     ///< a datatype or operation that fab has no numbers for, or that may be freed while fab uses it
-  requests,      ///< persistent, and the process's completion calls do not all reach fab (FAB_REQUESTS)
+  requests,      ///< persistent, and completion calls do not all reach fab (FAB_REQUESTS); or no blocking call, and
+                 ///< ranks found each other over MPI
   refused,       ///< arguments that fab refuses, and MPI has the words for
   early,         ///< auto: among the first calls on its communicator
   slower,        ///< auto: MPI is faster at it

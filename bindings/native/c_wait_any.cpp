@@ -45,6 +45,7 @@ fab_error fab_wait_any(size_t count, const fab_waitable waitables[], size_t* ind
   return guarded([&] {
     std::size_t& complete = given(index, "wait_any: index");
     std::vector<Waitable> all;
+    all.reserve(count);
     for (const fab_waitable& each : array_of(waitables, count, "wait_any: waitables"))
       all.push_back(waitable_of(each, all.size()));
     complete = wait_any(all);

@@ -122,6 +122,7 @@ std::vector<std::size_t> Request::end_complete(std::span<Request> requests) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (requests[i].pending_ == nullptr || !requests[i].pending_->done()) continue;
     complete.push_back(i);
+    requests[i].pending_->over(false);
     Status status = requests[i].release();
     if (first.ok()) first = std::move(status);
   }

@@ -23,6 +23,7 @@ Waitable::Waitable(const PersistentMessage& message) noexcept : Waitable(message
 
 std::size_t wait_any(std::span<const Waitable> all) {
   std::vector<core::Pending*> pending;
+  pending.reserve(all.size());
   std::ranges::transform(all, std::back_inserter(pending), &Waitable::pending_);
   if (std::ranges::all_of(pending, [](const core::Pending* each) { return each == nullptr; }))
     throw Error(Errc::invalid_argument,

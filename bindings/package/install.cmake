@@ -73,7 +73,8 @@ foreach(library ${libraries})
 endforeach()
 foreach(module ${modules})
   # In the build folder, too, where CMake would else keep room for it with empty entries: the current folder.
-  set_target_properties(${module} PROPERTIES INSTALL_RPATH "$ORIGIN/.." BUILD_WITH_INSTALL_RPATH ON)
+  set_target_properties(${module} PROPERTIES INSTALL_RPATH "$ORIGIN/.." BUILD_WITH_INSTALL_RPATH ON
+    INSTALL_RPATH_USE_LINK_PATH ON)  # a libfabric in a folder of its own
   install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fab COMPONENT runtime)
 endforeach()
 foreach(export ${exports})

@@ -13,9 +13,12 @@ namespace {
 constexpr std::chrono::milliseconds kFirstPause{1};
 constexpr std::chrono::milliseconds kLongestPause{500};
 
-// Now and then PMIx 5.0.7 calls this job's own namespace invalid, and knows it the next time.
-bool is_not_there_yet(pmix_status_t status) {
-  return status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT || status == PMIX_ERR_INVALID_NAMESPACE;
+/// Now and then PMIx 5.0.7 calls this job's own namespace invalid, and knows it the next time.
+constexpr int kMostInvalid = 20;
+
+bool is_not_there_yet(pmix_status_t status, int& invalid) {
+  if (status == PMIX_ERR_INVALID_NAMESPACE) return ++invalid <= kMostInvalid;
+  return status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT;
 }
 
 std::string copy_bytes(const pmix_byte_object_t& object) {
@@ -69,7 +72,7 @@ void PmixFetcher::settle(std::unique_ptr<Request> request, pmix_status_t status,
     const core::MutexLock lock(mutex_);
     asked_.erase(request.get());
     if (is_closed_) return;  // close() has answered it
-    if (is_not_there_yet(status)) return pause(std::move(request));
+    if (is_not_there_yet(status, request->invalid)) return pause(std::move(request));
     ++answering_;
   }
   const std::string call = fmt::format("PMIx_Get_nb of {} from rank {}", request->key, request->process.rank);

@@ -51,6 +51,7 @@ class PmixFetcher : public std::enable_shared_from_this<PmixFetcher> {
     std::string key;
     Store::Fetched done;
     Clock::duration pause{};  ///< before it is asked for once more
+    int invalid = 0;          ///< answers that the namespace is
   };
 
   static void on_answer(pmix_status_t status, pmix_value_t* value, void* request);

@@ -22,15 +22,15 @@ ReceiveOperation& receive_of(Completion& completion) FAB_ASSERT_CAPABILITY(engin
 
 }  // namespace
 
-// A longer message leaves when the receiver has answered, which takes polls on both sides.
-void PointOperation::begin(Membership& communicator, std::uint64_t bytes) {
+// Whether it needs polls shows when the message leaves, or is asked for.
+void PointOperation::begin(Membership& communicator) {
   communicator_ = &communicator;
   held_ = in_flight_ = active_ = true;
   if (!status_.ok()) status_ = {};
   message_ = {};
   failed_rank_ = kNoRank;
   done_.store(false, std::memory_order_relaxed);
-  needs_polls = bytes > std::min(engine().unattended_bytes(), kEagerBytes);
+  needs_polls = false;
   engine().activated(*this);
 }
 
@@ -79,7 +79,7 @@ SendOperation::SendOperation(PointHost& owner, std::uint32_t number) noexcept
 
 void SendOperation::start(Membership& communicator, MessageMemory memory, Destination to, SendMode mode,
                           Correspondent& correspondent) {
-  begin(communicator, memory.bytes());
+  begin(communicator);
   memory_ = std::move(memory);
   to_ = to;
   mode_ = mode;
@@ -222,7 +222,7 @@ ReceiveOperation::ReceiveOperation(PointHost& owner, std::uint32_t number) noexc
 
 void ReceiveOperation::start(Membership& communicator, MatchQueues& queues, MessageMemory memory, Source from,
                              bool probe, Correspondent* correspondent) {
-  begin(communicator, 0);  // its buffer may be longer than what comes
+  begin(communicator);
   queues_ = &queues;
   memory_ = std::move(memory);
   from_ = from;
@@ -317,7 +317,7 @@ void ReceiveOperation::fetch(const Envelope& envelope) {
   if (!memory_.is_contiguous()) payload_.memory.reset(new std::byte[payload_bytes_]);
   state_ = State::matched;
   count_settled();
-  if (!std::exchange(needs_polls, true)) engine().thread_call().polls_needed(1);
+  engine().needs_polls(*this);
   owner_.post_when_ready(*correspondent_, payload_);
 }
 

@@ -73,7 +73,7 @@ class PointOperation : public Pending {
  protected:
   ~PointOperation() = default;
 
-  void begin(Membership& communicator, std::uint64_t bytes) FAB_REQUIRES(engine_lock);
+  void begin(Membership& communicator) FAB_REQUIRES(engine_lock);
   [[nodiscard]] Engine& engine() const noexcept { return owner_.runtime().engine(); }
   /// Nothing of it is in flight any more.
   void settle() FAB_REQUIRES(engine_lock);

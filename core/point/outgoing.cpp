@@ -46,8 +46,9 @@ void PointToPoint::send_message(SendOperation& send) {
   if (eager) {
     --to.credits;
     send.memory_.pack(out.memory.get() + sizeof(Envelope));
-  } else if (send.mode_ == SendMode::buffered) {
-    send.buffer();
+  } else {
+    runtime_.engine().needs_polls(send);  // which see the answer, and then post the bytes
+    if (send.mode_ == SendMode::buffered) send.buffer();
   }
   const bool answered = !eager || send.mode_ == SendMode::synchronous || send.mode_ == SendMode::ready;
   send.state_ = answered ? SendOperation::State::answered : SendOperation::State::leaving;

@@ -41,7 +41,6 @@ void Engine::lookout_changed() noexcept {
 void Engine::add(Provider& provider, Intake* intake) {
   sleep_.add(provider, intake);
   providers_.push_back(&provider);
-  unattended_bytes_ = std::min(unattended_bytes_, provider.capabilities().unattended_bytes);
   if (intake != nullptr) intakes_.push_back(intake);
 }
 

@@ -73,8 +73,6 @@ class Engine : private ThreadWork {
 
   /// Adds a provider, and its intake if it needs one, which must outlive the engine's use. Before start_thread.
   void add(Provider& provider, Intake* intake = nullptr);
-  /// Messages up to this size need no polls with any provider (Capabilities).
-  [[nodiscard]] std::uint64_t unattended_bytes() const noexcept { return unattended_bytes_; }
   /// Starts the progress thread unless the options forbid one.
   void start_thread();
   /// Without effect where there is none. What is in flight then goes on only while a caller waits.
@@ -120,6 +118,10 @@ class Engine : private ThreadWork {
     if (pending.needs_polls) call_.polls_needed(1);
     active_list_.push_back(pending);
     activated();
+  }
+  /// What it has on its way comes no further without polls, as turns out while it is active.
+  void needs_polls(Pending& pending) noexcept FAB_REQUIRES(engine_lock) {
+    if (!std::exchange(pending.needs_polls, true)) call_.polls_needed(1);
   }
   void deactivated(Pending& pending) noexcept FAB_REQUIRES(engine_lock) {
     pending.leave();
@@ -244,7 +246,6 @@ class Engine : private ThreadWork {
   Statistics& statistics_;
   Lookout* lookout_ = nullptr;
   std::vector<Provider*> providers_;
-  std::uint64_t unattended_bytes_ = ~0ull;
   std::vector<Intake*> intakes_;
   unsigned turns_ FAB_GUARDED_BY(engine_lock) = 0;
   bool halted_ = false;  ///< changes in a process with one thread

@@ -52,7 +52,7 @@ class Pending : public Linked {
   /// Ends it early if no other rank has to do with it yet: a receive that nothing has matched.
   virtual void cancel() FAB_REQUIRES(engine_lock) {}
 
-  /// What it has on its way comes no further without polls. Set before it becomes active.
+  /// What it has on its way comes no further without polls. Set before it becomes active, or by Engine::needs_polls().
   bool needs_polls FAB_GUARDED_BY(engine_lock) = false;
 
   // For losses.

@@ -36,7 +36,7 @@ void ThreadCall::wake() noexcept {
   const bool may_call_late = holds_back || may_call_late_.load(std::memory_order_relaxed);
   const ProgressPolicy::Call call = ProgressPolicy::call(state, needed, may_call_late);
   if (call == ProgressPolicy::Call::none) {
-    if (!holds_back && is_held_back_.exchange(false, std::memory_order_relaxed)) call_in(ProgressPolicy::kLateCall);
+    if (!holds_back) shorten();
     return;
   }
   const bool late = call == ProgressPolicy::Call::late;
@@ -44,6 +44,11 @@ void ThreadCall::wake() noexcept {
   if (!late) return raise();
   is_held_back_.store(holds_back, std::memory_order_relaxed);
   call_in(holds_back ? ProgressPolicy::kHoldBack : ProgressPolicy::kLateCall);
+  if (holds_back && polls_needed() > 0) shorten();  // another caller may have come in between
+}
+
+void ThreadCall::shorten() noexcept {
+  if (is_held_back_.exchange(false, std::memory_order_relaxed)) call_in(ProgressPolicy::kLateCall);
 }
 
 void ThreadCall::call_in(ProgressPolicy::Time ns) noexcept {

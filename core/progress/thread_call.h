@@ -84,6 +84,7 @@ class ThreadCall {
   void count() noexcept { calls_.store(calls() + 1, std::memory_order_relaxed); }
   void wake() noexcept;
   void call_in(ProgressPolicy::Time ns) noexcept;
+  void shorten() noexcept;
 
   bool holds_back_ = false;
   std::atomic<bool> is_held_back_{false};  ///< a late call for which there is still time

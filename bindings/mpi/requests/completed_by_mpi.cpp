@@ -81,6 +81,7 @@ int start_request(Awaited& awaited) { return PMPI_Grequest_start(query, release,
 /// Only MPI still has it.
 void end(Awaited& awaited) {
   const Status status = awaited.run->status();
+  awaited.run->over(false);
   if (!status.ok()) {
     note_failure();
     log_error(awaited.call, status.message);
