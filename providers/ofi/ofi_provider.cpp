@@ -318,7 +318,8 @@ std::size_t OfiProvider::read_queue() {
   }
   std::size_t events = static_cast<std::size_t>(count);
   for (const fi_cq_tagged_entry& entry : std::span(entries).first(static_cast<std::size_t>(count))) {
-    if ((entry.flags & FI_REMOTE_WRITE) != 0) {
+    // Of a peer's write. shm of libfabric 2.1 does not say so; but all that this rank has posted has a context.
+    if ((entry.flags & FI_REMOTE_WRITE) != 0 || entry.op_context == nullptr) {
       written(entry);
       continue;
     }
