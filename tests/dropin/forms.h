@@ -3,19 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <mpi.h>
-#if defined(OPEN_MPI)
-#include <mpi-ext.h>
-#endif
 
 #include "finishing.h"
+#include "init_of.h"
 #include "mpi_itself.h"
 #include "random_call.h"
-
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define INIT_OF(Name) MPI_##Name##_init
-#else
-#define INIT_OF(Name) MPIX_##Name##_init
-#endif
 
 namespace fab::test {
 

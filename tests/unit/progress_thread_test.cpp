@@ -295,26 +295,6 @@ TEST(ProgressThreadSleep, EndsForEitherDriverBeforeTheFirst) {
   }
 }
 
-// What is known of a message's way, from the first run on: it needs polls, or not, and no more once it has ended.
-TEST(PollsNeeded, AreThoseOfLongMessagesInFlight) {
-  RecordingRig::Options options;
-  options.capabilities.unattended_bytes = 64;
-  RecordingRig rig(options);
-  Buffers buffers(256);
-  const auto needed_for = [&](std::size_t bytes) {
-    core::Run& run = rig.start(exchange_with({1}, bytes), buffers);
-    const int needed = rig.engine().thread_call().polls_needed();
-    rig.provider().settle_all(bytes);
-    core::finish(run);
-    rig.let_go(run);
-    EXPECT_EQ(rig.engine().thread_call().polls_needed(), 0);
-    return needed;
-  };
-  EXPECT_EQ(needed_for(8), 0);
-  EXPECT_EQ(needed_for(256), 1);
-  EXPECT_EQ(needed_for(8), 0);
-}
-
 // From then on a start of that plan calls a thread in a timed sleep, too.
 TEST(ProgressThreadTimedSleep, APlanRemembersThatItsRunWasLeftAlone) {
   RecordingRig::Options options = with_thread();

@@ -3,20 +3,13 @@
 //   one that is made, and never started
 //   3 broadcasts that are waited for together, twice
 #include <mpi.h>
-#if defined(OPEN_MPI)
-#include <mpi-ext.h>
-#endif
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define INIT_OF(Name) MPI_##Name##_init
-#else
-#define INIT_OF(Name) MPIX_##Name##_init
-#endif
+#include "dropin/init_of.h"
 
 namespace {
 
