@@ -315,14 +315,25 @@ bool Plan::find_ready() const noexcept {
   all_ready_ = membership_.has_context_id() &&
                std::ranges::all_of(peers_, [](const Peer* peer)
                                                FAB_REQUIRES(engine_lock) { return peer->state == Peer::State::ready; });
-  if (all_ready_) needs_polls_ = find_attended();
+  if (all_ready_) urgency_ = find_urgency();
   return all_ready_;
 }
 
-bool Plan::find_attended() const noexcept {
-  return std::ranges::any_of(operations_, [](const PlannedOperation& operation) FAB_REQUIRES(engine_lock) {
-    return operation.peer != nullptr &&
-           operation.message_bytes > operation.peer->provider->capabilities().unattended_bytes;
+Urgency Plan::find_urgency() const noexcept {
+  if (has_longer_than(&Capabilities::unattended_bytes)) return Urgency::polls;
+  return has_peers_wait() ? Urgency::peers : Urgency::none;
+}
+
+// For a later round's messages, for a function of the user's, or for the end of a send.
+bool Plan::has_peers_wait() const noexcept {
+  const auto rounds_with_messages =
+      std::ranges::count_if(rounds_, [](const Round& round) { return round.messages > 0; });
+  return rounds_with_messages > 1 || has_user_reductions_ || has_longer_than(&Capabilities::copied_bytes);
+}
+
+bool Plan::has_longer_than(BytesOf limit) const noexcept {
+  return std::ranges::any_of(operations_, [limit](const PlannedOperation& operation) FAB_REQUIRES(engine_lock) {
+    return operation.peer != nullptr && operation.message_bytes > operation.peer->provider->capabilities().*limit;
   });
 }
 

@@ -8,6 +8,7 @@
 #include "core/base/engine_lock.h"
 #include "core/job/membership.h"
 #include "core/peers/peers.h"
+#include "core/progress/urgency.h"
 #include "core/wire/message_parts.h"
 #include "fab/layout.h"
 #include "fab/schedule.h"
@@ -126,9 +127,10 @@ class Plan {
 
   /// Everything that a run needs is known: the context id and all addresses.
   [[nodiscard]] bool ready() const noexcept FAB_REQUIRES(engine_lock) { return all_ready_ || find_ready(); }
-  /// Some of its messages are on their way only while ranks poll (Capabilities::unattended_bytes). Those of later
-  /// rounds are posted by polls in any case. Precondition: ready().
-  [[nodiscard]] bool needs_polls() const noexcept FAB_REQUIRES(engine_lock) { return needs_polls_; }
+  /// Of a run that starts now: until the plan is ready it needs polls.
+  [[nodiscard]] Urgency urgency() const noexcept FAB_REQUIRES(engine_lock) {
+    return ready() ? urgency_ : Urgency::polls;
+  }
   /// Why it will never be ready: a peer's look-up failed, or the communicator got no id. Null otherwise.
   [[nodiscard]] const Status* failure() const noexcept FAB_REQUIRES(engine_lock) {
     return all_ready_ ? nullptr : find_failure();
@@ -152,7 +154,11 @@ class Plan {
   void plan_message(PlannedOperation operation);
   void plan_channel(PlannedOperation operation);
   [[nodiscard]] bool find_ready() const noexcept FAB_REQUIRES(engine_lock);
-  [[nodiscard]] bool find_attended() const noexcept FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Urgency find_urgency() const noexcept FAB_REQUIRES(engine_lock);
+  [[nodiscard]] bool has_peers_wait() const noexcept FAB_REQUIRES(engine_lock);
+  /// Of a message.
+  using BytesOf = std::uint64_t Capabilities::*;
+  [[nodiscard]] bool has_longer_than(BytesOf limit) const noexcept FAB_REQUIRES(engine_lock);
   [[nodiscard]] const Status* find_failure() const noexcept FAB_REQUIRES(engine_lock);
   void choose_one_sided_peers();
   void check_limits(const PlannedOperation& operation) const;
@@ -180,7 +186,7 @@ class Plan {
   std::vector<bool> one_sided_peers_;  ///< as peers_
   std::uint32_t channel_count_ = 0;
   mutable bool all_ready_ FAB_GUARDED_BY(engine_lock) = false;
-  mutable bool needs_polls_ FAB_GUARDED_BY(engine_lock) = false;
+  mutable Urgency urgency_ FAB_GUARDED_BY(engine_lock) = Urgency::polls;
 };
 
 }  // namespace fab::core

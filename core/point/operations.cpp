@@ -30,7 +30,7 @@ void PointOperation::begin(Membership& communicator) {
   message_ = {};
   failed_rank_ = kNoRank;
   done_.store(false, std::memory_order_relaxed);
-  needs_polls = false;
+  urgency = Urgency::peers;
   engine().activated(*this);
 }
 
@@ -317,7 +317,7 @@ void ReceiveOperation::fetch(const Envelope& envelope) {
   if (!memory_.is_contiguous()) payload_.memory.reset(new std::byte[payload_bytes_]);
   state_ = State::matched;
   count_settled();
-  engine().needs_polls(*this);
+  engine().raise_urgency(*this, Urgency::polls);
   owner_.post_when_ready(*correspondent_, payload_);
 }
 

@@ -47,7 +47,7 @@ void PointToPoint::send_message(SendOperation& send) {
     --to.credits;
     send.memory_.pack(out.memory.get() + sizeof(Envelope));
   } else {
-    runtime_.engine().needs_polls(send);  // which see the answer, and then post the bytes
+    runtime_.engine().raise_urgency(send, Urgency::polls);  // polls see the answer, and then post the bytes
     if (send.mode_ == SendMode::buffered) send.buffer();
   }
   const bool answered = !eager || send.mode_ == SendMode::synchronous || send.mode_ == SendMode::ready;

@@ -54,6 +54,10 @@ std::size_t Engine::progress() {
   for (Provider* provider : providers_)
     if (poll_all || provider->busy()) events += provider->poll();
   if (!backlog_.empty()) events += backlog_.retry();
+  if (refused_posts_counted_ && backlog_.empty()) {
+    refused_posts_counted_ = false;
+    call_.count(Urgency::peers, -1);
+  }
   if (!tasks_.empty()) events += run_tasks();
   if (!deferred_.empty()) events += begin_deferred();
   for (Intake* intake : intakes_) intake->polled(events == 0);
@@ -87,6 +91,13 @@ void Engine::deactivated() noexcept {
 void Engine::ended() noexcept {
   ++happenings_.news;
   followers_.notify();
+}
+
+// A program that sleeps on it waits for the thread.
+int Engine::completion_fd() {
+  const int fd = followers_.descriptor();
+  if (!std::exchange(completions_told_, true)) call_.count(Urgency::polls, 1);
+  return fd;
 }
 
 void Engine::forget(Task& task) noexcept {

@@ -1,6 +1,7 @@
 // The progress engine: polls the providers, repeats refused posts, and decides who does so and when to sleep.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -115,17 +116,19 @@ class Engine : private ThreadWork {
   void activated(Pending& pending) noexcept FAB_REQUIRES(engine_lock) {
     pending.quiet_since = {};
     pending.number = ++activations_;
-    if (pending.needs_polls) call_.polls_needed(1);
+    count_urgent(pending, 1);
     active_list_.push_back(pending);
     activated();
   }
-  /// What it has on its way comes no further without polls, as turns out while it is active.
-  void needs_polls(Pending& pending) noexcept FAB_REQUIRES(engine_lock) {
-    if (!std::exchange(pending.needs_polls, true)) call_.polls_needed(1);
+  /// As turns out while it is active.
+  void raise_urgency(Pending& pending, Urgency urgency) noexcept FAB_REQUIRES(engine_lock) {
+    count_urgent(pending, -1);
+    pending.urgency = std::max(pending.urgency, urgency);
+    count_urgent(pending, 1);
   }
   void deactivated(Pending& pending) noexcept FAB_REQUIRES(engine_lock) {
     pending.leave();
-    if (pending.needs_polls) call_.polls_needed(-1);
+    count_urgent(pending, -1);
     deactivated();
   }
   /// Calls `look` with each of them, also where it ends some, or all.
@@ -162,12 +165,12 @@ class Engine : private ThreadWork {
   /// A post was refused: repeat it after the next progress.
   void retry_later(Post& post) noexcept FAB_REQUIRES(engine_lock) {
     backlog_.add(post);
-    call_.allow_late_calls(false);
+    has_refused_posts();
   }
   /// The same of a send to that peer (Backlog::add).
   void retry_later(Post& send, RefusedPosts& to_peer) FAB_REQUIRES(engine_lock) {
     backlog_.add(send, to_peer);
-    call_.allow_late_calls(false);
+    has_refused_posts();
   }
   /// Forgets a refused post.
   static void forget(Post& post) noexcept { Backlog::forget(post); }
@@ -179,7 +182,7 @@ class Engine : private ThreadWork {
 
   /// A descriptor that is readable once something has ended, or needs a thread of the application, since it was read.
   /// The first call makes it, readable. Throws Error(no_resources).
-  [[nodiscard]] int completion_fd() FAB_REQUIRES(engine_lock) { return followers_.descriptor(); }
+  [[nodiscard]] int completion_fd() FAB_REQUIRES(engine_lock);
   /// Reads it.
   void clear_completions() noexcept { followers_.clear_descriptor(); }
 
@@ -217,6 +220,14 @@ class Engine : private ThreadWork {
   static constexpr int kSpinYields = 8;                                    ///< of the processor
   static constexpr Policy::Time kLookPeriod = 200 * Policy::kMillisecond;  ///< of the thread, where there is a lookout
 
+  void count_urgent(const Pending& pending, int more) noexcept FAB_REQUIRES(engine_lock) {
+    if (pending.urgency != Urgency::none) call_.count(pending.urgency, more);
+  }
+  /// They leave in polls, and their receivers may wait for them.
+  void has_refused_posts() noexcept FAB_REQUIRES(engine_lock) {
+    call_.allow_late_calls(false);
+    if (!std::exchange(refused_posts_counted_, true)) call_.count(Urgency::peers, 1);
+  }
   void yield() FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::size_t look_out() FAB_REQUIRES(engine_lock) {
     return lookout_ == nullptr ? 0 : lookout_->look(std::chrono::steady_clock::now());
@@ -258,6 +269,8 @@ class Engine : private ThreadWork {
   bool led_ FAB_GUARDED_BY(engine_lock) = false;    ///< one waiting caller polls; the others follow
   int attentive_ FAB_GUARDED_BY(engine_lock) = 0;   ///< drivers that wait for less than the end of a run
   Backlog backlog_ FAB_GUARDED_BY(engine_lock);
+  bool refused_posts_counted_ FAB_GUARDED_BY(engine_lock) = false;  ///< as urgent
+  bool completions_told_ FAB_GUARDED_BY(engine_lock) = false;       ///< by a descriptor, on which a program sleeps
   std::vector<Task*> deferred_ FAB_GUARDED_BY(engine_lock);
   std::vector<Task*> user_work_ FAB_GUARDED_BY(engine_lock);
   Happenings happenings_ FAB_GUARDED_BY(engine_lock);

@@ -10,6 +10,7 @@
 
 #include "core/base/engine_lock.h"
 #include "core/base/linked.h"
+#include "core/progress/urgency.h"
 #include "fab/error.h"
 #include "fab/message.h"
 
@@ -52,8 +53,8 @@ class Pending : public Linked {
   /// Ends it early if no other rank has to do with it yet: a receive that nothing has matched.
   virtual void cancel() FAB_REQUIRES(engine_lock) {}
 
-  /// What it has on its way comes no further without polls. Set before it becomes active, or by Engine::needs_polls().
-  bool needs_polls FAB_GUARDED_BY(engine_lock) = false;
+  /// Set before it becomes active, or by Engine::raise_urgency().
+  Urgency urgency FAB_GUARDED_BY(engine_lock) = Urgency::peers;
 
   // For losses.
 

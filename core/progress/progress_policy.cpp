@@ -52,9 +52,11 @@ ProgressPolicy::Then ProgressPolicy::after(Turn turn, bool falls_asleep) {
   return spins ? Then::again : Then::sleep;
 }
 
-void ProgressPolicy::called(bool needed) {
+// Calls for what is not urgent come so seldom that a timed sleep would save none.
+void ProgressPolicy::called(Urgency urgency, bool needed) {
   const Time now = now_();
-  needed_ = (std::exchange(worked_, false) && now - last_call_ > first_timed_sleep()) || needed;
+  const bool worth_it = std::exchange(worked_, false) && now - last_call_ > first_timed_sleep();
+  needed_ = worth_it || needed || urgency == Urgency::none;
   last_call_ = now;
 }
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/progress/urgency.h"
+
 namespace fab::core {
 
 /// What the progress thread is at. It changes to the sleeps under the engine's lock, so a caller that changes what the
@@ -40,9 +42,11 @@ class ProgressPolicy {
   /// A call of a thread to which everything is left: on a processor that both share it would take that from the caller
   /// in the middle of the call that starts a run.
   static constexpr Time kLateCall = kMillisecond / 20;
-  /// Of a thread that holds back these two: its callers get to the end of what they start without it, unless they
-  /// compute long.
+  /// Of a thread that holds back these three: its callers get to the end of what they start without it, unless they
+  /// compute long. The longer one is for what is not urgent: each call takes 50 to 100 us from a caller that keeps its
+  /// processor busy, and gives nothing in return.
   static constexpr Time kHoldBack = kMillisecond;
+  static constexpr Time kLongHoldBack = 10 * kMillisecond;
   static constexpr Time kLeftAlone = 10 * kMillisecond;  ///< without a poll: it looks after what is held back
   static constexpr Time kSpin = 50 * kMicrosecond;       ///< after an event
   // Back-off where there is no descriptor to sleep on.
@@ -85,8 +89,14 @@ class ProgressPolicy {
   enum class Then : std::uint8_t { again, yield, sleep };
   /// `falls_asleep`: the turn has made it waiting or parked, and no caller has called it since.
   [[nodiscard]] Then after(Turn turn, bool falls_asleep);
-  /// A call has ended a sleep.
-  void called(bool needed);
+  /// A call has ended a sleep. `needed`: as in slept().
+  void called(Urgency urgency, bool needed);
+
+  /// In how long a late call comes.
+  [[nodiscard]] static constexpr Time late_call(Urgency urgency) noexcept {
+    if (urgency == Urgency::polls) return kLateCall;
+    return urgency == Urgency::peers ? kHoldBack : kLongHoldBack;
+  }
 
   /// What a caller does that goes its way and leaves runs in flight.
   enum class Call : std::uint8_t { none, at_once, late };

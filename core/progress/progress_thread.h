@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -69,8 +70,8 @@ class ProgressThread {
   void pin(int cpu);
   // Each returns whether the thread was called.
   bool timed_sleep(Policy::Time ns);
-  bool sleep_until_called();
-  bool sleep_parked();
+  std::optional<Urgency> sleep_until_called();
+  std::optional<Urgency> sleep_parked();
 
   ThreadWork& work_;
   ThreadCall& call_;

@@ -31,24 +31,24 @@ void ThreadCall::wake() noexcept {
   count();
   ThreadState state = state_.load(std::memory_order_acquire);
   const bool needed = needed_.load(std::memory_order_relaxed);
-  const bool holds_back = holds_back_ && polls_needed() == 0;
-  absence_ticks_.store(holds_back ? kLongAbsenceTicks : kAbsenceTicks, std::memory_order_relaxed);
-  const bool may_call_late = holds_back || may_call_late_.load(std::memory_order_relaxed);
+  const Urgency urgent = urgency();
+  absence_ticks_.store(absence_ticks(urgent), std::memory_order_relaxed);
+  const bool may_call_late = urgent != Urgency::polls || may_call_late_.load(std::memory_order_relaxed);
   const ProgressPolicy::Call call = ProgressPolicy::call(state, needed, may_call_late);
-  if (call == ProgressPolicy::Call::none) {
-    if (!holds_back) shorten();
-    return;
-  }
+  if (call == ProgressPolicy::Call::none) return shorten(urgent);
   const bool late = call == ProgressPolicy::Call::late;
   if (!state_.compare_exchange_strong(state, late ? ThreadState::timed_sleep : ThreadState::awake)) return;
   if (!late) return raise();
-  is_held_back_.store(holds_back, std::memory_order_relaxed);
-  call_in(holds_back ? ProgressPolicy::kHoldBack : ProgressPolicy::kLateCall);
-  if (holds_back && polls_needed() > 0) shorten();  // another caller may have come in between
+  late_call_.store(urgent, std::memory_order_relaxed);
+  call_in(ProgressPolicy::late_call(urgent));
+  shorten(urgency());  // another caller may have come in between
 }
 
-void ThreadCall::shorten() noexcept {
-  if (is_held_back_.exchange(false, std::memory_order_relaxed)) call_in(ProgressPolicy::kLateCall);
+void ThreadCall::shorten(Urgency urgent) noexcept {
+  Urgency before = late_call_.load(std::memory_order_relaxed);
+  if (before >= urgent) return;
+  if (late_call_.compare_exchange_strong(before, urgent, std::memory_order_relaxed))
+    call_in(ProgressPolicy::late_call(urgent));
 }
 
 void ThreadCall::call_in(ProgressPolicy::Time ns) noexcept {
@@ -56,16 +56,18 @@ void ThreadCall::call_in(ProgressPolicy::Time ns) noexcept {
   if (::timerfd_settime(timer_.fd, 0, &soon, nullptr) != 0) raise();
 }
 
-bool ThreadCall::take(short event_revents, short timer_revents) {
+std::optional<Urgency> ThreadCall::take(short event_revents, short timer_revents) {
   const auto reset = [](const pollfd& way, short revents) {
     if ((revents & POLLIN) == 0) return false;
     std::uint64_t count = 0;
     [[maybe_unused]] const auto bytes = ::read(way.fd, &count, sizeof(count));
     return true;
   };
-  is_held_back_.store(false, std::memory_order_relaxed);
+  const Urgency late_call = late_call_.exchange(Urgency::polls, std::memory_order_relaxed);
   const bool called = reset(event_, event_revents);
-  return reset(timer_, timer_revents) || called;
+  const bool called_late = reset(timer_, timer_revents);
+  if (called) return Urgency::polls;
+  return called_late ? std::optional(late_call) : std::nullopt;
 }
 
 }  // namespace fab::core

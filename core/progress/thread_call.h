@@ -3,8 +3,11 @@
 
 #include <poll.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "core/base/ticks.h"
 #include "core/progress/progress_policy.h"
@@ -28,8 +31,11 @@ class ThreadCall {
     wake();
     left_at_.store(ticks(), std::memory_order_relaxed);
   }
-  /// A run was started that needs the thread, as its plan's last run did: a thread in a timed sleep is called, too.
-  void need() noexcept { needed_.store(true, std::memory_order_relaxed); }
+  /// A run was started that needs the thread, as its plan's last run did: a thread in a timed sleep is called, too,
+  /// unless it holds back and nothing in flight is urgent.
+  void need() noexcept {
+    if (urgency() != Urgency::none) needed_.store(true, std::memory_order_relaxed);
+  }
   /// A caller waits or tests. Returns the ticks() at which the last one went its way; 0: one came back since.
   std::uint64_t resume_polling() noexcept {
     const std::uint64_t left_at = left_at_.load(std::memory_order_relaxed);
@@ -55,10 +61,15 @@ class ThreadCall {
     if (state(std::memory_order_relaxed) == ThreadState::waiting)
       state_.store(ThreadState::parked, std::memory_order_release);
   }
-  /// So many more of what is in flight come no further without polls: a thread that holds back is called for them as
-  /// any other is.
-  void polls_needed(int more) noexcept { polls_needed_.store(polls_needed() + more, std::memory_order_relaxed); }
-  [[nodiscard]] int polls_needed() const noexcept { return polls_needed_.load(std::memory_order_relaxed); }
+  /// So many more in flight are as urgent. For those that need polls a thread that holds back is called as any other
+  /// is.
+  void count(Urgency urgency, int more) noexcept {
+    std::atomic<int>& count = urgent_[static_cast<std::size_t>(urgency)];
+    count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  [[nodiscard]] int count(Urgency urgency) const noexcept {
+    return urgent_[static_cast<std::size_t>(urgency)].load(std::memory_order_relaxed);
+  }
   void allow_late_calls(bool may_call_late) noexcept { may_call_late_.store(may_call_late, std::memory_order_relaxed); }
 
   // The thread.
@@ -71,24 +82,37 @@ class ThreadCall {
   [[nodiscard]] const pollfd& event() const noexcept { return event_; }
   /// The same, by a timer.
   [[nodiscard]] const pollfd& timer() const noexcept { return timer_; }
-  /// What poll() has seen of them: resets what was readable. Returns whether the thread was called.
-  [[nodiscard]] bool take(short event_revents, short timer_revents);
+  /// What poll() has seen of them: resets what was readable. Returns how urgently the thread was called; none: it was
+  /// not.
+  [[nodiscard]] std::optional<Urgency> take(short event_revents, short timer_revents);
   [[nodiscard]] bool take_need() noexcept { return needed_.exchange(false, std::memory_order_relaxed); }
   /// So far. Some may be lost.
   [[nodiscard]] std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint64_t kAbsenceTicks = 250'000;        ///< some 100 us: what short messages do by themselves
-  static constexpr std::uint64_t kLongAbsenceTicks = 2'500'000;  ///< about a ms, of a thread that holds back
+  static constexpr std::uint64_t kAbsenceTicks = 250'000;  ///< some 100 us: what short messages do by themselves
+  /// About a ms and ten: as long as a thread that holds back does so.
+  static constexpr std::uint64_t kLongAbsenceTicks = 2'500'000;
+  static constexpr std::uint64_t kLongestAbsenceTicks = 25'000'000;
+
+  [[nodiscard]] static constexpr std::uint64_t absence_ticks(Urgency urgency) noexcept {
+    if (urgency == Urgency::polls) return kAbsenceTicks;
+    return urgency == Urgency::peers ? kLongAbsenceTicks : kLongestAbsenceTicks;
+  }
 
   void count() noexcept { calls_.store(calls() + 1, std::memory_order_relaxed); }
+  /// Of all that is in flight; of a thread that does not hold back everything needs polls.
+  [[nodiscard]] Urgency urgency() const noexcept {
+    if (!holds_back_ || count(Urgency::polls) > 0) return Urgency::polls;
+    return count(Urgency::peers) > 0 ? Urgency::peers : Urgency::none;
+  }
   void wake() noexcept;
   void call_in(ProgressPolicy::Time ns) noexcept;
-  void shorten() noexcept;
+  void shorten(Urgency urgency) noexcept;
 
   bool holds_back_ = false;
-  std::atomic<bool> is_held_back_{false};  ///< a late call for which there is still time
-  std::atomic<int> polls_needed_{0};
+  std::atomic<Urgency> late_call_{Urgency::polls};  ///< how urgent it was when its timer was set
+  std::array<std::atomic<int>, 3> urgent_{};        ///< by Urgency, in flight; none of `none` is counted
   std::atomic<ThreadState> state_{ThreadState::awake};
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<bool> may_call_late_{false};

@@ -94,13 +94,14 @@ void Run::start() {
   round_ = 0;
   used_transfers_ = 0;
   done_.store(false, std::memory_order_relaxed);
-  needs_polls = !plan_.ready() || plan_.needs_polls();
+  urgency = std::max(plan_.urgency(), comparison_ == nullptr ? Urgency::none : Urgency::peers);
   engine_.activated(*this);
   if (owner_.needs_thread.load(std::memory_order_relaxed)) engine_.thread_call().need();
   absences_at_start_ = engine_.thread_call().absences();
   if (one_sided_) one_sided_->next_start();
   if (may_begin()) return begin();
   if (one_sided_ == nullptr) keep_data();  // memory that messages are written from is registered
+  engine_.raise_urgency(*this, Urgency::peers);
   engine_.begin_later(*this);
 }
 

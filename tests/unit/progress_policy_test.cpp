@@ -12,6 +12,7 @@ namespace {
 
 using core::ProgressPolicy;
 using core::ThreadState;
+using core::Urgency;
 using Call = ProgressPolicy::Call;
 using Then = ProgressPolicy::Then;
 using Time = ProgressPolicy::Time;
@@ -33,7 +34,7 @@ class PolicyTest : public testing::Test {
     ProgressPolicy result = policy();
     for (int i = 0; i < 2; ++i) {
       now_ += kMillisecond;
-      result.called(false);
+      result.called(Urgency::polls, false);
     }
     return result;
   }
@@ -47,7 +48,7 @@ TEST_F(PolicyTest, LooksAgainWhereACallLedToSomething) {
   ProgressPolicy its = policy();
   EXPECT_EQ(its.after(Turn::worked, false), Then::again);
   now_ += kMillisecond;
-  its.called(false);
+  its.called(Urgency::polls, false);
   EXPECT_EQ(its.timed_sleep(1, false), 0);
 }
 
@@ -60,7 +61,7 @@ TEST_F(PolicyTest, CallsInQuickSuccessionSayNothing) {
   ProgressPolicy its = policy();
   static_cast<void>(its.after(Turn::worked, false));
   now_ += ProgressPolicy::kFirstTimedSleep;
-  its.called(false);
+  its.called(Urgency::polls, false);
   EXPECT_GT(its.timed_sleep(1, false), 0);
 }
 
@@ -90,15 +91,25 @@ TEST_F(PolicyTest, OfAThreadThatHoldsBackSleepsLongerFromTheFirst) {
   ProgressPolicy its = policy({.holds_back = true});
   static_cast<void>(its.after(Turn::worked, false));
   now_ += ProgressPolicy::kHoldBack;
-  its.called(false);
+  its.called(Urgency::peers, false);
   EXPECT_EQ(its.timed_sleep(1, false), ProgressPolicy::kHoldBack) << "calls in quick succession";
   its.slept(false, 0);
   EXPECT_EQ(its.timed_sleep(2, false), 2 * ProgressPolicy::kHoldBack);
   its.slept(true, 0);
   static_cast<void>(its.after(Turn::worked, false));
   now_ += ProgressPolicy::kHoldBack + 1;
-  its.called(false);
+  its.called(Urgency::peers, false);
   EXPECT_EQ(its.timed_sleep(3, false), 0);
+}
+
+TEST_F(PolicyTest, LooksAtOnceWhereACallForWhatIsNotUrgentLedToNothing) {
+  ProgressPolicy its = policy({.holds_back = true});
+  for (std::uint32_t calls = 1; calls < 4; ++calls) {
+    now_ += ProgressPolicy::kLongHoldBack;
+    its.called(Urgency::none, false);
+    EXPECT_EQ(its.timed_sleep(calls, false), 0);
+    EXPECT_EQ(its.after(Turn::unwanted, true), Then::sleep);
+  }
 }
 
 TEST_F(PolicyTest, ATimedSleepEndsInALookForARunThatNeedsTheThreadAndAfterAnAbsence) {
@@ -179,6 +190,12 @@ TEST_F(PolicyTest, LooksAfterWhatIsHeldBackOnceNoOtherThreadHas) {
   EXPECT_EQ(its.rest(3, false).look_again, ProgressPolicy::kLeftAlone) << "another thread has polled";
 }
 
+TEST(CallsOfTheThread, ComeTheLaterTheLessUrgentTheyAre) {
+  EXPECT_EQ(ProgressPolicy::late_call(Urgency::polls), ProgressPolicy::kLateCall);
+  EXPECT_EQ(ProgressPolicy::late_call(Urgency::peers), ProgressPolicy::kHoldBack);
+  EXPECT_EQ(ProgressPolicy::late_call(Urgency::none), ProgressPolicy::kLongHoldBack);
+}
+
 TEST(CallsOfTheThread, AreMadeWhereItWouldNotLook) {
   for (const bool needed : {false, true})
     for (const bool late : {false, true}) {
@@ -193,7 +210,11 @@ TEST(CallsOfTheThread, AreMadeWhereItWouldNotLook) {
 /// and computations.
 class Simulation {
  public:
-  explicit Simulation(const ProgressPolicy::Ways& ways) : ways_(ways), policy_(ways, [this] { return now_; }) { run(); }
+  /// `urgency`: of each exchange. All are of the highest where the thread does not hold back.
+  explicit Simulation(const ProgressPolicy::Ways& ways, Urgency urgency = Urgency::peers)
+      : ways_(ways), urgency_(ways.holds_back ? urgency : Urgency::polls), policy_(ways, [this] { return now_; }) {
+    run();
+  }
 
   struct Found {
     std::uint64_t by_thread = 0;  ///< messages
@@ -208,7 +229,7 @@ class Simulation {
   void start(Time message_after) {
     active_ = true;
     comes_ = now_ + message_after;
-    needs_ = needs_ || plan_needs_;
+    needs_ = needs_ || (plan_needs_ && urgency_ != Urgency::none);
     absences_at_start_ = absences_;
     leave();
   }
@@ -222,7 +243,7 @@ class Simulation {
   }
   void wait() {
     const Time left_at = std::exchange(left_at_, -1);
-    if (left_at >= 0 && now_ - left_at > (ways_.holds_back ? kLong : kAbsence)) ++absences_;
+    if (left_at >= 0 && now_ - left_at > absence()) ++absences_;
     if (active_) {
       driven_ = true;
       poll();
@@ -239,6 +260,9 @@ class Simulation {
   static constexpr Time kAbsence = 100 * kMicrosecond;  ///< ThreadCall::kAbsenceTicks
   static constexpr Time kLong = kMillisecond;           ///< its kLongAbsenceTicks, and core/run/wait.cpp: kLongTicks
 
+  [[nodiscard]] Time absence() const {
+    return urgency_ == Urgency::polls ? kAbsence : ProgressPolicy::late_call(urgency_);
+  }
   /// When a descriptor ends its sleep.
   [[nodiscard]] Time tells() const {
     return state_ == ThreadState::waiting && active_ ? comes_ : ProgressPolicy::kForEver;
@@ -254,8 +278,7 @@ class Simulation {
     if (call != Call::none) {
       called_ = true;
       state_ = call == Call::late ? ThreadState::timed_sleep : ThreadState::awake;
-      const Time late = ways_.holds_back ? ProgressPolicy::kHoldBack : ProgressPolicy::kLateCall;
-      wakes_ = now_ + (call == Call::late ? late : 0);
+      wakes_ = now_ + (call == Call::late ? ProgressPolicy::late_call(urgency_) : 0);
     }
     left_at_ = now_;
   }
@@ -265,7 +288,7 @@ class Simulation {
     if (std::exchange(timed_sleeps_, false))
       policy_.slept(called && std::exchange(needs_, false), absences_);
     else if (called)
-      policy_.called(std::exchange(needs_, false));
+      policy_.called(urgency_, std::exchange(needs_, false));
     run();
   }
   /// Until it sleeps.
@@ -302,6 +325,7 @@ class Simulation {
   }
 
   ProgressPolicy::Ways ways_;
+  Urgency urgency_;
   Time now_ = 0;
   ProgressPolicy policy_;
   ThreadState state_ = ThreadState::awake;
@@ -432,6 +456,22 @@ TEST(SimulatedDay, OfShortComputationsWakesAThreadThatHoldsBackOnceInAMillisecon
     overlap_for(program, kMinute, during, 200 * kMicrosecond);
     EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kMinute / kMillisecond)) << during;
   }
+}
+
+TEST(SimulatedDay, OfWhatIsNotUrgentWakesAThreadThatHoldsBackTwiceInTenMillisecondsAtMost) {
+  for (const Time during : {50 * kMicrosecond, 300 * kMicrosecond, 1200 * kMicrosecond, 5 * kMillisecond}) {
+    Simulation program(kHoldsBack, Urgency::none);
+    overlap_for(program, kMinute, during, 200 * kMicrosecond);
+    EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(2 * kMinute / ProgressPolicy::kLongHoldBack) + 2)
+        << during;
+  }
+}
+
+TEST(SimulatedDay, OfWhatIsNotUrgentHasAThreadThatHoldsBackFindItOnceTheCallerIsAwayForLong) {
+  Simulation program(kHoldsBack, Urgency::none);
+  compute_for(program, kDay);
+  EXPECT_EQ(program.found().by_caller, 0u);
+  EXPECT_LE(program.found().latest, ProgressPolicy::kLongHoldBack);
 }
 
 TEST(SimulatedDay, OfAMixedProgramLosesTheOverlapOfOneExchangePerTurn) {

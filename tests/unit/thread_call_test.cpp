@@ -15,6 +15,7 @@ namespace {
 
 using core::ProgressPolicy;
 using core::ThreadState;
+using core::Urgency;
 
 class ThreadCallTest : public testing::Test {
  protected:
@@ -53,43 +54,56 @@ TEST_F(ThreadCallTest, AParkedThreadIsCalledAtOnce) {
   EXPECT_EQ(call_.state(), ThreadState::awake);
 }
 
-TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledLater) {
+TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledTheLaterTheLessUrgentItIs) {
   call_.hold_back();
-  const auto before = std::chrono::steady_clock::now();
-  call_parked();
-  EXPECT_EQ(call_.state(), ThreadState::timed_sleep);
-  pollfd timer = call_.timer();
-  ASSERT_EQ(::poll(&timer, 1, -1), 1);
-  EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::nanoseconds(ProgressPolicy::kHoldBack));
-  EXPECT_TRUE(call_.take(0, timer.revents));
+  for (const Urgency urgency : {Urgency::none, Urgency::peers}) {
+    if (urgency != Urgency::none) call_.count(urgency, 1);
+    const auto before = std::chrono::steady_clock::now();
+    call_parked();
+    EXPECT_EQ(call_.state(), ThreadState::timed_sleep);
+    pollfd timer = call_.timer();
+    ASSERT_EQ(::poll(&timer, 1, -1), 1);
+    EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::nanoseconds(ProgressPolicy::late_call(urgency)));
+    EXPECT_EQ(call_.take(0, timer.revents), urgency);
+  }
 }
 
-// The kernel may round up, and the test may be kept from its processor: so the one is compared with the other.
-TEST_F(ThreadCallTest, WhatNeedsPollsShortensALateCall) {
+TEST_F(ThreadCallTest, WhatIsMoreUrgentShortensALateCall) {
   call_.hold_back();
-  const auto is_shortened = [&] {
-    call_parked();
-    call_.polls_needed(1);
+  call_parked();
+  for (const Urgency urgency : {Urgency::peers, Urgency::polls}) {
+    call_.count(urgency, 1);
     call_.call();
-    const ProgressPolicy::Time left = called_within();
-    call_.polls_needed(-1);
-    pollfd timer = call_.timer();
-    EXPECT_EQ(::poll(&timer, 1, -1), 1);
-    EXPECT_TRUE(call_.take(0, timer.revents));
-    return left <= ProgressPolicy::kLateCall;
-  };
-  EXPECT_TRUE(is_shortened());
-  EXPECT_TRUE(is_shortened());  // the next one as well
+    EXPECT_LE(called_within(), ProgressPolicy::late_call(urgency));
+  }
+  call_.count(Urgency::polls, -1);
+  pollfd timer = call_.timer();
+  ASSERT_EQ(::poll(&timer, 1, -1), 1);
+  EXPECT_EQ(call_.take(0, timer.revents), Urgency::polls);
+  call_parked();  // the next one as well
+  EXPECT_GT(call_.count(Urgency::peers), 0);
+  call_.count(Urgency::polls, 1);
+  call_.call();
+  EXPECT_LE(called_within(), ProgressPolicy::kLateCall);
+}
+
+TEST_F(ThreadCallTest, OneThatHoldsBackIsNotNeededForWhatIsNotUrgent) {
+  call_.hold_back();
+  call_.need();
+  EXPECT_FALSE(call_.take_need());
+  call_.count(Urgency::peers, 1);
+  call_.need();
+  EXPECT_TRUE(call_.take_need());
 }
 
 TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledAtOnceForWhatNeedsPolls) {
   call_.hold_back();
-  call_.polls_needed(2);
-  call_.polls_needed(-1);
+  call_.count(Urgency::polls, 2);
+  call_.count(Urgency::polls, -1);
   call_parked();
   EXPECT_TRUE(called_at_once());
-  EXPECT_TRUE(call_.take(POLLIN, 0));
-  call_.polls_needed(-1);
+  EXPECT_TRUE(call_.take(POLLIN, 0).has_value());
+  call_.count(Urgency::polls, -1);
   call_parked();
   EXPECT_EQ(call_.state(), ThreadState::timed_sleep);
   EXPECT_FALSE(called_at_once());
@@ -98,9 +112,12 @@ TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledAtOnceForWhatNeedsPolls) {
 TEST_F(ThreadCallTest, WhatNeedsPollsIsMissedSooner) {
   EXPECT_TRUE(leaves_for(300'000));
   call_.hold_back();
-  EXPECT_TRUE(comes_true([&] { return !leaves_for(300'000); }));  // unless the test is kept from its processor
+  EXPECT_TRUE(comes_true([&] { return !leaves_for(3'000'000); }));  // unless the test is kept from its processor
+  EXPECT_TRUE(leaves_for(30'000'000));
+  call_.count(Urgency::peers, 1);
+  EXPECT_TRUE(comes_true([&] { return !leaves_for(300'000); }));
   EXPECT_TRUE(leaves_for(3'000'000));
-  call_.polls_needed(1);
+  call_.count(Urgency::polls, 1);
   EXPECT_TRUE(leaves_for(300'000));
 }
 

@@ -1,0 +1,88 @@
+// Whether the progress thread is needed for what is in flight.
+#include "core/progress/urgency.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "core/run/wait.h"
+#include "unit/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+using core::Urgency;
+
+class UrgencyTest : public testing::Test {
+ protected:
+  explicit UrgencyTest() : rig_(with_limits()) {}
+
+  static RecordingRig::Options with_limits() {
+    RecordingRig::Options options;
+    options.capabilities.copied_bytes = 64;
+    options.capabilities.unattended_bytes = 256;
+    return options;
+  }
+  [[nodiscard]] int count(Urgency urgency) { return rig_.engine().thread_call().count(urgency); }
+  /// Of what is in flight, which is one run at most.
+  [[nodiscard]] Urgency urgency() {
+    if (count(Urgency::polls) > 0) return Urgency::polls;
+    return count(Urgency::peers) > 0 ? Urgency::peers : Urgency::none;
+  }
+  void finish(core::Run& run, std::size_t bytes) {
+    rig_.provider().settle_all(bytes);
+    core::finish(run);
+    rig_.let_go(run);
+    EXPECT_EQ(urgency(), Urgency::none);
+  }
+  Urgency urgency_of(const Schedule& schedule, std::size_t bytes) {
+    core::Run& run = rig_.start(schedule, buffers_);
+    const Urgency result = urgency();
+    while (!run.done()) {
+      rig_.provider().settle_all(bytes);
+      rig_.poll();
+    }
+    finish(run, bytes);
+    return result;
+  }
+
+  RecordingRig rig_;
+  Buffers buffers_{512};
+};
+
+// What is known of a message's way, from the first run on, until that has ended.
+TEST_F(UrgencyTest, OfAnExchangeGrowsWithItsMessages) {
+  EXPECT_EQ(urgency_of(exchange_with({1}, 8), 8), Urgency::none);
+  EXPECT_EQ(urgency_of(exchange_with({1}, 128), 128), Urgency::peers) << "it ends at the sender after polls";
+  EXPECT_EQ(urgency_of(exchange_with({1}, 512), 512), Urgency::polls);
+  EXPECT_EQ(urgency_of(exchange_with({1}, 8), 8), Urgency::none);
+}
+
+TEST_F(UrgencyTest, OfALaterRoundIsThatOfThePeersWhichWaitForIt) {
+  ScheduleBuilder builder("pass on", 3);
+  builder.recv(1, 0, {BufferId::recv, 0, Layout::contiguous(8)});
+  builder.round();
+  builder.send(2, 0, {BufferId::recv, 0, Layout::contiguous(8)});
+  EXPECT_EQ(urgency_of(builder.commit(), 8), Urgency::peers);
+}
+
+TEST_F(UrgencyTest, OfARefusedPostIsThatOfItsReceiverUntilItHasLeft) {
+  rig_.provider().refuse_peer(1, kSend, true);
+  core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
+  rig_.poll();
+  EXPECT_EQ(urgency(), Urgency::peers);
+  rig_.provider().refuse_peer(1, kSend, false);
+  rig_.poll();
+  EXPECT_EQ(urgency(), Urgency::none);
+  finish(run, 8);
+}
+
+TEST_F(UrgencyTest, OfAnythingIsTheHighestOnceAProgramSleepsOnADescriptorForIt) {
+  const core::Lock lock(rig_.engine());
+  for (int call = 0; call < 2; ++call) {
+    static_cast<void>(rig_.engine().completion_fd());
+    EXPECT_EQ(count(Urgency::polls), 1);
+  }
+}
+
+}  // namespace
+}  // namespace fab::test
