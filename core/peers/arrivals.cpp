@@ -24,7 +24,7 @@ void Arrivals::remove(const WriteTarget& target) noexcept {
   Place& place = places_[target.number % kPlaces];
   place.target = nullptr;
   place.uses = (place.uses + 1) % kUses;
-  places_.give_back(place.number);
+  places_.give_back(place);
 }
 
 void Arrivals::written(std::uint32_t data) noexcept {

@@ -22,8 +22,8 @@ class PointHost {
  public:
   [[nodiscard]] virtual Runtime& runtime() const noexcept = 0;
   /// The operation is over: its place in the pool may be used again.
-  virtual void release(const SendOperation& send) FAB_REQUIRES(engine_lock) = 0;
-  virtual void release(const ReceiveOperation& receive) FAB_REQUIRES(engine_lock) = 0;
+  virtual void release(SendOperation& send) FAB_REQUIRES(engine_lock) = 0;
+  virtual void release(ReceiveOperation& receive) FAB_REQUIRES(engine_lock) = 0;
   /// One of this rank's own sends, by its number.
   [[nodiscard]] virtual SendOperation& send_to_self(std::uint32_t number) FAB_REQUIRES(engine_lock) = 0;
   /// Memory of buffered sends was taken, or given back.

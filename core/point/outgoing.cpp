@@ -89,13 +89,7 @@ void PointToPoint::return_credits(Correspondent& to) {
 }
 
 OutgoingEnvelope& PointToPoint::outgoing(Correspondent& to, bool with_bytes) {
-  std::vector<OutgoingEnvelope*>& idle = with_bytes ? idle_long_ : idle_short_;
-  if (idle.empty()) {
-    idle.reserve(envelopes_.size() + 1);  // so that giving back never throws
-    idle.push_back(&envelopes_.emplace_back(*this, with_bytes));
-  }
-  OutgoingEnvelope& out = *idle.back();
-  idle.pop_back();
+  OutgoingEnvelope& out = (with_bytes ? long_envelopes_ : short_envelopes_).take(*this, with_bytes);
   out.correspondent = &to;
   out.sender = nullptr;
   return out;
@@ -158,7 +152,7 @@ void PointToPoint::give_up(OutgoingEnvelope& out) {
 }
 
 void PointToPoint::recycle(OutgoingEnvelope& out) {
-  (out.is_long ? idle_long_ : idle_short_).push_back(&out);
+  (out.is_long ? long_envelopes_ : short_envelopes_).give_back(out);
   give_up(out);
 }
 

@@ -191,8 +191,9 @@ Rank PointToPoint::blame(const Correspondent& correspondent, const Status& reaso
 }
 
 void PointToPoint::give_up_envelopes(Rank world_rank) {
-  for (OutgoingEnvelope& out : envelopes_)
-    if (out.correspondent != nullptr && out.correspondent->world_rank == world_rank) give_up(out);
+  for (Slots<OutgoingEnvelope>* envelopes : {&short_envelopes_, &long_envelopes_})
+    for (OutgoingEnvelope& out : *envelopes)
+      if (out.correspondent != nullptr && out.correspondent->world_rank == world_rank) give_up(out);
 }
 
 void PointToPoint::post_when_ready(Correspondent& correspondent, Post& post) {

@@ -68,10 +68,8 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
 
   // For operations.
   [[nodiscard]] Runtime& runtime() const noexcept override { return runtime_; }
-  void release(const SendOperation& send) override FAB_REQUIRES(engine_lock) { sends_.give_back(send.number()); }
-  void release(const ReceiveOperation& receive) override FAB_REQUIRES(engine_lock) {
-    receives_.give_back(receive.number());
-  }
+  void release(SendOperation& send) override FAB_REQUIRES(engine_lock) { sends_.give_back(send); }
+  void release(ReceiveOperation& receive) override FAB_REQUIRES(engine_lock) { receives_.give_back(receive); }
   [[nodiscard]] SendOperation& send_to_self(std::uint32_t number) override FAB_REQUIRES(engine_lock) {
     return sends_[number];
   }
@@ -135,9 +133,8 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   std::map<Key, MatchQueues> match_queues_ FAB_GUARDED_BY(engine_lock);
   Slots<SendOperation> sends_ FAB_GUARDED_BY(engine_lock);
   Slots<ReceiveOperation> receives_ FAB_GUARDED_BY(engine_lock);
-  std::deque<OutgoingEnvelope> envelopes_ FAB_GUARDED_BY(engine_lock);
-  std::vector<OutgoingEnvelope*> idle_short_ FAB_GUARDED_BY(engine_lock);
-  std::vector<OutgoingEnvelope*> idle_long_ FAB_GUARDED_BY(engine_lock);
+  Slots<OutgoingEnvelope> short_envelopes_ FAB_GUARDED_BY(engine_lock);
+  Slots<OutgoingEnvelope> long_envelopes_ FAB_GUARDED_BY(engine_lock);
   std::deque<IncomingEnvelope> network_listeners_ FAB_GUARDED_BY(engine_lock);
   std::uint64_t buffered_bytes_ FAB_GUARDED_BY(engine_lock) = 0;
   std::uint64_t misfits_ FAB_GUARDED_BY(engine_lock) = 0;

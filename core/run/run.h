@@ -133,8 +133,6 @@ class Run final : public Pending, public Task {
   }
   [[nodiscard]] std::string describe(const PlannedOperation& operation) const;
 
-  Run* next_idle FAB_GUARDED_BY(engine_lock) = nullptr;  ///< the plan's list
-
  private:
   friend struct Transfer;
 

@@ -330,7 +330,7 @@ void Link::stop_waiting(Receive& receive) noexcept {
 template <class Record>
 Completion& Link::end(core::Slots<Record>& records, Record& record) noexcept {
   record.state = State::unused;
-  records.give_back(record.number);
+  records.give_back(record);
   --pending_;
   if constexpr (std::is_same_v<Record, Receive>)
     if (record.is_long) --shared_.traffic.receives;

@@ -25,7 +25,8 @@ class EarlyMessages {
   [[nodiscard]] std::optional<Sample> any() const;
 
  private:
-  /// In one pool, for there may be millions that wait for a moment.
+  /// In a pool of its own, whose links are numbers and whose memory is one piece, for there may be millions that wait
+  /// for a moment.
   struct Node {
     Arrived arrived;
     std::uint32_t next;

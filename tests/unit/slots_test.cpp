@@ -37,7 +37,7 @@ TEST(Slots, ARecordThatWasGivenBackIsTakenAsItWasMade) {
   Slots<Entry> slots;
   Entry& first = slots.take(1);
   Entry& second = slots.take(2);
-  slots.give_back(first.number);
+  slots.give_back(first);
   EXPECT_FALSE(slots.all_in_use());
   EXPECT_EQ(&slots.take(3), &first);
   EXPECT_EQ(first.made_of, 1);
@@ -55,12 +55,49 @@ TEST(Slots, RecordsStayWhereTheyAreWhileOthersAreMade) {
 
 TEST(Slots, AllocatesOnlyWhenMoreAreInUseThanEver) {
   Slots<Entry> slots;
-  std::vector<std::uint32_t> numbers;
-  for (int i = 0; i < 100; ++i) numbers.push_back(slots.take(i).number);
+  std::vector<Entry*> entries;
+  for (int i = 0; i < 100; ++i) entries.push_back(&slots.take(i));
   const std::size_t before = allocation_count();
-  for (const std::uint32_t number : numbers) slots.give_back(number);
+  for (Entry* const entry : entries) slots.give_back(*entry);
   for (int i = 0; i < 100; ++i) static_cast<void>(slots.take(i));
   EXPECT_EQ(allocation_count(), before);
+}
+
+TEST(Slots, TellsWhetherAllOrNoneAreInUse) {
+  Slots<Entry> slots;
+  EXPECT_TRUE(slots.none_in_use());
+  Entry& first = slots.take(0);
+  Entry& second = slots.take(0);
+  EXPECT_FALSE(slots.none_in_use());
+  slots.give_back(first);
+  EXPECT_FALSE(slots.none_in_use());
+  EXPECT_FALSE(slots.all_in_use());
+  slots.give_back(second);
+  EXPECT_TRUE(slots.none_in_use());
+}
+
+TEST(Slots, ARecordWithoutANumberIsMadeOfWhatItIsGiven) {
+  struct Unnumbered {
+    explicit Unnumbered(const char* its_name) : name(its_name) {}
+    const char* name;
+  };
+  Slots<Unnumbered> slots;
+  EXPECT_STREQ(slots.take("first").name, "first");
+  EXPECT_STREQ(slots[0].name, "first");
+}
+
+TEST(Slots, AreAsBeforeWhenARecordCannotBeMade) {
+  struct Unmakable {
+    explicit Unmakable(bool fails) {
+      if (fails) throw 1;
+    }
+  };
+  Slots<Unmakable> slots;
+  Unmakable& first = slots.take(false);
+  EXPECT_ANY_THROW(static_cast<void>(slots.take(true)));
+  EXPECT_EQ(slots.size(), 1u);
+  slots.give_back(first);
+  EXPECT_EQ(&slots.take(true), &first);
 }
 
 }  // namespace

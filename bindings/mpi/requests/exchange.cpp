@@ -1,62 +1,53 @@
 #include "bindings/mpi/requests/exchange.h"
 
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <unordered_map>
-#include <vector>
 
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/process_context.h"
 #include "bindings/mpi/interception/next.h"
 #include "bindings/mpi/requests/idle.h"
+#include "core/base/slots.h"
 #include "core/run/wait.h"
 
 namespace fab::mpi {
 
-/// All exchanges there ever were; those not in use serve again. Grows to as many as are in use at a time.
-class Pool {
+namespace {
+
+/// All exchanges there ever were, in the order of core::Slots; the one that ended last is to be had without the mutex.
+class Exchanges {
  public:
   /// Never destroyed: MPI may call until the process ends.
-  static Pool& instance() {
-    static Pool& pool = *new Pool;
-    return pool;
+  static Exchanges& all() {
+    static Exchanges& exchanges = *new Exchanges;
+    return exchanges;
   }
 
-  MPI_Request take(const char* call, Attachment& attachment, core::Run* run,
-                   std::unique_ptr<core::Persistent> persistent, Kept kept, std::unique_ptr<StartObserver> observer) {
+  /// Returns the request of the exchange that now serves this. Throws Failure.
+  MPI_Request take(Exchange::Use&& use) {
     Exchange* exchange = spare_.exchange(nullptr, std::memory_order_acquire);
     if (exchange == nullptr) exchange = &take_listed();
-    exchange->call_ = call;
-    exchange->run_ = run;
-    exchange->attachment_ = attachment.shared_from_this();
-    exchange->persistent_ = std::move(persistent);
-    exchange->kept_ = std::move(kept);
-    exchange->observer_ = std::move(observer);
-    if (run != nullptr)
-      count_active(1);
-    else
-      count_persistent(1);
+    (use.run != nullptr ? active_ : persistent_).fetch_add(1, std::memory_order_relaxed);
+    exchange->serve(std::move(use));
     latest_.store(exchange, std::memory_order_release);
-    return exchange->request_;
+    return exchange->request();
   }
   void give_back(Exchange& exchange) noexcept {
-    exchange.observer_.reset();
-    exchange.kept_.reset();
-    exchange.attachment_.reset();
+    exchange.clear();
     Exchange* none = nullptr;
     if (spare_.compare_exchange_strong(none, &exchange, std::memory_order_release, std::memory_order_relaxed)) return;
     const std::lock_guard lock(mutex_);
-    free_.push_back(&exchange);  // there is room: see add()
+    slots_.give_back(exchange);
   }
   void count_active(int change) noexcept { active_.fetch_add(change, std::memory_order_relaxed); }
-  void count_persistent(int change) noexcept { persistent_.fetch_add(change, std::memory_order_relaxed); }
+  void one_persistent_less() noexcept { persistent_.fetch_sub(1, std::memory_order_relaxed); }
   [[nodiscard]] bool any_persistent() const noexcept { return persistent_.load(std::memory_order_relaxed) > 0; }
   [[nodiscard]] bool any_active() const noexcept { return active_.load(std::memory_order_relaxed) > 0; }
 
   Exchange* find(MPI_Request request) {
-    // A program waits most often for what it started last. The pool never lets go of an exchange before the end.
-    if (Exchange* latest = latest_.load(std::memory_order_acquire); latest != nullptr && latest->request_ == request)
+    // A program waits most often for what it started last. No exchange ends before close().
+    if (Exchange* latest = latest_.load(std::memory_order_acquire); latest != nullptr && latest->request() == request)
       return latest;
     const std::lock_guard lock(mutex_);
     const auto found = by_request_.find(request);
@@ -66,141 +57,146 @@ class Pool {
   void close() noexcept {
     const std::lock_guard lock(mutex_);
     latest_.store(nullptr);
-    for (Exchange& exchange : exchanges_) {
-      exchange.let_run_go();
-      exchange.kept_.reset();
-      exchange.attachment_.reset();
-      if (next_pmpi.request_free(&exchange.request_) != MPI_SUCCESS) log_error("MPI_Finalize", "cannot free a request");
+    for (Exchange& exchange : slots_) {
+      exchange.clear();
+      MPI_Request request = exchange.request();
+      if (next_pmpi.request_free(&request) != MPI_SUCCESS) log_error("MPI_Finalize", "cannot free a request");
     }
     by_request_.clear();
-    free_.clear();
-    exchanges_.clear();
+    slots_.clear();
     spare_.store(nullptr);
   }
 
  private:
   Exchange& take_listed() {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) add();
-    Exchange& exchange = *free_.back();
-    free_.pop_back();
+    const bool fresh = slots_.all_in_use();
+    Exchange& exchange = slots_.take();
+    if (fresh) by_request_.emplace(exchange.request(), &exchange);
     return exchange;
-  }
-  void add() {
-    free_.reserve(exchanges_.size() + 1);
-    MPI_Request request = MPI_REQUEST_NULL;
-    require(PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request), "MPI_Recv_init");
-    free_.push_back(&exchanges_.emplace_back(request));
-    by_request_.emplace(request, free_.back());
   }
 
   std::mutex mutex_;
-  std::deque<Exchange> exchanges_;
-  std::vector<Exchange*> free_;
+  core::Slots<Exchange> slots_;
   std::unordered_map<MPI_Request, Exchange*> by_request_;
   std::atomic<Exchange*> latest_{nullptr};
-  std::atomic<Exchange*> spare_{nullptr};  ///< one more that is free, to be had without the mutex
+  std::atomic<Exchange*> spare_{nullptr};  ///< not in use, and not free among the slots
   std::atomic<int> active_{0};             ///< runs that are in flight, or that the user does not know the end of
   std::atomic<int> persistent_{0};         ///< handles
 };
-
-namespace {
 
 MPI_Status empty_status;
 
 }  // namespace
 
+Exchange::Exchange() {
+  require(PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request_), "MPI_Recv_init");
+}
+
 // The attachment may be the last owner of its communicator: it goes after the engine's lock.
 void Exchange::let_run_go() noexcept {
-  if (persistent_ != nullptr) {
-    persistent_.reset();
-    Pool::instance().count_persistent(-1);
-  } else if (run_ != nullptr) {
-    const core::Lock lock(attachment_->core->engine());
-    run_->let_go();
+  if (persistent()) {
+    use_.persistent.reset();
+    Exchanges::all().one_persistent_less();
+  } else if (use_.run != nullptr) {
+    const core::Lock lock(use_.attachment->core->engine());
+    use_.run->let_go();
   }
-  if (run_ != nullptr) Pool::instance().count_active(-1);
-  run_ = nullptr;
+  if (use_.run != nullptr) Exchanges::all().count_active(-1);
+  use_.run = nullptr;
+}
+
+void Exchange::clear() noexcept {
+  let_run_go();
+  use_.observer.reset();
+  use_.kept.reset();
+  use_.attachment.reset();
 }
 
 Outcome Exchange::outcome(const Status& status) {
   if (status.ok()) return {};
   note_failure();
-  log_error(call_, status.message);
-  return {error_class_of(status.errc()), attachment_};
+  log_error(use_.call, status.message);
+  return {error_class_of(status.errc()), use_.attachment};
 }
 
 Outcome Exchange::told(const Status& status, MPI_Request& handle) {
   Outcome told = outcome(status);
-  run_ = nullptr;
-  Pool::instance().count_active(-1);
+  use_.run = nullptr;
+  Exchanges::all().count_active(-1);
   if (persistent()) {
-    persistent_->end();
+    use_.persistent->end();
   } else {
     handle = MPI_REQUEST_NULL;
-    Pool::instance().give_back(*this);
+    Exchanges::all().give_back(*this);
   }
   return told;
 }
 
 Outcome Exchange::end(MPI_Request& handle) {
-  run_->over(false);
-  if (persistent()) return told(run_->status(), handle);
-  const Status status = run_->status();
+  core::Run& run = *use_.run;
+  run.over(false);
+  if (persistent()) return told(run.status(), handle);
+  const Status status = run.status();
   {
-    const core::Lock lock(attachment_->core->engine());
-    run_->let_go();
+    const core::Lock lock(use_.attachment->core->engine());
+    run.let_go();
   }
   return told(status, handle);
 }
 
 Outcome Exchange::wait(MPI_Request& handle) {
-  if (!persistent()) return told(core::complete(*run_, next_idle_hook()), handle);
-  core::finish(*run_, next_idle_hook());
-  return told(run_->status(), handle);
+  core::Run& run = *use_.run;
+  if (!persistent()) return told(core::complete(run, next_idle_hook()), handle);
+  core::finish(run, next_idle_hook());
+  return told(run.status(), handle);
 }
 
 // MPI forbids to free the request of a collective that is in flight (MPI-4.1, 6.12), and only those keep anything:
 // where a program does it all the same, what its exchange still needs stays.
 void Exchange::abandon(MPI_Request& handle) noexcept {
-  if (kept_ != nullptr && run_ != nullptr && !run_->done()) static_cast<void>(new Kept(std::move(kept_)));
-  let_run_go();
+  if (use_.kept != nullptr && run() != nullptr && !run()->done()) static_cast<void>(new Kept(std::move(use_.kept)));
   handle = MPI_REQUEST_NULL;
-  Pool::instance().give_back(*this);
+  Exchanges::all().give_back(*this);
 }
 
 void Exchange::start() {
-  if (observer_ == nullptr) return start_run();
+  if (use_.observer == nullptr) return start_run();
   const auto begin = std::chrono::steady_clock::now();
   start_run();
-  observer_->started(std::chrono::steady_clock::now() - begin);
+  use_.observer->started(std::chrono::steady_clock::now() - begin);
 }
 
 void Exchange::start_run() {
+  core::Persistent& persistent = *use_.persistent;
   {
-    const core::Lock lock(persistent_->engine());
-    persistent_->start();
+    const core::Lock lock(persistent.engine());
+    persistent.start();
   }
-  persistent_->engine().hand_over_progress();
-  run_ = &persistent_->run();
-  Pool::instance().count_active(1);
+  persistent.engine().hand_over_progress();
+  use_.run = &persistent.run();
+  Exchanges::all().count_active(1);
 }
 
 MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run, Kept kept) {
-  return Pool::instance().take(call, attachment, &run, nullptr, std::move(kept), nullptr);
+  return Exchanges::all().take(
+      {.call = call, .run = &run, .attachment = attachment.shared_from_this(), .kept = std::move(kept)});
 }
 
 MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent, Kept kept,
                          std::unique_ptr<StartObserver> observer) {
-  return Pool::instance().take(call, attachment, nullptr, std::make_unique<core::Persistent>(std::move(persistent)),
-                               std::move(kept), std::move(observer));
+  return Exchanges::all().take({.call = call,
+                                .attachment = attachment.shared_from_this(),
+                                .persistent = std::make_unique<core::Persistent>(std::move(persistent)),
+                                .kept = std::move(kept),
+                                .observer = std::move(observer)});
 }
 
-bool exchanges_exist() noexcept { return Pool::instance().any_active() || Pool::instance().any_persistent(); }
+bool exchanges_exist() noexcept { return Exchanges::all().any_active() || Exchanges::all().any_persistent(); }
 
-bool exchanges_are_active() noexcept { return Pool::instance().any_active(); }
+bool exchanges_are_active() noexcept { return Exchanges::all().any_active(); }
 
-Exchange* find_exchange(MPI_Request request) { return Pool::instance().find(request); }
+Exchange* find_exchange(MPI_Request request) { return Exchanges::all().find(request); }
 
 void make_empty(MPI_Status* status) noexcept {
   if (status == MPI_STATUS_IGNORE) return;
@@ -214,6 +210,6 @@ void open_exchanges() {
   require(next_pmpi.wait(&none, &empty_status), "MPI_Wait");
 }
 
-void close_exchanges() noexcept { Pool::instance().close(); }
+void close_exchanges() noexcept { Exchanges::all().close(); }
 
 }  // namespace fab::mpi

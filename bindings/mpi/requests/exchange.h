@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <utility>
 
 #include "bindings/mpi/communicators/attachment.h"
 #include "bindings/mpi/requests/observers.h"
@@ -28,15 +29,26 @@ struct Outcome {
 /// Belongs to the pool of all (exchange.cpp); in use from make_request until the user's handle is gone.
 class Exchange {
  public:
-  explicit Exchange(MPI_Request request) noexcept : request_(request) {}
+  /// What it stands for while it is in use.
+  struct Use {
+    const char* call = "";  ///< the function that started it
+    core::Run* run = nullptr;
+    std::shared_ptr<Attachment> attachment{};
+    std::unique_ptr<core::Persistent> persistent{};  ///< null: serves once
+    Kept kept{};
+    std::unique_ptr<StartObserver> observer{};  ///< of a persistent one's starts; null: none
+  };
+
+  /// Not in use, with a request of its own. Throws Failure.
+  Exchange();
 
   [[nodiscard]] MPI_Request request() const noexcept { return request_; }
-  [[nodiscard]] bool persistent() const noexcept { return persistent_ != nullptr; }
+  [[nodiscard]] bool persistent() const noexcept { return use_.persistent != nullptr; }
   /// The comm of an exchange in use.
-  [[nodiscard]] MPI_Comm comm() const noexcept { return attachment_->comm; }
+  [[nodiscard]] MPI_Comm comm() const noexcept { return use_.attachment->comm; }
   /// Null: nothing is in flight, and nothing is to be told.
-  [[nodiscard]] core::Run* run() const noexcept { return run_; }
-  [[nodiscard]] bool ready() const noexcept { return run_ != nullptr && run_->done(); }
+  [[nodiscard]] core::Run* run() const noexcept { return use_.run; }
+  [[nodiscard]] bool ready() const noexcept { return run() != nullptr && run()->done(); }
 
   /// Of a persistent one. Throws what core::Persistent::start throws.
   void start();
@@ -48,20 +60,19 @@ class Exchange {
   /// The user does not want to know, or frees a persistent one: what is in flight goes on by itself.
   void abandon(MPI_Request& handle) noexcept;
 
+  // For its pool.
+  void serve(Use&& use) noexcept { use_ = std::move(use); }
+  /// Lets go of all that it has: now it is not in use.
+  void clear() noexcept;
+
  private:
-  friend class Pool;
   [[nodiscard]] Outcome outcome(const Status& status);
   [[nodiscard]] Outcome told(const Status& status, MPI_Request& handle);
   void start_run();
   void let_run_go() noexcept;
 
-  const char* call_ = "";  ///< the function that started it
-  core::Run* run_ = nullptr;
-  std::shared_ptr<Attachment> attachment_;  ///< null: not in use
-  MPI_Request request_;
-  Kept kept_;
-  std::unique_ptr<core::Persistent> persistent_;  ///< null: serves once
-  std::unique_ptr<StartObserver> observer_;       ///< of a persistent one's starts; null: none
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  Use use_;
 };
 
 /// Gives a run that was started on `attachment` a request. Throws Failure; then the run is left to itself.

@@ -6,27 +6,22 @@ namespace fab::nbc {
 
 MPI_Fint FortranHandles::take() {
   const std::lock_guard lock(mutex_);
-  if (free_.empty()) {
-    free_.reserve(entries_.size() + 1);
-    free_.push_back(static_cast<MPI_Fint>(entries_.size()));
-    entries_.emplace_back();
-  }
-  const MPI_Fint number = free_.back();
-  free_.pop_back();
-  entries_[static_cast<std::size_t>(number)].used = true;
-  return number;
+  Entry& entry = entries_.take();
+  entry.used = true;
+  return entry.number;
 }
 
 void FortranHandles::give_back(MPI_Fint number) {
   const std::lock_guard lock(mutex_);
-  entries_[static_cast<std::size_t>(number)].used = false;
-  free_.push_back(number);  // there is room: see take()
+  Entry& entry = entries_[static_cast<std::uint32_t>(number)];
+  entry.used = false;
+  entries_.give_back(entry);
 }
 
 NBC_Handle* FortranHandles::find(MPI_Fint number) {
   if (number == kNoHandle) return nullptr;
   const std::lock_guard lock(mutex_);
-  const auto place = static_cast<std::size_t>(number);
+  const auto place = static_cast<std::uint32_t>(number);
   if (number < 0 || place >= entries_.size() || !entries_[place].used)
     throw Failure(MPI_ERR_ARG, fmt::format("handle is {}; there is no such operation", number));
   return &entries_[place].handle;

@@ -3,12 +3,13 @@
 
 #include <mpi.h>
 
-#include <deque>
+#include <cstdint>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "bindings/nbc/instance.h"
+#include "core/base/slots.h"
 
 namespace fab::nbc {
 
@@ -30,13 +31,15 @@ class FortranHandles {
 
  private:
   struct Entry {
+    explicit Entry(std::uint32_t its_number) noexcept : number(static_cast<MPI_Fint>(its_number)) {}
+
+    const MPI_Fint number;
     NBC_Handle handle{};
     bool used = false;
   };
 
   std::mutex mutex_;
-  std::deque<Entry> entries_;
-  std::vector<MPI_Fint> free_;
+  core::Slots<Entry> entries_;
 };
 
 /// The handles of a call that takes many, in a row for as long as it lives. Those that are complete afterwards become
