@@ -1,8 +1,9 @@
 // What a plan depends on besides its communicator: the key of the plan cache.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/hash.h"
@@ -22,6 +23,8 @@ class CallShape {
   /// The layout must live until the shape was looked up or stored.
   void add(const Layout& layout) { layouts_.push_back(&layout); }
 
+  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept { return words_; }
+  [[nodiscard]] std::span<const Layout* const> layouts() const noexcept { return layouts_; }
   [[nodiscard]] std::uint64_t hash() const noexcept {
     std::uint64_t hash = words_.size();
     for (const std::uint64_t word : words_) hash = hash_with(hash, word);
@@ -30,8 +33,6 @@ class CallShape {
   }
 
  private:
-  friend class StoredShape;
-
   std::vector<std::uint64_t> words_;
   std::vector<const Layout*> layouts_;
 };
@@ -39,14 +40,13 @@ class CallShape {
 /// A shape that keeps its layouts alive.
 class StoredShape {
  public:
-  explicit StoredShape(const CallShape& shape) : words_(shape.words_) {
-    for (const Layout* layout : shape.layouts_) layouts_.push_back(*layout);
+  explicit StoredShape(const CallShape& shape) : words_(shape.words().begin(), shape.words().end()) {
+    for (const Layout* layout : shape.layouts()) layouts_.push_back(*layout);
   }
   bool operator==(const CallShape& shape) const noexcept {
-    if (words_ != shape.words_ || layouts_.size() != shape.layouts_.size()) return false;
-    for (std::size_t i = 0; i < layouts_.size(); ++i)
-      if (!(layouts_[i] == *shape.layouts_[i])) return false;
-    return true;
+    return std::ranges::equal(words_, shape.words()) &&
+           std::ranges::equal(layouts_, shape.layouts(),
+                              [](const Layout& mine, const Layout* other) { return mine == *other; });
   }
 
  private:
