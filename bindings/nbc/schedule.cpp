@@ -23,58 +23,13 @@ void check_peer(const char* name, Rank peer) {
     throw mpi::Failure(MPI_ERR_RANK, fmt::format("{} is {}; valid are ranks and MPI_PROC_NULL", name, peer));
 }
 
-}  // namespace
-
-void UserSchedule::check_open() const {
-  if (committed_) refuse("the schedule is committed already");
-}
-
-void UserSchedule::add(Operation operation) {
-  check_open();
-  rounds_.back().push_back(std::move(operation));
-}
-
-void UserSchedule::send(Rank to, Block block) {
-  if (to == MPI_PROC_NULL) return check_open();
-  check_peer("dest", to);
-  add({.kind = OperationKind::send, .peer = to, .from = std::move(block)});
-}
-
-void UserSchedule::recv(Rank from, Block block) {
-  if (from == MPI_PROC_NULL) return check_open();
-  check_peer("source", from);
-  add({.kind = OperationKind::recv, .peer = from, .to = std::move(block)});
-}
-
-void UserSchedule::copy(Block from, Block to) {
-  check_copy(from, to);
-  add({.kind = OperationKind::copy, .from = std::move(from), .to = std::move(to)});
-}
-
-void UserSchedule::combine(Combination combination) {
-  if (combination.target.layout.size() == 0) return check_open();
-  const auto operation = combination.reducer.operation;
-  add({.kind = OperationKind::reduce, .combination = std::make_shared<const Combination>(std::move(combination))});
-  if (operation != nullptr) user_operations_.push_back(operation);
-}
-
-void UserSchedule::barrier() {
-  check_open();
-  rounds_.emplace_back();
-}
-
-void UserSchedule::commit() {
-  check_open();
-  committed_ = true;
-}
-
 /// Makes fab's operations of the user's.
 class ScheduleWriter {
  public:
   ScheduleWriter(Rank self, int ranks) : self_(self), builder_("NBC_Start", ranks) {}
 
-  void write(const std::vector<UserSchedule::Operation>& round) {
-    for (const UserSchedule::Operation& operation : round) write(operation);
+  void write(const std::vector<ScheduledOperation>& round) {
+    for (const ScheduledOperation& operation : round) write(operation);
     match_own();
     builder_.round();
   }
@@ -92,7 +47,7 @@ class ScheduleWriter {
   }
 
  private:
-  void write(const UserSchedule::Operation& operation) {
+  void write(const ScheduledOperation& operation) {
     switch (operation.kind) {
       case OperationKind::send:
         if (operation.peer == self_) return own_sends_.push_back(operation.from);
@@ -132,6 +87,51 @@ class ScheduleWriter {
   std::deque<Block> own_sends_;  ///< not yet received
   std::vector<Block> own_receives_;
 };
+
+}  // namespace
+
+void UserSchedule::check_open() const {
+  if (committed_) refuse("the schedule is committed already");
+}
+
+void UserSchedule::add(ScheduledOperation operation) {
+  check_open();
+  rounds_.back().push_back(std::move(operation));
+}
+
+void UserSchedule::send(Rank to, Block block) {
+  if (to == MPI_PROC_NULL) return check_open();
+  check_peer("dest", to);
+  add({.kind = OperationKind::send, .peer = to, .from = std::move(block)});
+}
+
+void UserSchedule::recv(Rank from, Block block) {
+  if (from == MPI_PROC_NULL) return check_open();
+  check_peer("source", from);
+  add({.kind = OperationKind::recv, .peer = from, .to = std::move(block)});
+}
+
+void UserSchedule::copy(Block from, Block to) {
+  check_copy(from, to);
+  add({.kind = OperationKind::copy, .from = std::move(from), .to = std::move(to)});
+}
+
+void UserSchedule::combine(Combination combination) {
+  if (combination.target.layout.size() == 0) return check_open();
+  const auto operation = combination.reducer.operation;
+  add({.kind = OperationKind::reduce, .combination = std::make_shared<const Combination>(std::move(combination))});
+  if (operation != nullptr) user_operations_.push_back(operation);
+}
+
+void UserSchedule::barrier() {
+  check_open();
+  rounds_.emplace_back();
+}
+
+void UserSchedule::commit() {
+  check_open();
+  committed_ = true;
+}
 
 Schedule UserSchedule::build(Rank self, int ranks) const {
   ScheduleWriter writer(self, ranks);

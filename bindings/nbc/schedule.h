@@ -10,6 +10,15 @@
 
 namespace fab::nbc {
 
+/// One operation of such a schedule.
+struct ScheduledOperation {
+  OperationKind kind;
+  Rank peer = MPI_PROC_NULL;
+  Block from{};
+  Block to{};
+  std::shared_ptr<const Combination> combination{};  ///< of a reduce
+};
+
 /// The operations of one rank. Which rank, of how many, is known when it starts.
 class UserSchedule {
  public:
@@ -34,19 +43,10 @@ class UserSchedule {
   [[nodiscard]] std::mutex& operations_mutex() noexcept { return operations_mutex_; }
 
  private:
-  struct Operation {
-    OperationKind kind;
-    Rank peer = MPI_PROC_NULL;
-    Block from{};
-    Block to{};
-    std::shared_ptr<const Combination> combination{};  ///< of a reduce
-  };
-  friend class ScheduleWriter;
-
   void check_open() const;
-  void add(Operation operation);
+  void add(ScheduledOperation operation);
 
-  std::vector<std::vector<Operation>> rounds_{1};
+  std::vector<std::vector<ScheduledOperation>> rounds_{1};
   std::vector<std::shared_ptr<mpi::UserOperation>> user_operations_;
   bool committed_ = false;
   std::mutex operations_mutex_;
