@@ -77,8 +77,10 @@ class Network {
   [[nodiscard]] std::vector<std::string> violations() const;
 
  private:
-  friend class NetworkProvider;
-  friend class Registered;
+  /// A rank's way into the network.
+  class Access;
+  /// Memory of a rank that others may write to.
+  class Exposed;
 
   struct Event {
     /// wake: if the rank has something to do; call: in any case.

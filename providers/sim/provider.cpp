@@ -5,12 +5,12 @@
 
 namespace fab::sim {
 
-class Registered final : public Registration {
+class Network::Exposed final : public Registration {
  public:
-  Registered(Network& network, Rank rank, std::uint64_t key) : network_(network), rank_(rank), key_(key) {}
-  ~Registered() override { network_.withdraw(rank_, key_); }
-  Registered(const Registered&) = delete;
-  Registered& operator=(const Registered&) = delete;
+  Exposed(Network& network, Rank rank, std::uint64_t key) : network_(network), rank_(rank), key_(key) {}
+  ~Exposed() override { network_.withdraw(rank_, key_); }
+  Exposed(const Exposed&) = delete;
+  Exposed& operator=(const Exposed&) = delete;
   [[nodiscard]] RemoteMemory remote() const noexcept override { return {0, key_}; }
 
  private:
@@ -19,12 +19,12 @@ class Registered final : public Registration {
   std::uint64_t key_;
 };
 
-class NetworkProvider final : public Provider {
+class Network::Access final : public Provider {
  public:
-  NetworkProvider(Network& network, Rank rank) : network_(network), rank_(rank), address_(std::to_string(rank)) {}
-  ~NetworkProvider() override { network_.close(rank_); }
-  NetworkProvider(const NetworkProvider&) = delete;
-  NetworkProvider& operator=(const NetworkProvider&) = delete;
+  Access(Network& network, Rank rank) : network_(network), rank_(rank), address_(std::to_string(rank)) {}
+  ~Access() override { network_.close(rank_); }
+  Access(const Access&) = delete;
+  Access& operator=(const Access&) = delete;
 
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return network_.options().capabilities; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
@@ -47,14 +47,14 @@ class NetworkProvider final : public Provider {
         rank_, {static_cast<Rank>(from), tag, ignore, {pieces.begin(), pieces.end()}, &completion, Time{}});
   }
   [[nodiscard]] std::unique_ptr<Registration> expose(std::span<std::byte> memory) override {
-    return std::make_unique<Registered>(network_, rank_, network_.expose(rank_, memory));
+    return std::make_unique<Exposed>(network_, rank_, network_.expose(rank_, memory));
   }
   [[nodiscard]] std::unique_ptr<Registration> prepare_source(std::span<const iovec>) override {
-    return std::make_unique<Registered>(network_, rank_, 0);
+    return std::make_unique<Exposed>(network_, rank_, 0);
   }
   PostResult post_write(PeerHandle to, std::span<const iovec> pieces, const Registration& source,
                         const RemoteMemory& target, std::uint32_t data, Completion& completion) override {
-    if (dynamic_cast<const Registered*>(&source) == nullptr) network_.write_unprepared(rank_);
+    if (dynamic_cast<const Exposed*>(&source) == nullptr) network_.write_unprepared(rank_);
     return network_.write({rank_, static_cast<Rank>(to), target, data, {pieces.begin(), pieces.end()}, 0, &completion});
   }
   void set_listener(WriteListener* listener) noexcept override { network_.port(rank_).listener = listener; }
@@ -71,7 +71,7 @@ class NetworkProvider final : public Provider {
 };
 
 std::unique_ptr<Provider> Network::open(Rank rank) {
-  auto provider = std::make_unique<NetworkProvider>(*this, rank);
+  auto provider = std::make_unique<Access>(*this, rank);
   const std::lock_guard lock(mutex_);
   ++providers_;
   return provider;
