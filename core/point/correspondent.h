@@ -25,7 +25,11 @@ struct Unexpected {
 
 /// An envelope on its way to a peer.
 struct OutgoingEnvelope : Post {
-  OutgoingEnvelope(PointToPoint& its_owner, bool with_bytes);
+  OutgoingEnvelope(PointToPoint& its_owner, const Handlers& handlers, bool with_bytes)
+      : Post(handlers),
+        owner(its_owner),
+        is_long(with_bytes),
+        memory(new std::byte[with_bytes ? kEnvelopeBytes : sizeof(Envelope)]) {}
 
   PointToPoint& owner;
   Correspondent* correspondent FAB_GUARDED_BY(engine_lock) = nullptr;
@@ -38,7 +42,13 @@ struct OutgoingEnvelope : Post {
 
 /// A receive of any envelope, always posted: from one peer of the node, or from any rank through the network.
 struct IncomingEnvelope : Post {
-  IncomingEnvelope(PointToPoint& its_owner, Provider& its_provider, Correspondent* its_correspondent);
+  IncomingEnvelope(PointToPoint& its_owner, const Handlers& handlers, Provider& its_provider,
+                   Correspondent* its_correspondent)
+      : Post(handlers),
+        owner(its_owner),
+        provider(its_provider),
+        correspondent(its_correspondent),
+        memory(new std::byte[kEnvelopeBytes]) {}
 
   PointToPoint& owner;
   Provider& provider;

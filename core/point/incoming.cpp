@@ -19,17 +19,16 @@ IncomingEnvelope& incoming_of(Completion& completion) FAB_ASSERT_CAPABILITY(engi
 
 }  // namespace
 
-IncomingEnvelope::IncomingEnvelope(PointToPoint& its_owner, Provider& its_provider, Correspondent* its_correspondent)
-    : Post([](Completion& self, std::uint64_t message_bytes,
-              std::uint64_t) noexcept { incoming_of(self).owner.envelope_arrived(incoming_of(self), message_bytes); },
-           [](Completion& self, const Status& status) noexcept {
-             incoming_of(self).owner.listener_failed(incoming_of(self), status);
-           },
-           [](Post& self) { return incoming_of(self).owner.post(incoming_of(self)); }),
-      owner(its_owner),
-      provider(its_provider),
-      correspondent(its_correspondent),
-      memory(new std::byte[kEnvelopeBytes]) {}
+Post::Handlers PointToPoint::incoming_handlers() noexcept {
+  return {
+      .done =
+          [](Completion& self, std::uint64_t message_bytes, std::uint64_t) noexcept {
+            incoming_of(self).owner.envelope_arrived(incoming_of(self), message_bytes);
+          },
+      .fail = [](Completion& self,
+                 const Status& status) noexcept { incoming_of(self).owner.listener_failed(incoming_of(self), status); },
+      .attempt = [](Post& self) { return incoming_of(self).owner.post(incoming_of(self)); }};
+}
 
 void PointToPoint::listen_to_node() {
   if (listens_to_node_) return;
@@ -110,7 +109,7 @@ void PointToPoint::handle(const Envelope& envelope, std::span<const std::byte> b
 
 void PointToPoint::handle(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
   SendOperation* send = envelope.send < sends_.size() ? &sends_[envelope.send] : nullptr;
-  if (send != nullptr && send->correspondent_ != &from) send = nullptr;  // a message to another rank
+  if (send != nullptr && send->correspondent() != &from) send = nullptr;  // a message to another rank
   switch (envelope.kind) {
     case EnvelopeKind::eager:
     case EnvelopeKind::rts:
@@ -125,7 +124,7 @@ void PointToPoint::handle(Correspondent& from, const Envelope& envelope, const s
       if (send != nullptr) send->was_nacked();
       return;
     case EnvelopeKind::cancelled:
-      if (envelope.receive < receives_.size() && receives_[envelope.receive].correspondent_ == &from)
+      if (envelope.receive < receives_.size() && receives_[envelope.receive].correspondent() == &from)
         receives_[envelope.receive].sender_gave_up();
       return;
     case EnvelopeKind::ask_refusals:

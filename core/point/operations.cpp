@@ -53,6 +53,11 @@ void PointOperation::abandon_for(Rank failed_rank, const Status& reason) {
   abandon(reason);
 }
 
+void PointOperation::fail_like(const Correspondent& lost) {
+  failed_rank_ = lost.failed_rank;
+  end(failure(lost.failure));
+}
+
 bool PointOperation::has_member(Rank world_rank) const { return held_ && communicator_->has_member(world_rank); }
 
 void PointOperation::settle() {
@@ -128,6 +133,35 @@ void SendOperation::buffer() {
   owner_.count_buffered(static_cast<std::int64_t>(memory_.bytes()));
 }
 
+Envelope SendOperation::envelope() const {
+  const ContextId id = membership().context_id();
+  return {.mode = mode_,
+          .source = membership().rank(),
+          .tag = to_.tag,
+          .context_owner = id.owner,
+          .context_number = id.number,
+          .send = number(),
+          .bytes = memory_.bytes()};
+}
+
+void SendOperation::leave(OutgoingEnvelope& out) {
+  if (mode_ == SendMode::synchronous || mode_ == SendMode::ready) {
+    state_ = State::answered;
+  } else {
+    state_ = State::leaving;
+    out.sender = this;
+    envelope_ = &out;
+  }
+  if (mode_ == SendMode::buffered) complete();
+}
+
+void SendOperation::announce() {
+  engine().raise_urgency(*this, Urgency::polls);  // which see the answer, and then post the bytes
+  if (mode_ == SendMode::buffered) buffer();
+  state_ = State::answered;
+  if (mode_ == SendMode::buffered) complete();
+}
+
 void SendOperation::has_left() {
   envelope_ = nullptr;
   end({});
@@ -160,8 +194,7 @@ void SendOperation::was_cleared(std::uint32_t receive) {
 
 bool SendOperation::post_payload() {
   if (!correspondent_->failure.ok()) {
-    failed_rank_ = correspondent_->failed_rank;
-    end(failure(correspondent_->failure));
+    fail_like(*correspondent_);
     return true;
   }
   std::byte* const memory = payload_.memory != nullptr ? payload_.memory.get() : memory_.contiguous();
@@ -324,8 +357,7 @@ void ReceiveOperation::fetch(const Envelope& envelope) {
 // The sender hears that the bytes are wanted when the receive is posted, so they never come early.
 bool ReceiveOperation::post_payload() {
   if (!correspondent_->failure.ok()) {
-    failed_rank_ = correspondent_->failed_rank;
-    end(failure(correspondent_->failure));
+    fail_like(*correspondent_);
     return true;
   }
   const State before = std::exchange(state_, state_ == State::matched ? State::receiving : state_);

@@ -69,11 +69,15 @@ class PointOperation : public Pending {
     return held_ ? &communicator_->scope() : nullptr;
   }
   void abandon_for(Rank failed_rank, const Status& reason) override FAB_REQUIRES(engine_lock);
+  /// Ends it with the failure of a rank that nothing gets through to. Precondition: nothing of it is in flight.
+  void fail_like(const Correspondent& lost) FAB_REQUIRES(engine_lock);
 
  protected:
   ~PointOperation() = default;
 
   void begin(Membership& communicator) FAB_REQUIRES(engine_lock);
+  /// Nothing of it is in flight any more: this is how it ended.
+  virtual void end(const Status& status) FAB_REQUIRES(engine_lock) = 0;
   [[nodiscard]] Engine& engine() const noexcept { return owner_.runtime().engine(); }
   /// Nothing of it is in flight any more.
   void settle() FAB_REQUIRES(engine_lock);
@@ -124,8 +128,16 @@ class SendOperation final : public PointOperation {
   void let_go() noexcept override FAB_REQUIRES(engine_lock);
   void visit_peers(const PeerVisitor& visit) const override FAB_REQUIRES(engine_lock);
 
+  /// What tells the receiver of it; kind and sequence are the caller's to fill in.
+  [[nodiscard]] Envelope envelope() const FAB_REQUIRES(engine_lock);
+  /// After start(): its bytes go with this envelope, into which they are packed.
+  void leave(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
+  /// After start(), instead: they go when the receiver asks for them.
+  void announce() FAB_REQUIRES(engine_lock);
+
   // What happens to it.
   void has_left() FAB_REQUIRES(engine_lock);
+  void could_not_leave(const Status& reason) FAB_REQUIRES(engine_lock) { end(failure(reason)); }
   void was_acked() FAB_REQUIRES(engine_lock);
   void was_nacked() FAB_REQUIRES(engine_lock);
   void was_cleared(std::uint32_t receive) FAB_REQUIRES(engine_lock);
@@ -133,16 +145,16 @@ class SendOperation final : public PointOperation {
 
   /// The user was told that it failed, but the receiver may still answer.
   [[nodiscard]] bool given_up() const noexcept override FAB_REQUIRES(engine_lock) { return given_up_; }
-  [[nodiscard]] const MessageMemory& memory() const noexcept { return memory_; }
+  [[nodiscard]] const MessageMemory& memory() const noexcept FAB_REQUIRES(engine_lock) { return memory_; }
+  [[nodiscard]] const Correspondent* correspondent() const noexcept FAB_REQUIRES(engine_lock) { return correspondent_; }
 
  private:
-  friend class PointToPoint;
   [[nodiscard]] std::string describe() const override FAB_REQUIRES(engine_lock);
   [[nodiscard]] const char* describe_state() const noexcept override FAB_REQUIRES(engine_lock);
   /// Packs the message into memory of its own, from which it goes on.
   void buffer() FAB_REQUIRES(engine_lock);
   bool post_payload() FAB_REQUIRES(engine_lock);
-  void end(const Status& status) FAB_REQUIRES(engine_lock);
+  void end(const Status& status) override FAB_REQUIRES(engine_lock);
 
   Payload payload_ FAB_GUARDED_BY(engine_lock);
   MessageMemory memory_ FAB_GUARDED_BY(engine_lock);
@@ -184,21 +196,23 @@ class ReceiveOperation final : public PointOperation, public PostedReceive {
   void found(const Envelope& envelope) override FAB_REQUIRES(engine_lock);
   void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes) override
       FAB_REQUIRES(engine_lock);
+  /// After start(), if no message has come: the queues have it from now on.
+  void wait_for_message() FAB_REQUIRES(engine_lock);
   void sender_gave_up() FAB_REQUIRES(engine_lock);
   void correspondent_lost(const Correspondent& correspondent) FAB_REQUIRES(engine_lock);
+  /// The sender, as soon as it is known.
+  [[nodiscard]] const Correspondent* correspondent() const noexcept FAB_REQUIRES(engine_lock) { return correspondent_; }
 
  private:
-  friend class PointToPoint;
   [[nodiscard]] std::string describe() const override FAB_REQUIRES(engine_lock);
   [[nodiscard]] const char* describe_state() const noexcept override FAB_REQUIRES(engine_lock);
   [[nodiscard]] Status truncated(const Envelope& envelope) const FAB_REQUIRES(engine_lock);
   void fetch(const Envelope& envelope) FAB_REQUIRES(engine_lock);
   void copy_from_self(const Envelope& envelope) FAB_REQUIRES(engine_lock);
-  void wait_for_message() FAB_REQUIRES(engine_lock);
   bool post_payload() FAB_REQUIRES(engine_lock);
   void received() FAB_REQUIRES(engine_lock);
   void payload_failed(const Status& status) FAB_REQUIRES(engine_lock);
-  void end(const Status& status) FAB_REQUIRES(engine_lock);
+  void end(const Status& status) override FAB_REQUIRES(engine_lock);
 
   Payload payload_ FAB_GUARDED_BY(engine_lock);
   MessageMemory memory_ FAB_GUARDED_BY(engine_lock);

@@ -16,47 +16,30 @@ OutgoingEnvelope& outgoing_of(Completion& completion) FAB_ASSERT_CAPABILITY(engi
 
 }  // namespace
 
-OutgoingEnvelope::OutgoingEnvelope(PointToPoint& its_owner, bool with_bytes)
-    : Post([](Completion& self, std::uint64_t,
-              std::uint64_t) noexcept { outgoing_of(self).owner.has_left(outgoing_of(self)); },
-           [](Completion& self, const Status& status) noexcept {
-             outgoing_of(self).owner.could_not_leave(outgoing_of(self), status);
-           },
-           [](Post& self) { return outgoing_of(self).owner.post(outgoing_of(self)); }),
-      owner(its_owner),
-      is_long(with_bytes),
-      memory(new std::byte[with_bytes ? kEnvelopeBytes : sizeof(Envelope)]) {}
+Post::Handlers PointToPoint::outgoing_handlers() noexcept {
+  return {
+      .done = [](Completion& self, std::uint64_t,
+                 std::uint64_t) noexcept { outgoing_of(self).owner.has_left(outgoing_of(self)); },
+      .fail = [](Completion& self,
+                 const Status& status) noexcept { outgoing_of(self).owner.could_not_leave(outgoing_of(self), status); },
+      .attempt = [](Post& self) { return outgoing_of(self).owner.post(outgoing_of(self)); }};
+}
 
 // A message that may not travel with its envelope, as it is long or the receiver keeps many already, is announced. So
 // what a receiver has to keep beyond the window are announcements of messages whose senders still hold them.
-void PointToPoint::send_message(SendOperation& send) {
-  Correspondent& to = *send.correspondent_;
-  const bool eager = send.memory_.bytes() <= kEagerBytes && to.credits > 0;
-  const ContextId id = send.membership().context_id();
-  const Envelope envelope{.kind = eager ? EnvelopeKind::eager : EnvelopeKind::rts,
-                          .mode = send.mode_,
-                          .sequence = to.next_sent++,
-                          .source = send.membership().rank(),
-                          .tag = send.to_.tag,
-                          .context_owner = id.owner,
-                          .context_number = id.number,
-                          .send = send.number(),
-                          .bytes = send.memory_.bytes()};
+void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
+  const bool eager = send.memory().bytes() <= kEagerBytes && to.credits > 0;
+  Envelope envelope = send.envelope();
+  envelope.kind = eager ? EnvelopeKind::eager : EnvelopeKind::rts;
+  envelope.sequence = to.next_sent++;
   OutgoingEnvelope& out = outgoing(to, eager);
   if (eager) {
     --to.credits;
-    send.memory_.pack(out.memory.get() + sizeof(Envelope));
+    send.memory().pack(out.memory.get() + sizeof(Envelope));
+    send.leave(out);
   } else {
-    runtime_.engine().raise_urgency(send, Urgency::polls);  // polls see the answer, and then post the bytes
-    if (send.mode_ == SendMode::buffered) send.buffer();
+    send.announce();
   }
-  const bool answered = !eager || send.mode_ == SendMode::synchronous || send.mode_ == SendMode::ready;
-  send.state_ = answered ? SendOperation::State::answered : SendOperation::State::leaving;
-  if (!answered) {
-    out.sender = &send;
-    send.envelope_ = &out;
-  }
-  if (send.mode_ == SendMode::buffered) send.complete();
   send_out(out, envelope, eager ? envelope.bytes : 0);
 }
 
@@ -89,7 +72,8 @@ void PointToPoint::return_credits(Correspondent& to) {
 }
 
 OutgoingEnvelope& PointToPoint::outgoing(Correspondent& to, bool with_bytes) {
-  OutgoingEnvelope& out = (with_bytes ? long_envelopes_ : short_envelopes_).take(*this, with_bytes);
+  OutgoingEnvelope& out =
+      (with_bytes ? long_envelopes_ : short_envelopes_).take(*this, outgoing_handlers(), with_bytes);
   out.correspondent = &to;
   out.sender = nullptr;
   return out;
@@ -142,7 +126,7 @@ void PointToPoint::has_left(OutgoingEnvelope& out) {
 void PointToPoint::could_not_leave(OutgoingEnvelope& out, const Status& status) {
   Correspondent& to = *out.correspondent;
   const Status reason = not_taken_back(status);
-  if (SendOperation* const sender = out.sender) sender->end(sender->failure(reason));
+  if (SendOperation* const sender = out.sender) sender->could_not_leave(reason);
   recycle(out);
   lose(to, reason);
 }

@@ -20,7 +20,8 @@ PointToPoint::PointToPoint(Runtime& runtime) : runtime_(runtime) {}
 void PointToPoint::listen() {
   Provider* const network = runtime_.transports().network.get();
   if (network == nullptr || runtime_.job().size == 1) return;
-  for (int i = 0; i < kNetworkListeners; ++i) post(network_listeners_.emplace_back(*this, *network, nullptr));
+  for (int i = 0; i < kNetworkListeners; ++i)
+    post(network_listeners_.emplace_back(*this, incoming_handlers(), *network, nullptr));
   if (runtime_.inbox() != nullptr)
     runtime_.inbox()->forward([this](std::span<const std::byte> wire) {
       engine_lock.assert_held();
@@ -63,12 +64,10 @@ Pending& PointToPoint::send(Membership& communicator, MessageMemory memory, Dest
                             memory.bytes(), buffered_bytes_, kMostBufferedBytes));
   SendOperation& send = acquire(sends_);
   send.start(communicator, std::move(memory), to, mode, correspondent);
-  if (correspondent.failure.ok()) {
-    send_message(send);
-  } else {
-    send.failed_rank_ = correspondent.failed_rank;
-    send.end(send.failure(correspondent.failure));
-  }
+  if (correspondent.failure.ok())
+    send_message(send, correspondent);
+  else
+    send.fail_like(correspondent);
   return send;
 }
 
@@ -100,12 +99,10 @@ Pending& PointToPoint::start_receive(Membership& communicator, MessageMemory mem
     receive.take(*message->correspondent, message->envelope, message->bytes.get());
     return receive;
   }
-  if (const Correspondent* lost = failed(communicator, known)) {
-    receive.failed_rank_ = lost->failed_rank;
-    receive.end(receive.failure(lost->failure));
-  } else {
+  if (const Correspondent* lost = failed(communicator, known))
+    receive.fail_like(*lost);
+  else
     receive.wait_for_message();
-  }
   return receive;
 }
 
@@ -166,7 +163,8 @@ void PointToPoint::look_up_ended(Correspondent& correspondent) {
   const Peer& peer = *correspondent.peer;
   if (peer.state == Peer::State::failed) return lose(correspondent, peer.failure);
   if (runtime_.peers().is_near(correspondent.world_rank)) {
-    correspondent.listener = std::make_unique<IncomingEnvelope>(*this, *peer.provider, &correspondent);
+    correspondent.listener =
+        std::make_unique<IncomingEnvelope>(*this, incoming_handlers(), *peer.provider, &correspondent);
     post(*correspondent.listener);
   }
   for (Post* waiting : std::exchange(correspondent.waiting, {})) waiting->attempt(*waiting);
@@ -182,7 +180,7 @@ void PointToPoint::lose(Correspondent& correspondent, const Status& reason) {
   give_up_envelopes(correspondent.world_rank);
   for (Post* waiting : std::exchange(correspondent.waiting, {})) waiting->attempt(*waiting);
   for (SendOperation& send : sends_)
-    if (send.correspondent_ == &correspondent) send.correspondent_lost();
+    if (send.correspondent() == &correspondent) send.correspondent_lost();
   for (ReceiveOperation& receive : receives_) receive.correspondent_lost(correspondent);
 }
 

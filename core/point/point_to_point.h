@@ -59,8 +59,6 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   void give_up_envelopes(Rank world_rank) override FAB_REQUIRES(engine_lock);
 
  private:
-  friend struct OutgoingEnvelope;
-  friend struct IncomingEnvelope;
   using Key = std::pair<Rank, std::uint32_t>;
 
   template <class Operation>
@@ -95,6 +93,7 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
       FAB_REQUIRES(engine_lock);
 
   // Listening.
+  [[nodiscard]] static Post::Handlers incoming_handlers() noexcept;
   bool post(IncomingEnvelope& incoming) FAB_REQUIRES(engine_lock);
   void envelope_arrived(IncomingEnvelope& incoming, std::size_t bytes) FAB_REQUIRES(engine_lock);
   void listener_failed(IncomingEnvelope& incoming, const Status& status) FAB_REQUIRES(engine_lock);
@@ -112,7 +111,8 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
                                           const std::byte* bytes);
 
   // What goes.
-  void send_message(SendOperation& send) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] static Post::Handlers outgoing_handlers() noexcept;
+  void send_message(SendOperation& send, Correspondent& to) FAB_REQUIRES(engine_lock);
   void send_note(Rank world_rank, const Envelope& envelope, std::string_view text) FAB_REQUIRES(engine_lock);
   [[nodiscard]] OutgoingEnvelope& outgoing(Correspondent& correspondent, bool with_bytes) FAB_REQUIRES(engine_lock);
   void send_out(OutgoingEnvelope& out, Envelope envelope, std::size_t payload_bytes) FAB_REQUIRES(engine_lock);

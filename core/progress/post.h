@@ -17,6 +17,15 @@ struct Post : Completion, Linked {
 
   Post(DoneHandler on_done, ErrorHandler on_error, Attempt its_attempt, TakeHandler on_take = nullptr) noexcept
       : Completion(on_done, on_error, on_take), attempt(its_attempt) {}
+  /// What a class hands to posts that are its own, where only that class may call what they do.
+  struct Handlers {
+    DoneHandler done;
+    ErrorHandler fail;
+    Attempt attempt;
+    TakeHandler take = nullptr;
+  };
+  explicit Post(const Handlers& handlers) noexcept
+      : Post(handlers.done, handlers.fail, handlers.attempt, handlers.take) {}
 
   Attempt attempt;
   RefusedPosts* refused_in = nullptr;  ///< while it waits there

@@ -21,32 +21,35 @@ Transfer& transfer_of(Completion& completion) FAB_ASSERT_CAPABILITY(engine_lock)
 
 }  // namespace
 
-Transfer::Transfer(Run& its_run) noexcept
-    : Post(
-          [](Completion& self, std::uint64_t bytes, std::uint64_t tag) noexcept {
-            Transfer& transfer = transfer_of(self);
-            Run& active = *transfer.run;
-            transfer.state = State::idle;  // so that a failure does not take it back
-            if (transfer.operation->receives()) active.received(transfer, bytes, tag);
-            active.settled(transfer);
-          },
-          [](Completion& self, const Status& status) noexcept {
-            Transfer& transfer = transfer_of(self);
-            Run& active = *transfer.run;
-            transfer.state = State::idle;
-            if (active.one_sided_ != nullptr) active.one_sided_->broken(*transfer.operation);
-            active.broken(*transfer.operation, status);
-            active.settled(transfer);
-          },
-          [](Post& self) {
-            Transfer& transfer = transfer_of(self);
-            return transfer.run->repost(transfer);
-          },
-          [](Completion& self, const Delivery& delivery) noexcept {
-            Transfer& transfer = transfer_of(self);
-            return transfer.operation->staged && transfer.run->take(transfer, delivery);
-          }),
-      run(&its_run) {}
+Post::Handlers Run::handlers() noexcept {
+  return {.done =
+              [](Completion& self, std::uint64_t bytes, std::uint64_t tag) noexcept {
+                Transfer& transfer = transfer_of(self);
+                Run& active = *transfer.run;
+                transfer.state = Transfer::State::idle;  // so that a failure does not take it back
+                if (transfer.operation->receives()) active.received(transfer, bytes, tag);
+                active.settled(transfer);
+              },
+          .fail =
+              [](Completion& self, const Status& status) noexcept {
+                Transfer& transfer = transfer_of(self);
+                Run& active = *transfer.run;
+                transfer.state = Transfer::State::idle;
+                if (active.one_sided_ != nullptr) active.one_sided_->broken(*transfer.operation);
+                active.broken(*transfer.operation, status);
+                active.settled(transfer);
+              },
+          .attempt =
+              [](Post& self) {
+                Transfer& transfer = transfer_of(self);
+                return transfer.run->repost(transfer);
+              },
+          .take =
+              [](Completion& self, const Delivery& delivery) noexcept {
+                Transfer& transfer = transfer_of(self);
+                return transfer.operation->staged && transfer.run->take(transfer, delivery);
+              }};
+}
 
 Run::Run(const Plan& plan, RunOwner& owner)
     : plan_(plan),
@@ -61,7 +64,7 @@ Run::Run(const Plan& plan, RunOwner& owner)
   bases_[static_cast<std::size_t>(plan.surplus())] = plan.membership().runtime().surplus();
   memory_.reserve(plan.pieces().size());
   transfers_.reserve(plan.widest_round());
-  for (std::size_t i = 0; i < plan.widest_round(); ++i) transfers_.emplace_back(*this);
+  for (std::size_t i = 0; i < plan.widest_round(); ++i) transfers_.emplace_back(*this, handlers());
 }
 
 Run::~Run() = default;

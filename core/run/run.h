@@ -26,7 +26,7 @@ namespace fab::core {
 struct Transfer : Post {
   enum class State : std::uint8_t { idle, due, refused, posted };
 
-  explicit Transfer(Run& owner) noexcept;
+  Transfer(Run& owner, const Handlers& handlers) noexcept : Post(handlers), run(&owner) {}
 
   Run* run;
   const PlannedOperation* operation = nullptr;
@@ -134,8 +134,7 @@ class Run final : public Pending, public Task {
   [[nodiscard]] std::string describe(const PlannedOperation& operation) const;
 
  private:
-  friend struct Transfer;
-
+  [[nodiscard]] static Post::Handlers handlers() noexcept;
   /// Of the start before this one.
   void forget_failure() FAB_REQUIRES(engine_lock);
   /// Messages of an earlier start are still with the provider.
