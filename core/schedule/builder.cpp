@@ -220,7 +220,11 @@ Schedule ScheduleBuilder::commit(const CommitOptions& options) const {
     std::stable_sort(ready.begin(), ready.end(),
                      [&](const Operation& a, const Operation& b) { return order(a.kind) < order(b.kind); });
     freezer.open_round();
-    for (const Operation& operation : ready) freezer.add(operation);
+    for (const Operation& operation : ready)
+      freezer.add({.kind = operation.kind,
+                   .reduction = operation.reduction,
+                   .element_bytes = static_cast<std::uint32_t>(operation.element_bytes)},  // see check_reduce
+                  operation.peer, operation.slots, operation.blocks);
   }
   return Schedule(freezer.freeze());
 }

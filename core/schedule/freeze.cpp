@@ -26,20 +26,17 @@ std::uint32_t Freezer::peer_index(Rank peer) {
   return entry->second;
 }
 
-void Freezer::add(const ScheduleBuilder::Operation& operation) {
-  OperationRecord record;
-  record.kind = operation.kind;
-  record.slot = operation.slots.front();
-  if (is_message(operation.kind)) record.peer = peer_index(operation.peer);
-  record.reduction = operation.reduction;
-  record.element_bytes = narrow(operation.element_bytes);
+void Freezer::add(OperationRecord record, Rank peer, std::span<const std::uint32_t> slots,
+                  std::span<const Block> blocks) {
+  record.slot = slots.front();
+  if (is_message(record.kind)) record.peer = peer_index(peer);
   record.first_block = narrow(blocks_.size());
-  record.block_count = narrow(operation.blocks.size());
-  for (std::size_t i = 0; i < operation.blocks.size(); ++i) {
-    add(operation.blocks[i], operation.slots[i]);
-    record.bytes += operation.blocks[i].layout.size();
+  record.block_count = narrow(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    add(blocks[i], slots[i]);
+    record.bytes += blocks[i].layout.size();
   }
-  if (!is_message(operation.kind)) record.bytes = operation.blocks.front().layout.size();
+  if (!is_message(record.kind)) record.bytes = blocks.front().layout.size();
   operations_.push_back(record);
   ++rounds_.back().operation_count;
 }
@@ -63,11 +60,11 @@ void Freezer::add(const Block& block, std::uint32_t slot) {
 }
 
 std::shared_ptr<const std::vector<std::uint64_t>> Freezer::freeze() const {
-  Schedule::Header header;
+  ScheduleHeader header;
   header.scratch_bytes = scratch_bytes_;
   header.buffer_count = buffer_count_;
   std::size_t end = sizeof(header);
-  const auto place = [&end](Schedule::Header::Table& table, std::size_t count, std::size_t record_bytes) {
+  const auto place = [&end](ScheduleHeader::Table& table, std::size_t count, std::size_t record_bytes) {
     table = {narrow(end), narrow(count)};
     end += (count * record_bytes + 7) / 8 * 8;
   };

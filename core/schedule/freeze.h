@@ -1,7 +1,9 @@
 // Stores the tables of a schedule in one piece of memory.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,7 +17,9 @@ class Freezer {
   Freezer(std::string name, std::size_t scratch_bytes) : name_(std::move(name)), scratch_bytes_(scratch_bytes) {}
 
   void open_round();
-  void add(const ScheduleBuilder::Operation& operation);
+  /// `record` says of the operation what its blocks do not: kind, reduction, and size of an element. A message has a
+  /// peer; there are as many slots as blocks.
+  void add(OperationRecord record, Rank peer, std::span<const std::uint32_t> slots, std::span<const Block> blocks);
   [[nodiscard]] std::shared_ptr<const std::vector<std::uint64_t>> freeze() const;
 
  private:

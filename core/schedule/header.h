@@ -7,7 +7,7 @@
 
 namespace fab {
 
-struct Schedule::Header {
+struct ScheduleHeader {
   static constexpr std::uint32_t kMagic = 0x66616273;  // "fabs"
   static constexpr std::uint32_t kVersion = 2;
 

@@ -7,7 +7,9 @@
 
 namespace fab {
 
-const Schedule::Header& Schedule::header() const noexcept { return *reinterpret_cast<const Header*>(storage_->data()); }
+const ScheduleHeader& Schedule::header() const noexcept {
+  return *reinterpret_cast<const ScheduleHeader*>(storage_->data());
+}
 
 template <class Record>
 std::span<const Record> Schedule::table(std::uint32_t offset, std::uint32_t count) const noexcept {
@@ -15,10 +17,10 @@ std::span<const Record> Schedule::table(std::uint32_t offset, std::uint32_t coun
 }
 
 Schedule Schedule::from_bytes(std::span<const std::byte> bytes) {
-  if (bytes.size() < sizeof(Header) || bytes.size() % sizeof(std::uint64_t) != 0)
+  if (bytes.size() < sizeof(ScheduleHeader) || bytes.size() % sizeof(std::uint64_t) != 0)
     throw Error(Errc::invalid_schedule, "Schedule::from_bytes: " + std::to_string(bytes.size()) +
-                                            " bytes; a schedule has at least " + std::to_string(sizeof(Header)) +
-                                            ", and a multiple of 8");
+                                            " bytes; a schedule has at least " +
+                                            std::to_string(sizeof(ScheduleHeader)) + ", and a multiple of 8");
   auto storage = std::make_shared<std::vector<std::uint64_t>>(bytes.size() / sizeof(std::uint64_t));
   std::memcpy(storage->data(), bytes.data(), bytes.size());
   Schedule schedule(std::move(storage));

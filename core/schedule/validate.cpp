@@ -72,10 +72,10 @@ void Schedule::validate() const {
 }
 
 void Schedule::validate_tables() const {
-  const Header& head = header();
-  require(head.magic == Header::kMagic, "not a schedule");
-  require(head.version == Header::kVersion, "another version");
-  const auto table_inside = [&](const Header::Table& table, std::size_t record_bytes) {
+  const ScheduleHeader& head = header();
+  require(head.magic == ScheduleHeader::kMagic, "not a schedule");
+  require(head.version == ScheduleHeader::kVersion, "another version");
+  const auto table_inside = [&](const ScheduleHeader::Table& table, std::size_t record_bytes) {
     return table.offset % alignof(std::uint64_t) == 0 &&
            inside(table.offset, std::uint64_t{table.count} * record_bytes, bytes().size());
   };
@@ -87,7 +87,7 @@ void Schedule::validate_tables() const {
 }
 
 void Schedule::validate_operation(const OperationRecord& operation) const try {
-  const Header& head = header();
+  const ScheduleHeader& head = header();
   require(operation.kind <= OperationKind::reduce, "an unknown operation");
   const bool local = !is_message(operation.kind);
   require(local ? operation.block_count == 2 : operation.block_count > 0 && operation.peer < head.peers.count,

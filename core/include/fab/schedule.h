@@ -71,6 +71,8 @@ struct RoundRecord {
   std::uint32_t operation_count = 0;
 };
 
+struct ScheduleHeader;  // the head of its memory (core/schedule/header.h)
+
 /// One rank's committed plan. It is immutable, lies in one piece of memory and has no pointers: so it can be copied,
 /// compared, stored and bound to other buffers. Copies are cheap (shared).
 class FAB_API Schedule {
@@ -102,10 +104,8 @@ class FAB_API Schedule {
 
  private:
   friend class ScheduleBuilder;
-  friend class Freezer;
-  struct Header;
   explicit Schedule(std::shared_ptr<const std::vector<std::uint64_t>> storage) : storage_(std::move(storage)) {}
-  [[nodiscard]] const Header& header() const noexcept;
+  [[nodiscard]] const ScheduleHeader& header() const noexcept;
   template <class Record>
   [[nodiscard]] std::span<const Record> table(std::uint32_t offset, std::uint32_t count) const noexcept;
   void validate() const;
@@ -207,7 +207,6 @@ class FAB_API ScheduleBuilder {
     std::uint32_t slot = 0;  ///< of its messages; segments take this one and those behind
     std::size_t most_segment_bytes = static_cast<std::size_t>(-1);
   };
-  friend class Freezer;
 
   /// Where an operation stands, for error messages.
   struct Place {
