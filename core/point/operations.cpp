@@ -156,7 +156,7 @@ void SendOperation::leave(OutgoingEnvelope& out) {
 }
 
 void SendOperation::announce() {
-  engine().raise_urgency(*this, Urgency::polls);  // which see the answer, and then post the bytes
+  engine().raise_urgency(*this, Urgency::polls);  // polls see the answer, and then post the bytes
   if (mode_ == SendMode::buffered) buffer();
   state_ = State::answered;
   if (mode_ == SendMode::buffered) complete();
