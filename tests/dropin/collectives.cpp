@@ -69,7 +69,7 @@ std::size_t count_of(int count) { return static_cast<std::size_t>(count); }
 
 TEST_P(Collectives, Bcast) {
   repeat([](Case& c) {
-    const RandomType type(c.own);
+    const RandomType type(c.own, random_base(c.alike));
     const int count = c.alike.count();
     const int root = c.root();
     const Bytes before = random_bytes(bytes_for(count_of(count), type), c.own);
@@ -79,8 +79,9 @@ TEST_P(Collectives, Bcast) {
 
 TEST_P(Collectives, GatherAndScatter) {
   repeat([](Case& c) {
-    const RandomType own(c.own);
-    const RandomType all(c.own);
+    const MPI_Datatype base = random_base(c.alike);
+    const RandomType own(c.own, base);
+    const RandomType all(c.own, base);
     const int count = c.alike.count() % 3000;
     const int root = c.root();
     const bool in_place = c.coin() && c.rank == root;
@@ -99,25 +100,33 @@ TEST_P(Collectives, GatherAndScatter) {
 
 TEST_P(Collectives, GathervAndScatterv) {
   repeat([](Case& c) {
-    const RandomType own(c.own);
-    const RandomType all(c.own);
+    const MPI_Datatype base = random_base(c.alike);
+    const RandomType own(c.own, base);
+    const RandomType all(c.own, base);
     const std::vector<int> counts = c.alike.counts(c.ranks);
     const std::vector<int> places = displacements_of(counts);
     const int count = counts.at(count_of(c.rank));
     const int root = c.root();
     const Bytes block = random_bytes(bytes_for(count_of(count), own), c.own);
     const Bytes blocks = random_bytes(bytes_for(reach_of(counts), all), c.own);
+    const bool in_place = c.coin() && c.rank == root;
+    const void* const sent = in_place ? MPI_IN_PLACE : block.data();
     COMPARE_FORMS(blocks, c.way, Gatherv, gatherv,
-                  (block.data(), count, own.get(), buffer, counts.data(), places.data(), all.get(), root), c.comm);
-    COMPARE_FORMS(block, c.way, Scatterv, scatterv,
-                  (blocks.data(), counts.data(), places.data(), all.get(), buffer, count, own.get(), root), c.comm);
+                  (sent, count, own.get(), buffer, counts.data(), places.data(), all.get(), root), c.comm);
+    if (in_place)
+      COMPARE_FORMS(blocks, c.way, Scatterv, scatterv,
+                    (buffer, counts.data(), places.data(), all.get(), MPI_IN_PLACE, count, own.get(), root), c.comm);
+    else
+      COMPARE_FORMS(block, c.way, Scatterv, scatterv,
+                    (blocks.data(), counts.data(), places.data(), all.get(), buffer, count, own.get(), root), c.comm);
   });
 }
 
 TEST_P(Collectives, Allgather) {
   repeat([](Case& c) {
-    const RandomType own(c.own);
-    const RandomType all(c.own);
+    const MPI_Datatype base = random_base(c.alike);
+    const RandomType own(c.own, base);
+    const RandomType all(c.own, base);
     const int count = c.alike.count() % 3000;
     const Bytes block = random_bytes(bytes_for(count_of(count), own), c.own);
     const Bytes blocks = random_bytes(bytes_for(count_of(count * c.ranks), all), c.own);
@@ -137,8 +146,9 @@ TEST_P(Collectives, Allgather) {
 
 TEST_P(Collectives, Alltoall) {
   repeat([](Case& c) {
-    const RandomType from(c.own);
-    const RandomType into(c.own);
+    const MPI_Datatype base = random_base(c.alike);
+    const RandomType from(c.own, base);
+    const RandomType into(c.own, base);
     const int count = c.alike.count() % 2000;
     const Bytes sent = random_bytes(bytes_for(count_of(count * c.ranks), from), c.own);
     const Bytes before = random_bytes(bytes_for(count_of(count * c.ranks), into), c.own);
@@ -156,8 +166,9 @@ std::vector<std::vector<int>> random_matrix(Case& c) {
 
 TEST_P(Collectives, AlltoallvAndAlltoallw) {
   repeat([](Case& c) {
-    const RandomType from(c.own);
-    const RandomType into(c.own);
+    const MPI_Datatype base = random_base(c.alike);
+    const RandomType from(c.own, base);
+    const RandomType into(c.own, base);
     const auto matrix = random_matrix(c);
     const std::vector<int>& sends = matrix.at(count_of(c.rank));
     std::vector<int> receives;
@@ -178,6 +189,28 @@ TEST_P(Collectives, AlltoallvAndAlltoallw) {
     COMPARE_FORMS(before, c.way, Alltoallw, alltoallw,
                   (sent.data(), sends.data(), send_places.data(), send_types.data(), buffer, receives.data(),
                    recv_places.data(), recv_types.data()),
+                  c.comm);
+  });
+}
+
+// As many elements go from i to j as from j to i.
+TEST_P(Collectives, AlltoallvAndAlltoallwInPlace) {
+  repeat([](Case& c) {
+    const RandomType type(c.own, random_base(c.alike));
+    const auto matrix = random_matrix(c);
+    std::vector<int> counts;
+    for (int other = 0; other < c.ranks; ++other)
+      counts.push_back(matrix.at(count_of(std::min(c.rank, other))).at(count_of(std::max(c.rank, other))));
+    std::vector<int> places = displacements_of(counts);
+    const Bytes before = random_bytes(bytes_for(reach_of(counts), type), c.own);
+    COMPARE_FORMS(before, c.way, Alltoallv, alltoallv,
+                  (MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, buffer, counts.data(), places.data(), type.get()),
+                  c.comm);
+    if (c.ranks == 1) return;  // as above
+    for (int& place : places) place *= static_cast<int>(type.extent());
+    const std::vector<MPI_Datatype> types(counts.size(), type.get());
+    COMPARE_FORMS(before, c.way, Alltoallw, alltoallw,
+                  (MPI_IN_PLACE, nullptr, nullptr, nullptr, buffer, counts.data(), places.data(), types.data()),
                   c.comm);
   });
 }
@@ -210,8 +243,9 @@ TEST_P(Collectives, AlltoallwFromBottom) {
 // Of ints, sums of which are exact in any order.
 TEST_P(Collectives, Reductions) {
   repeat([](Case& c) {
-    const std::vector<MPI_Op> operations{MPI_SUM, MPI_MAX, MPI_BXOR, MPI_LAND};
-    const MPI_Op op = operations.at(count_of(c.alike.number(0, 3)));
+    const std::vector<MPI_Op> operations{MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN,  MPI_LAND,
+                                         MPI_LOR, MPI_LXOR, MPI_BOR, MPI_BAND, MPI_BXOR};
+    const MPI_Op op = operations.at(count_of(c.alike.number(0, 9)));
     const int count = c.alike.count();
     const int root = c.root();
     const Bytes mine = random_bytes(count_of(count) * sizeof(int), c.own);
@@ -223,6 +257,38 @@ TEST_P(Collectives, Reductions) {
     COMPARE_FORMS(before, c.way, Allreduce, allreduce, (sent, buffer, count, MPI_INT, op), c.comm);
     COMPARE_FORMS(before, c.way, Scan, scan, (sent, buffer, count, MPI_INT, op), c.comm);
     COMPARE_FORMS(before, c.way, Exscan, exscan, (sent, buffer, count, MPI_INT, op), c.comm);
+  });
+}
+
+/// Of `data`, `count` elements of any type and operation whose result does not depend on the order.
+void compare_reductions(Case& c, const Bytes& data, int count, MPI_Datatype type, MPI_Op op) {
+  const Bytes before = random_bytes(data.size(), c.own);
+  COMPARE_FORMS(before, c.way, Allreduce, allreduce, (data.data(), buffer, count, type, op), c.comm);
+  COMPARE_FORMS(data, c.way, Allreduce, allreduce, (MPI_IN_PLACE, buffer, count, type, op), c.comm);
+  COMPARE_FORMS(before, c.way, Reduce, reduce, (data.data(), buffer, count, type, op, 0), c.comm);
+  COMPARE_FORMS(before, c.way, Scan, scan, (data.data(), buffer, count, type, op), c.comm);
+}
+
+TEST_P(Collectives, ReductionsOfNumbers) {
+  repeat([](Case& c) {
+    const std::vector<MPI_Op> operations{MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};
+    const MPI_Op op = operations.at(count_of(c.alike.number(0, 3)));
+    const int count = c.alike.count() % 3000;
+    const std::size_t numbers = count_of(count);
+    compare_reductions(c, small_numbers<double>(numbers, c.own), count, MPI_DOUBLE, op);
+    compare_reductions(c, small_numbers<float>(numbers, c.own), count, MPI_FLOAT, op);
+    compare_reductions(c, small_numbers<short>(numbers, c.own), count, MPI_SHORT, op);
+    compare_reductions(c, small_numbers<unsigned char>(numbers, c.own), count, MPI_UNSIGNED_CHAR, op);
+    compare_reductions(c, small_numbers<long long>(numbers, c.own), count, MPI_LONG_LONG, op);
+  });
+}
+
+// Pairs of a number and a place, many of them equal numbers.
+TEST_P(Collectives, ReductionsWithPlaces) {
+  repeat([](Case& c) {
+    const MPI_Op op = c.coin() ? MPI_MAXLOC : MPI_MINLOC;
+    const int count = c.alike.count() % 3000;
+    compare_reductions(c, small_numbers<int>(2 * count_of(count), c.own), count, MPI_2INT, op);
   });
 }
 
@@ -238,6 +304,10 @@ TEST_P(Collectives, ReduceScatter) {
                   c.comm);
     COMPARE_FORMS(before, c.way, Reduce_scatter_block, reduce_scatter_block, (sent, buffer, count, MPI_INT, MPI_SUM),
                   c.comm);
+    COMPARE_FORMS(mine, c.way, Reduce_scatter, reduce_scatter, (MPI_IN_PLACE, buffer, counts.data(), MPI_INT, MPI_SUM),
+                  c.comm);
+    COMPARE_FORMS(mine, c.way, Reduce_scatter_block, reduce_scatter_block,
+                  (MPI_IN_PLACE, buffer, count, MPI_INT, MPI_SUM), c.comm);
   });
 }
 

@@ -117,8 +117,9 @@ Bytes bytes_for(int elements, const RandomType& type, Draw& draw) {
 
 TEST_P(Neighbors, Alltoall) {
   repeat([this](Draw& alike, Draw& own) {
-    const RandomType from(own);
-    const RandomType into(own);
+    const MPI_Datatype base = random_base(alike);
+    const RandomType from(own, base);
+    const RandomType into(own, base);
     const int count = alike.count();
     const Bytes sent = bytes_for(count * destinations_, from, own);
     const Bytes before = bytes_for(count * sources_, into, own);
@@ -129,8 +130,9 @@ TEST_P(Neighbors, Alltoall) {
 
 TEST_P(Neighbors, Allgather) {
   repeat([this](Draw& alike, Draw& own) {
-    const RandomType from(own);
-    const RandomType into(own);
+    const MPI_Datatype base = random_base(alike);
+    const RandomType from(own, base);
+    const RandomType into(own, base);
     const int count = alike.count();
     const Bytes sent = bytes_for(count, from, own);
     const Bytes before = bytes_for(count * sources_, into, own);
@@ -161,8 +163,9 @@ std::vector<MPI_Aint> in_bytes(const Places& places, const RandomType& type) {
 
 TEST_P(Neighbors, AllgathervAlltoallvAlltoallw) {
   repeat([this](Draw& alike, Draw& own) {
-    const RandomType from(own);
-    const RandomType into(own);
+    const MPI_Datatype base = random_base(alike);
+    const RandomType from(own, base);
+    const RandomType into(own, base);
     const int count = alike.number(0, 600);
     const int way = alike.number(0, kWaysToFinish - 1);
     const Places sends(destinations_, count);

@@ -19,35 +19,47 @@ Bytes random_bytes(std::size_t bytes, Draw& draw) {
   return all;
 }
 
-// Each kind has four numbers of an element, so that any two of them match in pairs of types.
-RandomType::RandomType(Draw& draw) {
-  switch (draw.number(0, 3)) {
-    case 0:
-      return;
-    case 1:
-      require(MPI_Type_contiguous(1, MPI_INT, &type_));
-      break;
-    case 2: {
-      MPI_Datatype with_gap = MPI_DATATYPE_NULL;
-      require(MPI_Type_create_resized(MPI_INT, 0, 3 * sizeof(int), &with_gap));
-      require(MPI_Type_dup(with_gap, &type_));
-      require(MPI_Type_free(&with_gap));
-      break;
-    }
-    default: {
-      const int length = 1;
-      const MPI_Aint place = sizeof(int);
-      const MPI_Datatype of = MPI_INT;
-      MPI_Datatype shifted = MPI_DATATYPE_NULL;
-      require(MPI_Type_create_struct(1, &length, &place, &of, &shifted));
-      require(MPI_Type_create_resized(shifted, 0, 2 * sizeof(int), &type_));
-      require(MPI_Type_free(&shifted));
-    }
-  }
-  derived_ = true;
-  require(MPI_Type_commit(&type_));
+MPI_Datatype random_base(Draw& alike) {
+  const std::vector<MPI_Datatype> all{MPI_CHAR, MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_DOUBLE_INT};
+  return all.at(static_cast<std::size_t>(alike.number(0, 4)));
+}
+
+// Each kind has the same data in an element, so that any two of them match.
+RandomType::RandomType(Draw& draw, MPI_Datatype base) : type_(base) {
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
+  require(MPI_Type_get_extent(base, &lower, &extent));
+  const int kind = draw.number(0, 5);
+  const int one = 1;
+  MPI_Datatype inner = MPI_DATATYPE_NULL;
+  switch (kind) {
+    case 0:
+      break;
+    case 1:
+      require(MPI_Type_contiguous(1, base, &type_));
+      break;
+    case 2:
+      require(MPI_Type_create_resized(base, 0, 3 * extent, &inner));
+      require(MPI_Type_dup(inner, &type_));
+      break;
+    case 3: {
+      const int all = 3;
+      require(MPI_Type_create_subarray(1, &all, &one, &one, MPI_ORDER_C, base, &type_));
+      break;
+    }
+    case 4: {
+      const int place = 2;
+      require(MPI_Type_create_indexed_block(1, 1, &place, base, &inner));
+      require(MPI_Type_create_resized(inner, 0, 4 * extent, &type_));
+      break;
+    }
+    default:
+      require(MPI_Type_create_struct(1, &one, &extent, &base, &inner));
+      require(MPI_Type_create_resized(inner, 0, 2 * extent, &type_));
+  }
+  if (inner != MPI_DATATYPE_NULL) require(MPI_Type_free(&inner));
+  derived_ = kind > 0;
+  if (derived_) require(MPI_Type_commit(&type_));
   require(MPI_Type_get_extent(type_, &lower, &extent));
   extent_ = static_cast<std::size_t>(extent);
 }

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -32,13 +33,24 @@ class Draw {
   std::mt19937 engine_;
 };
 
-/// Small whole numbers as doubles, so that sums are exact in any order.
 [[nodiscard]] Bytes random_bytes(std::size_t bytes, Draw& draw);
+/// As bytes of the numbers 1 to 4, whose sums and products are exact in any order.
+template <class Number>
+[[nodiscard]] Bytes small_numbers(std::size_t count, Draw& draw) {
+  std::vector<Number> numbers(count);
+  for (Number& number : numbers) number = static_cast<Number>(draw.number(1, 4));
+  Bytes bytes(count * sizeof(Number));
+  if (count > 0) std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
 
-/// A committed datatype with `ints` times int as data in each element, perhaps with gaps.
+/// A type of MPI's, which all ranks must draw alike: 1 to 12 bytes of data, one with a gap at its end.
+[[nodiscard]] MPI_Datatype random_base(Draw& alike);
+
+/// A committed datatype with one `base` as data in each element, perhaps with gaps.
 class RandomType {
  public:
-  explicit RandomType(Draw& draw);
+  explicit RandomType(Draw& draw, MPI_Datatype base = MPI_INT);
   ~RandomType();
   RandomType(const RandomType&) = delete;
   RandomType& operator=(const RandomType&) = delete;
@@ -47,9 +59,9 @@ class RandomType {
   [[nodiscard]] std::size_t extent() const noexcept { return extent_; }
 
  private:
-  MPI_Datatype type_ = MPI_INT;
+  MPI_Datatype type_;
   bool derived_ = false;
-  std::size_t extent_ = sizeof(int);
+  std::size_t extent_ = 0;
 };
 
 /// Displacements of blocks one after another, with a gap of one element.
