@@ -222,16 +222,8 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--json", options.json, "Also write the rows to this file")->type_name("FILE");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return fab::tools::end_parsing(app, error);
-  }
-  try {
+  return fab::tools::run_tool(app, argc, argv, [&] {
     options.memory ? measure_memory(options) : measure_cpu(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "fab_footprint: {}\n", error.what());
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+    return EXIT_SUCCESS;
+  });
 }

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -290,7 +291,8 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Measures the limit of the machine within a node: two processes, on processors 0 and 1, send each other two "
       "messages at once.\ncells: through rings of cache lines; mapped: one copy from memory that both map; kernel: "
-      "process_vm_readv; ring: copied into a shared ring and out again.");
+      "process_vm_readv; ring: copied into a shared ring and out again.",
+      "fab_limits");
   app.add_option("--min", options.min_bytes, "Smallest size in bytes per message")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(1, 1 << 30))
@@ -306,16 +308,8 @@ int main(int argc, char** argv) {
   app.add_option("--batch-ms", options.batch_ms, "Length of a batch in ms")->check(CLI::PositiveNumber);
   app.add_flag("--rewrite", options.rewrite, "Each process rewrites its send buffer before each exchange");
   app.add_option("--json", options.json, "Also write the rows to this file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return fab::tools::end_parsing(app, error);
-  }
-  try {
+  return fab::tools::run_tool(app, argc, argv, [&] {
     run(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "fab_limits: {}\n", error.what());
-    return 1;
-  }
-  return 0;
+    return EXIT_SUCCESS;
+  });
 }

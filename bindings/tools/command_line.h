@@ -1,8 +1,10 @@
-// Parses the command line of a tool.
+// Parses the command line of a tool, and does what it is for.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <sstream>
 #include <string>
 
@@ -23,6 +25,23 @@ inline int end_parsing(const CLI::App& app, const CLI::ParseError& error) {
     std::fprintf(stderr, "%s\n", shown.c_str());
   }
   return status;
+}
+
+/// The rest of main(), once the options are added: parses, and calls `run`, which returns the exit status. Its failure
+/// is one line that begins with the tool's name.
+template <class Run>
+int run_tool(CLI::App& app, int argc, char** argv, Run&& run) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return end_parsing(app, error);
+  }
+  try {
+    return run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), error.what());
+    return EXIT_FAILURE;
+  }
 }
 
 }  // namespace fab::tools

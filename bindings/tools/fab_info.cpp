@@ -302,19 +302,11 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->needs(choose);
   app.add_flag("--ordered", choice.ordered, "The operation of a reduction does not commute")->needs(choose);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return fab::tools::end_parsing(app, error);
-  }
-  try {
+  return fab::tools::run_tool(app, argc, argv, [&] {
     if (variables) return run_variables(json);
     if (*choose) return run_choose(choice, json);
     if (*map) return run_map(question, json, svg_file);
     if (statistics) return run_statistics(json);
     return algorithms ? run_algorithms(json) : run(json);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "fab_info: {}\n", error.what());
-    return EXIT_FAILURE;
-  }
+  });
 }

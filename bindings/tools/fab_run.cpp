@@ -141,15 +141,10 @@ int main(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(names))
       ->type_name("openmpi|mpich");
   app.prefix_command();  // all from the program on is the program's
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return fab::tools::end_parsing(app, error);
-  }
-  request.command = app.remaining();
-  if (request.command.empty()) {
+  return fab::tools::run_tool(app, argc, argv, [&] {
+    request.command = app.remaining();
+    if (!request.command.empty()) return run(request);
     std::fprintf(stderr, "fab_run: the program to start is missing: fab_run [OPTIONS] PROGRAM [ARGUMENTS]\n");
     return EXIT_FAILURE;
-  }
-  return run(request);
+  });
 }

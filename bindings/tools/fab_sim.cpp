@@ -211,18 +211,8 @@ int main(int argc, char** argv) {
       "fab_sim");
   Request request;
   add_options(app, request);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return fab::tools::end_parsing(app, error);
-  }
-  try {
+  return fab::tools::run_tool(app, argc, argv, [&] {
     run(request);
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return EXIT_SUCCESS;
-    fmt::print(stderr, "fab_sim: the output cannot be written: {}\n", std::strerror(errno));
-    return EXIT_FAILURE;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "fab_sim: {}\n", error.what());
-    return EXIT_FAILURE;
-  }
+    return EXIT_SUCCESS;
+  });
 }

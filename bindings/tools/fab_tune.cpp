@@ -167,16 +167,8 @@ int main(int argc, char** argv) {
   CLI::App app("Writes rules that choose the algorithms of collectives, for FAB_RULES.", "fab_tune");
   Request request;
   add_options(app, request);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return fab::tools::end_parsing(app, error);
-  }
-  try {
+  return fab::tools::run_tool(app, argc, argv, [&] {
     run(request, joined(argc, argv));
     return EXIT_SUCCESS;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "fab_tune: {}\n", error.what());
-    return EXIT_FAILURE;
-  }
+  });
 }
