@@ -1,9 +1,8 @@
 // Waiting for the first of several operations in the C API.
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "bindings/native/c_handles.h"
+#include "bindings/native/short_list.h"
 #include "fab/wait_any.h"
 
 namespace fab::c {
@@ -44,8 +43,7 @@ extern "C" {
 fab_error fab_wait_any(size_t count, const fab_waitable waitables[], size_t* index) {
   return guarded([&] {
     std::size_t& complete = given(index, "wait_any: index");
-    std::vector<Waitable> all;
-    all.reserve(count);
+    native::ShortList<Waitable> all(count);
     for (const fab_waitable& each : array_of(waitables, count, "wait_any: waitables"))
       all.push_back(waitable_of(each, all.size()));
     complete = wait_any(all);

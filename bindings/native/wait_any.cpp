@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <vector>
 
+#include "bindings/native/short_list.h"
 #include "core/communicator/persistent.h"
 #include "core/run/wait.h"
 
@@ -22,9 +21,8 @@ Waitable::Waitable(const PersistentMessage& message) noexcept : Waitable(message
 // That of a halo exchange is in halo.cpp.
 
 std::size_t wait_any(std::span<const Waitable> all) {
-  std::vector<core::Pending*> pending;
-  pending.reserve(all.size());
-  std::ranges::transform(all, std::back_inserter(pending), &Waitable::pending_);
+  native::ShortList<core::Pending*> pending(all.size());
+  for (const Waitable& each : all) pending.push_back(each.pending_);
   if (std::ranges::all_of(pending, [](const core::Pending* each) { return each == nullptr; }))
     throw Error(Errc::invalid_argument,
                 fmt::format("wait_any: none of the {} operations is active; valid is at least one", all.size()));
