@@ -9,10 +9,8 @@ PersistentMessage& message_of(fab_persistent_message* persistent) { return given
 
 /// `describe` takes the communicator and the layout of `bytes` bytes.
 template <class Describe>
-fab_error make(const fab_comm* comm, const void* data, std::size_t bytes, fab_persistent_message** made,
-               Describe&& describe) {
+fab_error make(const fab_comm* comm, std::size_t bytes, fab_persistent_message** made, Describe&& describe) {
   return guarded([&] {
-    static_cast<void>(array_of(static_cast<const std::byte*>(data), bytes, "data"));
     fab_persistent_message*& persistent = given(made, "made");
     persistent = new fab_persistent_message{describe(given(comm, "comm").communicator, Layout::contiguous(bytes))};
   });
@@ -26,14 +24,14 @@ extern "C" {
 
 fab_error fab_persistent_send(const fab_comm* comm, const void* data, size_t bytes, int rank, int tag,
                               fab_persistent_message** made) {
-  return make(comm, data, bytes, made, [&](const Communicator& communicator, const Layout& layout) {
+  return make(comm, bytes, made, [&](const Communicator& communicator, const Layout& layout) {
     return persistent_send(communicator, data, layout, Destination{rank, Tag{tag}});
   });
 }
 
 fab_error fab_persistent_recv(const fab_comm* comm, void* data, size_t bytes, int rank, int tag,
                               fab_persistent_message** made) {
-  return make(comm, data, bytes, made, [&](const Communicator& communicator, const Layout& layout) {
+  return make(comm, bytes, made, [&](const Communicator& communicator, const Layout& layout) {
     return persistent_recv(communicator, data, layout, Source{rank, Tag{tag}});
   });
 }

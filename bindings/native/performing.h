@@ -9,6 +9,7 @@
 #include <span>
 
 #include "bindings/native/access.h"
+#include "bindings/native/null_buffers.h"
 #include "bindings/native/starting.h"
 #include "collectives/neighbor/cart_shift_xchg.h"
 #include "collectives/neighbor/neighbor_collective.h"
@@ -74,6 +75,13 @@ struct PreparedNeighborCollective : Addresses {
   }
 };
 
+/// Most calls have two addresses, and nothing to look at.
+template <class Prepared>
+void check_addresses(const detail::CallBuffers& call, const core::Communicator& core, const Prepared& operation) {
+  if (operation.send == nullptr) check_null(call, Side::send, sent(operation.call, core.rank()));
+  if (operation.recv == nullptr) check_null(call, Side::recv, received(operation.call, core.rank()));
+}
+
 }  // namespace fab::native
 
 namespace fab::detail {
@@ -85,6 +93,7 @@ template <class Call>
   core::Communicator& core = *Access::core(communicator);
   return core::in_order(core, [&] {
     return prepared(communicator, call, [&](const auto& operation) {
+      native::check_addresses(call, core, operation);
       const core::Lock lock(core.engine());
       return Access::request(Access::core(communicator), operation.start(core));
     });
@@ -109,6 +118,7 @@ PersistentExchange persistent(const Communicator& communicator, const Call& call
   const std::shared_ptr<core::Communicator>& core = Access::core(communicator);
   return core::in_order_of_persistent(*core, [&] {
     return prepared(communicator, call, [&](const auto& operation) {
+      native::check_addresses(call, *core, operation);
       return Access::exchange(operation.make(core), operation.sources(*core));
     });
   });

@@ -45,6 +45,21 @@ bool check(const Communicator& communicator, Source from, const char* call) {
   return true;
 }
 
+/// Blocks elsewhere are legal: their offsets may be addresses.
+void check_memory(const MessageMemory& memory, const char* call) {
+  if (memory.is_contiguous() && memory.contiguous() == nullptr && memory.bytes() > 0)
+    throw Error(Errc::invalid_argument,
+                fmt::format("{}: data is a null pointer; valid is the address of {} bytes", call, memory.bytes()));
+}
+
+/// Returns whether there is anything to do.
+template <class Partner>
+bool check(const Communicator& communicator, const MessageMemory& memory, Partner partner, const char* call) {
+  if (!check(communicator, partner, call)) return false;
+  check_memory(memory, call);
+  return true;
+}
+
 std::byte* writable(const void* memory) { return static_cast<std::byte*>(const_cast<void*>(memory)); }
 
 MessageMemory memory_of(std::span<const std::byte> data) { return {writable(data.data()), data.size()}; }
@@ -63,31 +78,31 @@ auto receiving(const MessageMemory& memory, Source from) {
 }
 
 void send(const Communicator& communicator, const MessageMemory& memory, Destination to, SendMode mode) {
-  if (check(communicator, to, "send")) start_run(communicator, sending(memory, to, mode)).wait();
+  if (check(communicator, memory, to, "send")) start_run(communicator, sending(memory, to, mode)).wait();
 }
 
 Request isend(const Communicator& communicator, const MessageMemory& memory, Destination to, SendMode mode) {
-  if (!check(communicator, to, "isend")) return {};
+  if (!check(communicator, memory, to, "isend")) return {};
   return start_in_background(communicator, sending(memory, to, mode));
 }
 
 MessageInfo recv(const Communicator& communicator, const MessageMemory& memory, Source from) {
-  if (!check(communicator, from, "recv")) return {};
+  if (!check(communicator, memory, from, "recv")) return {};
   Request request = start_run(communicator, receiving(memory, from));
   request.wait();
   return request.message();
 }
 
 Request irecv(const Communicator& communicator, const MessageMemory& memory, Source from) {
-  if (!check(communicator, from, "irecv")) return {};
+  if (!check(communicator, memory, from, "irecv")) return {};
   return start_in_background(communicator, receiving(memory, from));
 }
 
 // The receive is there first, so that a message that comes at once finds it.
 MessageInfo sendrecv(const Communicator& communicator, const MessageMemory& out, Destination to,
                      const MessageMemory& in, Source from) {
-  const bool sends = check(communicator, to, "sendrecv");
-  const bool receives = check(communicator, from, "sendrecv");
+  const bool sends = check(communicator, out, to, "sendrecv");
+  const bool receives = check(communicator, in, from, "sendrecv");
   Request receive = receives ? start_run(communicator, receiving(in, from)) : Request();
   Request sent;
   try {
@@ -106,6 +121,7 @@ MessageInfo sendrecv(const Communicator& communicator, const MessageMemory& out,
 
 MessageInfo sendrecv_replace(const Communicator& communicator, const MessageMemory& memory, Destination to,
                              Source from) {
+  check_memory(memory, "sendrecv_replace");
   const std::unique_ptr<std::byte[]> out(new std::byte[memory.bytes()]);
   memory.pack(out.get());
   return sendrecv(communicator, MessageMemory(out.get(), memory.bytes()), to, memory, from);
@@ -193,12 +209,12 @@ MessageInfo sendrecv_replace(const Communicator& communicator, void* data, const
 
 PersistentMessage persistent_send(const Communicator& communicator, const void* data, const Layout& layout,
                                   Destination to, SendMode mode) {
-  static_cast<void>(check(communicator, to, "persistent_send"));
+  static_cast<void>(check(communicator, memory_of(data, layout), to, "persistent_send"));
   return PersistentMessage([=] { return isend(communicator, memory_of(data, layout), to, mode); });
 }
 
 PersistentMessage persistent_recv(const Communicator& communicator, void* data, const Layout& layout, Source from) {
-  static_cast<void>(check(communicator, from, "persistent_recv"));
+  static_cast<void>(check(communicator, memory_of(data, layout), from, "persistent_recv"));
   return PersistentMessage([=] { return irecv(communicator, memory_of(data, layout), from); });
 }
 

@@ -276,6 +276,50 @@ static void refused_neighbors(const fab_comm *world) {
   fab_comm_free(ring);
 }
 
+/* A buffer's address is the caller's where offsets are not addresses. */
+static void refused_null_buffers(const fab_comm *world) {
+  const int periodic = 1;
+  fab_comm *ring = NULL;
+  fab_exchange *made = NULL;
+  REFUSED(fab_perform(world, fab_allreduce(NULL, all, 2, FAB_INT32, FAB_SUM)), FAB_INVALID_ARGUMENT,
+          "allreduce: the send buffer is a null pointer; valid is the address of 8 bytes");
+  REFUSED(fab_perform(world, fab_allreduce(all, NULL, 2, FAB_INT32, FAB_SUM)), FAB_INVALID_ARGUMENT,
+          "allreduce: the receive buffer is a null pointer; valid is the address of 8 bytes");
+  REFUSED(fab_perform(world, fab_allreduce(FAB_IN_PLACE, NULL, 2, FAB_INT32, FAB_SUM)), FAB_INVALID_ARGUMENT,
+          "allreduce: the buffer is a null pointer; valid is the address of 8 bytes");
+  REFUSED(fab_perform(world, fab_bcast(NULL, 1, FAB_INT32, 0)), FAB_INVALID_ARGUMENT,
+          "bcast: the buffer is a null pointer; valid is the address of 4 bytes");
+  REFUSED(fab_perform(world, fab_gather(all, NULL, 1, FAB_INT32, rank)), FAB_INVALID_ARGUMENT,
+          "gather: the receive buffer is a null pointer; valid is the address of ");
+  REFUSED(fab_perform(world, fab_scatterv(NULL, counts, places, mine, own_count(), FAB_INT32, rank)),
+          FAB_INVALID_ARGUMENT, "scatterv: the send buffer is a null pointer; valid is the address of ");
+  REFUSED(fab_make_persistent(world, fab_alltoall(all, NULL, 1, FAB_INT32), &made), FAB_INVALID_ARGUMENT,
+          "alltoall: the receive buffer is a null pointer; valid is the address of ");
+  DO(fab_cartesian(world, 1, &size, &periodic, 0, &ring));
+  REFUSED(fab_perform(ring, fab_neighbor_xchg(NULL, all, 1, FAB_INT32)), FAB_INVALID_ARGUMENT,
+          "neighbor_xchg: the send buffer is a null pointer; valid is the address of 8 bytes");
+  REFUSED(fab_perform(ring, fab_neighbor_allgather(mine, NULL, 1, FAB_INT32)), FAB_INVALID_ARGUMENT,
+          "neighbor_allgather: the receive buffer is a null pointer; valid is the address of 8 bytes");
+  REFUSED(fab_perform(ring, fab_cart_shift_xchg(all, NULL, 1, FAB_INT32, 0, 1)), FAB_INVALID_ARGUMENT,
+          "cart_shift_xchg: the receive buffer is a null pointer; valid is the address of 4 bytes");
+  CHECK(made == NULL);
+  fab_comm_free(ring);
+}
+
+/* No bytes, no part in the call, or displacements that are addresses. */
+static void legal_null_buffers(const fab_comm *world) {
+  int64_t absolute[MOST_RANKS];
+  int each;
+  DO(fab_perform(world, fab_allreduce(NULL, NULL, 0, FAB_INT32, FAB_SUM)));
+  DO(fab_perform(world, fab_reduce(all, rank == 0 ? mine : NULL, 1, FAB_INT32, FAB_SUM, 0)));
+  DO(fab_perform(world, fab_exscan(all, rank == 0 ? NULL : mine, 1, FAB_INT32, FAB_SUM)));
+  for (each = 0; each < size; ++each) absolute[each] = (intptr_t)all / (intptr_t)sizeof(all[0]) + places[each];
+  clear_all();
+  put_mine();
+  DO(fab_perform(world, fab_allgatherv(mine, own_count(), NULL, counts, absolute, FAB_INT32)));
+  CHECK(all_are_in_place());
+}
+
 void blocks_of_all_sizes(const fab_comm *world) {
   CHECK(size <= MOST_RANKS);
   if (size > MOST_RANKS) return;
@@ -292,5 +336,7 @@ void blocks_of_all_sizes(const fab_comm *world) {
   refused_in_place(world);
   refused_reduce_scatter(world);
   refused_neighbors(world);
+  refused_null_buffers(world);
+  legal_null_buffers(world);
   gatherv(world); /* all ranks are in step */
 }

@@ -61,7 +61,12 @@ static void refused_messages(const fab_comm *world) {
           "persistent_send: to.rank is ");
   REFUSED(fab_persistent_recv(world, &complete, sizeof(complete), 0, -5, &made), FAB_INVALID_ARGUMENT,
           "persistent_recv: from.tag is -5; valid are 0 to ");
-  REFUSED(fab_persistent_send(world, NULL, 1, 0, 1, &made), FAB_INVALID_ARGUMENT, "data is a null pointer");
+  REFUSED(fab_persistent_send(world, NULL, 1, 0, 1, &made), FAB_INVALID_ARGUMENT,
+          "persistent_send: data is a null pointer; valid is the address of 1 bytes");
+  REFUSED(fab_send(world, NULL, 4, 0, 1), FAB_INVALID_ARGUMENT,
+          "send: data is a null pointer; valid is the address of 4 bytes");
+  REFUSED(fab_recv(world, NULL, 4, 0, 1, NULL), FAB_INVALID_ARGUMENT,
+          "recv: data is a null pointer; valid is the address of 4 bytes");
   REFUSED(fab_persistent_send(world, &rank, sizeof(rank), 0, 1, NULL), FAB_INVALID_ARGUMENT, "made is a null pointer");
   REFUSED(fab_persistent_send(NULL, &rank, sizeof(rank), 0, 1, &made), FAB_INVALID_ARGUMENT, "comm is a null pointer");
   REFUSED(fab_persistent_message_start(NULL), FAB_INVALID_ARGUMENT, "persistent is a null pointer");
