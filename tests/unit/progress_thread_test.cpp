@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <numeric>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "bindings/native/access.h"
 #include "core/base/ticks.h"
 #include "core/run/wait.h"
 #include "support/comes_true.h"
@@ -317,6 +319,20 @@ TEST(ProgressThreadTimedSleep, APlanRemembersThatItsRunWasLeftAlone) {
   core::finish(run);
   EXPECT_TRUE(pool->needs_thread.load());
   rig.let_go(run);
+}
+
+// A plan whose runs are waited for in this way needs no thread, as one whose runs are waited for one by one.
+TEST(WaitSome, TellsAPlanThatItsRunWasWaitedFor) {
+  RecordingRig rig;
+  Buffers buffers(8);
+  for (const auto ends : {&Request::wait_some, &Request::test_some}) {
+    const auto pool = rig.pool(exchange_with({1}, 8));
+    std::array requests{Access::request(rig.world(), rig.start(*pool, buffers))};
+    rig.provider().settle_all(8);
+    ASSERT_TRUE(pool->needs_thread.load());
+    EXPECT_EQ(ends(requests), std::vector<std::size_t>{0});
+    EXPECT_FALSE(pool->needs_thread.load());
+  }
 }
 
 TEST(ProgressMode, DecidesWhetherThereIsAThread) {

@@ -2,9 +2,16 @@
 #include "core/progress/urgency.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/point/point_to_point.h"
 #include "core/run/wait.h"
+#include "unit/in_process_job.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {
@@ -81,6 +88,49 @@ TEST_F(UrgencyTest, OfAnythingIsTheHighestOnceAProgramSleepsOnADescriptorForIt) 
   for (int call = 0; call < 2; ++call) {
     static_cast<void>(rig_.engine().completion_fd());
     EXPECT_EQ(count(Urgency::polls), 1);
+  }
+}
+
+// A short message leaves by itself. Of a long one the sender waits to be asked for the bytes, and the receiver, once it
+// has asked, for them: neither comes further without polls. A receive that waits for a message needs none.
+TEST(UrgencyOfMessages, IsTheHighestWhereTheirOtherEndIsAsked) {
+  InProcessJob job(2, caller_config(), {});
+  const auto communicators = job.communicators([](Rank) { return std::nullopt; });
+  core::Communicator& sender = *communicators[0];
+  core::Communicator& receiver = *communicators[1];
+  const auto needed = [&](Rank rank) { return job.context(rank).engine().thread_call().count(Urgency::polls); };
+  const auto message = [](std::vector<std::byte>& memory) { return core::MessageMemory(memory.data(), memory.size()); };
+  const auto end = [](core::Communicator& communicator, core::Pending& pending) {
+    EXPECT_TRUE(pending.status().ok()) << pending.status().message;
+    const core::Lock lock(communicator.engine());
+    pending.let_go();
+  };
+  for (const auto& [bytes, polls] : {std::pair<std::size_t, int>{8, 0}, {core::kEagerBytes + 1, 1}, {8, 0}}) {
+    std::vector<std::byte> out(bytes, std::byte{1});
+    std::vector<std::byte> in(bytes);
+    core::Pending* received = nullptr;
+    {
+      const core::Lock lock(receiver.engine());
+      received = &receiver.context().point_to_point().receive(receiver, message(in), {0, Tag{1}});
+    }
+    EXPECT_EQ(needed(1), 0) << bytes;
+    core::Pending* sent = nullptr;
+    {
+      const core::Lock lock(sender.engine());
+      sent = &sender.context().point_to_point().send(sender, message(out), {1, Tag{1}}, SendMode::standard);
+    }
+    EXPECT_EQ(needed(0), polls) << bytes;
+    int most = 0;
+    for (int turn = 0; turn < 20'000 && !(sent->done() && received->done()); ++turn) {
+      job.progress();
+      most = std::max(most, needed(1));
+    }
+    ASSERT_TRUE(sent->done() && received->done());
+    EXPECT_EQ(most, polls) << bytes;
+    end(sender, *sent);
+    end(receiver, *received);
+    EXPECT_EQ(needed(0) + needed(1), 0) << bytes;
+    EXPECT_EQ(in, out);
   }
 }
 
