@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -42,7 +43,8 @@ constexpr std::uint64_t kForged = 0x464f52474544;
 
 /// What the processes of a test tell each other.
 struct Stage {
-  std::array<char, 64> place;  ///< where the victim listens; an attacker would read it in /proc/net/tcp
+  std::array<char, 64> place;           ///< where the victim listens; an attacker would read it in /proc/net/tcp
+  std::optional<core::TagFormat> tags;  ///< as the ranks lay them out; an attacker knows fab
   std::atomic<bool> listens;
   std::atomic<std::uint64_t> dropped;       ///< what the victim knows of
   std::atomic<std::uint64_t> unmistakable;  ///< messages of the attacker's that the victim has to drop
@@ -108,6 +110,7 @@ struct NetworkRank {
     const std::size_t begin = text.rfind('(') + 1;
     const std::string place = text.substr(begin, text.rfind(')') - begin);
     std::memcpy(stage.place.data(), place.c_str(), place.size() + 1);
+    stage.tags = context->tags();
     stage.listens.store(true);
   }
 
@@ -184,13 +187,6 @@ void end_attack(Stage& stage) {
 class StrangerTest : public testing::TestWithParam<std::string> {
  protected:
   static std::string provider() { return GetParam(); }
-  /// As the ranks lay out their tags.
-  static core::TagFormat tags() {
-    Capabilities capabilities;
-    capabilities.directed_receive = provider() != "net";
-    capabilities.tag_mask = provider() == "net" ? ~0ull >> 1 : ~0ull;  // what libfabric 1.17 says
-    return {capabilities, kRanks};
-  }
 
   /// The victim says what came of it, and how many messages it dropped, as far as it can know.
   void expect_right(ForkedJob& job, StrangeProcess& attacker, const std::string& right) {
@@ -242,7 +238,7 @@ TEST_P(StrangerTest, ForgesNoBroadcast) {
   StrangeProcess attacker([&] {
     wait_for(stage_->listens);
     Crowd strangers(provider(), *stage_);
-    const core::TagFormat tags = StrangerTest::tags();
+    const core::TagFormat tags = *stage_->tags;
     bool all_left = true;
     for (std::uint64_t sequence = 0; sequence < 4; ++sequence)
       for (std::uint32_t slot = 0; slot < 4 && all_left; ++slot)
@@ -260,7 +256,7 @@ TEST_P(StrangerTest, ForgesNoMessageWithAnEnvelope) {
   StrangeProcess attacker([&] {
     wait_for(stage_->listens);
     Crowd strangers(provider(), *stage_);
-    const std::uint64_t tag = StrangerTest::tags().point_to_point();
+    const std::uint64_t tag = stage_->tags->point_to_point();
     std::array<std::byte, sizeof(core::Envelope) + sizeof(kForged)> wire{};
     std::memcpy(wire.data() + sizeof(core::Envelope), &kForged, sizeof(kForged));
     bool all_left = true;
@@ -284,8 +280,8 @@ TEST_P(StrangerTest, DisturbsNothingWithGarbage) {
     const std::string place = stage_->place.data();
     std::mt19937_64 random(1);
     const std::vector<std::byte> bytes(1 << 20, std::byte{0x5a});
-    const std::uint64_t later = StrangerTest::tags().later_mark();
-    const std::uint64_t first_parts = (later - 1) | StrangerTest::tags().framed();  // what is taken in
+    const std::uint64_t later = stage_->tags->later_mark();
+    const std::uint64_t first_parts = (later - 1) | stage_->tags->framed();  // what is taken in
     bool all_left = true;
     Crowd strangers(provider(), *stage_);
     for (int i = 0; i < 50 && all_left; ++i)
