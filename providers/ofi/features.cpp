@@ -85,6 +85,14 @@ bool writes_carry_data(const fi_info& info) {
   return info.domain_attr->cq_data_size >= kWriteDataBytes && !has(info.rx_attr->mode, FI_RX_CQ_DATA);
 }
 
+// lnx reads the descriptor of a receive's memory also where it asks for no registration, and hands one on as a list of
+// them (seen with libfabric 2.1).
+std::string_view fault_of(std::string_view provider) {
+  if (provider.ends_with(":lnx") && FI_VERSION_LT(fi_version(), FI_VERSION(2, 2)))
+    return "ends the process at a message in memory without a descriptor, before libfabric 2.2";
+  return {};
+}
+
 std::string locked_memory_warning(const fi_info& info) {
   constexpr rlim_t kComfortable = 64 << 20;  // ofi_rxm's receive buffers alone take 32 MiB
   rlimit limit{};

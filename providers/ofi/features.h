@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "providers/ofi/candidate.h"
@@ -37,6 +38,9 @@ inline constexpr std::size_t kWriteDataBytes = 4;
 inline constexpr unsigned kFewestBitsToGuess = 64;
 /// A write can tell it through the completion queue, which no receive need be posted for.
 [[nodiscard]] bool writes_carry_data(const fi_info& info);
+
+/// Why fab cannot use a provider whose answers promise all that it needs; empty for others.
+[[nodiscard]] std::string_view fault_of(std::string_view provider);
 
 /// What to warn of when a card has to lock memory and may lock little; empty otherwise. ofi_rxm (seen with 1.17) then
 /// never makes a connection, and reports nothing.

@@ -48,6 +48,7 @@ constexpr Preference kPreferences[] = {
     {"sockets", "TCP, deprecated provider"},
     {"udp;ofi_rxd", "UDP with reliability layered on top"},
     {"shm", "shared memory, polls only"},
+    {"sm2", "shared memory, polls only"},
 };
 
 const Preference* preference(const std::string& provider) {
@@ -60,6 +61,8 @@ bool is_card(const Candidate& candidate) {
   const Preference* row = preference(candidate.provider);
   return row != nullptr && row->carrier != Carrier::kernel;
 }
+
+bool stays_on_its_node(std::string_view provider) { return provider == "shm" || provider == "sm2"; }
 
 /// FAB_PROVIDER: the user's word for what stands in the table, or libfabric's own name.
 bool means(std::string_view word, std::string_view provider) {
@@ -228,7 +231,7 @@ void Survey::add(fi_info* info) {
 // What the user asks for binds all that is on a network. Where the job only has a wish, cards are free of it: they have
 // no loopback interface, and reach other nodes by ways of their own.
 bool Survey::interface_matters(const Candidate& candidate) const {
-  if (wanted_interface_.empty() || candidate.provider == "shm") return false;
+  if (wanted_interface_.empty() || stays_on_its_node(candidate.provider)) return false;
   if (!config_.interface.empty()) return true;
   return !candidate.interface.empty() && !is_card(candidate);
 }
@@ -240,7 +243,9 @@ void Survey::judge(Candidate& candidate) const {
   };
   if (!means(config_.provider, candidate.provider))
     return refuse(fmt::format("FAB_PROVIDER={} selects another provider", shown(config_.provider)));
-  if (candidate.provider == "shm" && job_.node_count > 1) return refuse("does not reach the job's other nodes");
+  if (const std::string_view fault = fault_of(candidate.provider); !fault.empty()) return refuse(std::string(fault));
+  if (stays_on_its_node(candidate.provider) && job_.node_count > 1)
+    return refuse("does not reach the job's other nodes");
   if (is_infiniband_over_ethernet(*candidate.info)) return refuse("an InfiniBand address on an Ethernet");
   if (interface_matters(candidate) && candidate.interface != wanted_interface_ &&
       candidate.domain != wanted_interface_ && candidate.address != wanted_interface_)
