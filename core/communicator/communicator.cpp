@@ -174,6 +174,15 @@ Run& Communicator::make_persistent(Schedule schedule, std::span<std::byte* const
   return run;
 }
 
+Run& Communicator::prepare_persistent(Schedule schedule, std::span<std::byte* const> bases) {
+  if (context_->closed()) throw Error(Errc::cancelled, fmt::format("{}: the context is closed", schedule.name()));
+  Run& run =
+      make_retired(std::move(schedule), Plan::Use::runs, bases, context_->tags().persistent(next_persistent_ + 1));
+  run.place_at(persistent_place(next_persistent_));
+  start_persistent(run);
+  return run;
+}
+
 // Providers connect with the first message, which takes some of them seconds. So a message without bytes goes along
 // each edge to another node, unless memory is told along it anyway. No caller waits for them, or learns how they end.
 // Where a peer refuses the exchange they do not come.

@@ -81,6 +81,10 @@ class Communicator final : public Membership {
   [[nodiscard]] Run& make_persistent(Schedule schedule, std::span<std::byte* const> bases,
                                      const UserReduction& user = {}, std::string_view words = {})
       FAB_REQUIRES(engine_lock);
+  /// Started, for the caller to complete: messages that ranks exchange before they make the next persistent exchange,
+  /// whose place in the order they share. Their slots are not 0, and differ from one such run to the next. Where a rank
+  /// refuses that exchange, runs that wait for it end with its reason.
+  [[nodiscard]] Run& prepare_persistent(Schedule schedule, std::span<std::byte* const> bases) FAB_REQUIRES(engine_lock);
   void give_back_persistent(Run& run) noexcept FAB_REQUIRES(engine_lock);
   /// Throws Error(cancelled) when the context is closed.
   void start_persistent(Run& run) FAB_REQUIRES(engine_lock);

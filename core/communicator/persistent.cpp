@@ -17,7 +17,10 @@ Persistent::Persistent(std::shared_ptr<Communicator> communicator, Schedule sche
 }
 
 Persistent::Persistent(Persistent&& other) noexcept
-    : communicator_(std::move(other.communicator_)), run_(other.run_), active_(other.active_) {}
+    : communicator_(std::move(other.communicator_)),
+      run_(other.run_),
+      sources_(std::move(other.sources_)),
+      active_(other.active_) {}
 
 // The communicator goes after the lock: it may be the last owner of the context that has the lock.
 Persistent::~Persistent() {

@@ -4,6 +4,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/engine_lock.h"
 #include "core/communicator/communicator.h"
@@ -33,11 +35,15 @@ class Persistent {
   /// Its outcome was told.
   void end() noexcept { active_ = false; }
   [[nodiscard]] Run& run() const noexcept { return *run_; }
+  /// The messages that bring blocks which can be waited for one by one.
+  [[nodiscard]] std::span<const Edge> sources() const noexcept { return sources_; }
+  void set_sources(std::vector<Edge> sources) noexcept { sources_ = std::move(sources); }
   [[nodiscard]] Engine& engine() const noexcept;
 
  private:
   std::shared_ptr<Communicator> communicator_;
   Run* run_;
+  std::vector<Edge> sources_;
   bool active_ = false;
 };
 
