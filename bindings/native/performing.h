@@ -1,12 +1,13 @@
 // From a call to something that has been started, in all forms.
 //
 // Each kind of call (fab/operation.h) has a file with a function `prepared(communicator, call, use)`. It looks at the
-// call's arguments, throws where it refuses them, and gives `use` an object with three functions: start(core) makes a
-// run, under the engine's lock; make(core) makes a persistent exchange; sources(core) are the edges whose blocks can be
-// waited for one by one. From these the forms below are made, in one way for all kinds.
+// call's arguments, throws where it refuses them, and gives `use` an object with two functions: start(core) makes a
+// run, under the engine's lock; make(core) makes a persistent exchange. From these the forms below are made, in one way
+// for all kinds.
 #pragma once
 
-#include <span>
+#include <utility>
+#include <vector>
 
 #include "bindings/native/access.h"
 #include "bindings/native/null_buffers.h"
@@ -24,8 +25,6 @@ namespace fab::native {
 struct Addresses {
   const void* send = nullptr;
   void* recv = nullptr;
-
-  [[nodiscard]] std::span<const Edge> sources(const core::Communicator& /*core*/) const noexcept { return {}; }
 };
 
 struct PreparedCollective : Addresses {
@@ -47,9 +46,6 @@ struct PreparedXchg : Addresses {
   }
   [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& core) const {
     return collectives::make_neighbor_xchg(core, send, recv, call);
-  }
-  [[nodiscard]] std::span<const Edge> sources(const core::Communicator& core) const noexcept {
-    return core.neighborhood().sources;
   }
 };
 
@@ -119,7 +115,9 @@ PersistentExchange persistent(const Communicator& communicator, const Call& call
   return core::in_order_of_persistent(*core, [&] {
     return prepared(communicator, call, [&](const auto& operation) {
       native::check_addresses(call, *core, operation);
-      return Access::exchange(operation.make(core), operation.sources(*core));
+      core::Persistent made = operation.make(core);
+      const std::vector<Edge> sources(made.sources().begin(), made.sources().end());
+      return Access::exchange(std::move(made), sources);
     });
   });
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <utility>
 
 #include "collectives/buffers.h"
 #include "collectives/calls.h"
 #include "collectives/neighbor/edges.h"
+#include "collectives/neighbor/persistent_edges.h"
 #include "fab/error.h"
 
 namespace fab::collectives {
@@ -32,6 +34,22 @@ const Topology& topology_of(const core::Communicator& communicator, const Neighb
   if (communicator.topology() == nullptr)
     throw Error(Errc::invalid_topology, fmt::format("{}: the communicator has no topology", name_of(call)));
   return *communicator.topology();
+}
+
+EdgeBlocks edge_blocks(const Topology& topology, const Neighborhood& edges, int ranks, const NeighborCollective& call) {
+  const StandardOrder order = standard_order(topology, edges);
+  const StandardBlocks blocks = standard_blocks(topology, edges);
+  const bool one_block = sends_one_block(call);
+  check_block_count(call, (call.in_place ? call.recv : call.send).size(), one_block ? 1 : blocks.send, "send");
+  check_block_count(call, call.recv.size(), blocks.recv, "receive");
+
+  EdgeBlocks result{.builder = {name_of(call), ranks}};
+  for (const std::size_t block : order.destinations)
+    result.outgoing.push_back(call.in_place ? call.recv[block].in(BufferId::recv)
+                                            : call.send[one_block ? 0 : block].in(BufferId::send));
+  for (const std::size_t block : order.sources) result.incoming.push_back(call.recv[block].in(BufferId::recv));
+  if (call.in_place) result.outgoing = copy_aside(result.builder, result.outgoing);
+  return result;
 }
 
 Schedule build(const core::Communicator& communicator, const NeighborCollective& call) {
@@ -67,28 +85,17 @@ StandardOrder standard_order(const Topology& topology, const Neighborhood& neigh
 Schedule build_neighbor_collective(const Topology& topology, Rank self, int ranks, const NeighborCollective& call,
                                    const CommitOptions& options) {
   const Neighborhood edges = neighborhood(topology, self);
-  const StandardOrder order = standard_order(topology, edges);
-  const StandardBlocks blocks = standard_blocks(topology, edges);
-  const bool one_block = sends_one_block(call);
-  check_block_count(call, (call.in_place ? call.recv : call.send).size(), one_block ? 1 : blocks.send, "send");
-  check_block_count(call, call.recv.size(), blocks.recv, "receive");
-
-  std::vector<Block> outgoing;
-  std::vector<Block> incoming;
-  for (const std::size_t block : order.destinations)
-    outgoing.push_back(call.in_place ? call.recv[block].in(BufferId::recv)
-                                     : call.send[one_block ? 0 : block].in(BufferId::send));
-  for (const std::size_t block : order.sources) incoming.push_back(call.recv[block].in(BufferId::recv));
-  ScheduleBuilder builder(name_of(call), ranks);
-  if (call.in_place) outgoing = copy_aside(builder, outgoing);
+  auto [builder, outgoing, incoming] = edge_blocks(topology, edges, ranks, call);
   exchange_along(edges, self, builder, outgoing, incoming, name_of(call));
   return builder.commit(options);
 }
 
 core::Persistent make_neighbor_collective(std::shared_ptr<core::Communicator> communicator, const void* send,
-                                          void* recv, const NeighborCollective& call) {
-  Schedule schedule = build(*communicator, call);
-  return {std::move(communicator), std::move(schedule), buffers(send, recv)};
+                                          void* recv, const NeighborCollective& call, core::IdleHook idle) {
+  const Topology& topology = topology_of(*communicator, call);
+  const Neighborhood& edges = communicator->neighborhood();
+  EdgeBlocks blocks = edge_blocks(topology, edges, communicator->size(), call);
+  return make_persistent(communicator, buffers(send, recv), edges, std::move(blocks), name_of(call), idle);
 }
 
 core::Run& start_neighbor_collective(core::Communicator& communicator, const void* send, void* recv,

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 #include "collectives/buffers.h"
 #include "collectives/calls.h"
 #include "collectives/neighbor/edges.h"
+#include "collectives/neighbor/persistent_edges.h"
 #include "core/context.h"
 #include "fab/error.h"
 
@@ -33,6 +35,16 @@ void check_topology(const core::Communicator& communicator) {
     throw Error(Errc::invalid_topology, fmt::format("{}: the communicator has no topology", kName));
 }
 
+EdgeBlocks edge_blocks(const Neighborhood& neighborhood, int ranks, const NeighborXchg& call) {
+  const auto& [destinations, sources] = neighborhood;
+  check_block_count(call.in_place ? call.recv.size() : call.send.size(), destinations.size(), "send");
+  check_block_count(call.recv.size(), sources.size(), "receive");
+  EdgeBlocks blocks{.builder = {kName, ranks}};
+  blocks.incoming = blocks_of(call.recv, BufferId::recv);
+  blocks.outgoing = call.in_place ? copy_aside(blocks.builder, blocks.incoming) : blocks_of(call.send, BufferId::send);
+  return blocks;
+}
+
 Schedule build(const core::Communicator& communicator, const NeighborXchg& call) {
   return build_neighbor_xchg(communicator.neighborhood(), communicator.rank(), communicator.size(), call,
                              communicator.commit_options());
@@ -42,21 +54,17 @@ Schedule build(const core::Communicator& communicator, const NeighborXchg& call)
 
 Schedule build_neighbor_xchg(const Neighborhood& neighborhood, Rank self, int ranks, const NeighborXchg& call,
                              const CommitOptions& options) {
-  const auto& [destinations, sources] = neighborhood;
-  check_block_count(call.in_place ? call.recv.size() : call.send.size(), destinations.size(), "send");
-  check_block_count(call.recv.size(), sources.size(), "receive");
-
-  ScheduleBuilder builder(kName, ranks);
-  const std::vector<Block> outgoing =
-      call.in_place ? copy_aside(builder, blocks_of(call.recv, BufferId::recv)) : blocks_of(call.send, BufferId::send);
-  exchange_along(neighborhood, self, builder, outgoing, blocks_of(call.recv, BufferId::recv), kName);
+  auto [builder, outgoing, incoming] = edge_blocks(neighborhood, ranks, call);
+  exchange_along(neighborhood, self, builder, outgoing, incoming, kName);
   return builder.commit(options);
 }
 
 core::Persistent make_neighbor_xchg(std::shared_ptr<core::Communicator> communicator, const void* send, void* recv,
-                                    const NeighborXchg& call) {
+                                    const NeighborXchg& call, core::IdleHook idle) {
   check_topology(*communicator);
-  return {communicator, build(*communicator, call), buffers(send, recv)};
+  EdgeBlocks blocks = edge_blocks(communicator->neighborhood(), communicator->size(), call);
+  return make_persistent(communicator, buffers(send, recv), communicator->neighborhood(), std::move(blocks), kName,
+                         idle);
 }
 
 core::Run& start_neighbor_xchg(core::Communicator& communicator, const void* send, void* recv,

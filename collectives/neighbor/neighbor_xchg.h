@@ -4,6 +4,7 @@
 #include "collectives/block_list.h"
 #include "core/communicator/communicator.h"
 #include "core/communicator/persistent.h"
+#include "core/progress/driver.h"
 #include "fab/schedule.h"
 
 namespace fab::collectives {
@@ -19,9 +20,10 @@ struct NeighborXchg {
 [[nodiscard]] Schedule build_neighbor_xchg(const Neighborhood& neighborhood, Rank self, int ranks,
                                            const NeighborXchg& call, const CommitOptions& options);
 
-/// Makes a persistent exchange, which throws when it is made what the start throws.
+/// Makes a persistent exchange, which throws when it is made what the start throws. Between nodes that hold several
+/// ranks it waits for other ranks (persistent_edges.h); `idle` is called meanwhile.
 [[nodiscard]] core::Persistent make_neighbor_xchg(std::shared_ptr<core::Communicator> communicator, const void* send,
-                                                  void* recv, const NeighborXchg& call);
+                                                  void* recv, const NeighborXchg& call, core::IdleHook idle = nullptr);
 
 /// Starts the exchange on a communicator with a topology; builds nothing when the same shape was started before.
 /// Under the engine's lock. Throws what build_neighbor_xchg throws, and Error(invalid_topology) without a topology.

@@ -41,6 +41,9 @@ constexpr std::array<std::pair<std::string_view, LocalLong>, 4> kLocalLong = {
 constexpr std::array<std::pair<std::string_view, OneSidedMode>, 3> kOneSidedModes = {
     {{"auto", OneSidedMode::automatic}, {"on", OneSidedMode::on}, {"off", OneSidedMode::off}}};
 
+constexpr std::array<std::pair<std::string_view, NeighborPaths>, 3> kNeighborPaths = {
+    {{"auto", NeighborPaths::automatic}, {"direct", NeighborPaths::direct}, {"by_node", NeighborPaths::by_node}}};
+
 constexpr std::array<std::pair<std::string_view, Requests>, 3> kRequests = {
     {{"auto", Requests::automatic}, {"fab", Requests::fab}, {"mpi", Requests::mpi}}};
 
@@ -124,7 +127,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 21> kOtherRows = {{
+constexpr std::array<ConfigRow, 22> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "Provider that carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another name of "
      "libfabric's, as fab_info lists them; empty or auto: fab chooses the best one.",
@@ -231,6 +234,15 @@ constexpr std::array<ConfigRow, 21> kOtherRows = {{
        return text.find_first_of("|\n") == std::string_view::npos && parse_text(text, config.rules);
      },
      [](const Config& config) { return config.rules; }, true},
+    {"FAB_ALGO_NEIGHBOR", "auto",
+     "How the blocks of persistent neighbour exchanges go between nodes that hold several ranks: auto: by nodes where "
+     "that costs less; direct: each between its two ranks; by_node: gathered in the node, sent once, spread in the "
+     "other one; the same on all ranks.",
+     [](std::string_view text, Config& config) {
+       return parse_name<NeighborPaths>(text, kNeighborPaths, config.neighbor_paths);
+     },
+     [](const Config& config) { return std::string(find_name<NeighborPaths>(kNeighborPaths, config.neighbor_paths)); },
+     true},
     {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 to 1000000000.",
      [](std::string_view text, Config& config) {
        return parse_number<std::size_t>(text, 0, kMostPlans, config.plan_cache);

@@ -40,6 +40,13 @@ enum class OneSidedMode {
   off
 };
 
+/// How the blocks of persistent neighbour exchanges go from one node to another one.
+enum class NeighborPaths {
+  automatic,  ///< by nodes where that costs less
+  direct,     ///< each between its two ranks
+  by_node     ///< gathered within the node, sent once, spread within the other one
+};
+
 /// Who completes the requests of the MPI binding.
 enum class Requests {
   automatic,  ///< fab, where all completion calls of the process reach it; otherwise MPI
@@ -54,8 +61,9 @@ struct Config {
   bool local = true;                                 ///< FAB_LOCAL: shared memory between the ranks of a node
   LocalLong local_long = LocalLong::automatic;       ///< FAB_LOCAL_LONG
   OneSidedMode one_sided = OneSidedMode::automatic;  ///< FAB_ONE_SIDED
-  ProgressMode progress = ProgressMode::automatic;   ///< FAB_PROGRESS
-  Requests requests = Requests::automatic;           ///< FAB_REQUESTS
+  NeighborPaths neighbor_paths = NeighborPaths::automatic;  ///< FAB_ALGO_NEIGHBOR
+  ProgressMode progress = ProgressMode::automatic;          ///< FAB_PROGRESS
+  Requests requests = Requests::automatic;                  ///< FAB_REQUESTS
   bool dropin_heap = false;       ///< FAB_DROPIN_HEAP: large blocks of the program lie in fab's memory, for fab_run
   std::string dropin;             ///< FAB_DROPIN: auto, all, off or functions of MPI's, for libfab_dropin to read
   bool stats = false;             ///< FAB_STATS

@@ -64,7 +64,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 21u + kCollectives);
+  EXPECT_EQ(names.size(), 22u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
@@ -77,6 +77,9 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_ONE_SIDED", "auto").one_sided, OneSidedMode::automatic);
   EXPECT_EQ(read("FAB_ONE_SIDED", "on").one_sided, OneSidedMode::on);
   EXPECT_EQ(read("FAB_ONE_SIDED", "off").one_sided, OneSidedMode::off);
+  EXPECT_EQ(read("FAB_ALGO_NEIGHBOR", "auto").neighbor_paths, NeighborPaths::automatic);
+  EXPECT_EQ(read("FAB_ALGO_NEIGHBOR", "direct").neighbor_paths, NeighborPaths::direct);
+  EXPECT_EQ(read("FAB_ALGO_NEIGHBOR", "by_node").neighbor_paths, NeighborPaths::by_node);
   EXPECT_EQ(read("FAB_REQUESTS", "fab").requests, Requests::fab);
   EXPECT_EQ(read("FAB_REQUESTS", "mpi").requests, Requests::mpi);
   EXPECT_EQ(read("FAB_PROGRESS", "thread").progress, ProgressMode::thread);

@@ -1,0 +1,32 @@
+#include "collectives/neighbor/persistent_edges.h"
+
+#include <utility>
+
+#include "collectives/neighbor/node_exchange.h"
+#include "collectives/neighbor/node_routes.h"
+#include "core/context.h"
+
+namespace fab::collectives {
+
+core::Persistent make_persistent(const std::shared_ptr<core::Communicator>& communicator,
+                                 std::span<std::byte* const> bases, const Neighborhood& neighborhood, EdgeBlocks blocks,
+                                 const char* name, core::IdleHook idle) {
+  auto& [builder, outgoing, incoming] = blocks;
+  const Rank self = communicator->rank();
+  std::vector<Edge> arriving = neighborhood.sources;
+  NodeRoutes routes;
+  if (const core::NodeMap* const map = nodes_of_routes(*communicator)) {
+    const NodeEdges edges = edges_between_nodes(*map, self, neighborhood, outgoing, incoming);
+    routes = agree_on_routes(*communicator, edges, name, idle);
+    arriving = arriving_edges(*map, routes, arriving, self);
+  }
+  if (routes.empty())
+    exchange_along(neighborhood, self, builder, outgoing, incoming, name);
+  else
+    exchange_by_nodes(*communicator->nodes(), routes, neighborhood, self, builder, outgoing, incoming, name);
+  core::Persistent made(communicator, builder.commit(communicator->commit_options()), bases);
+  made.set_sources(std::move(arriving));
+  return made;
+}
+
+}  // namespace fab::collectives
