@@ -115,6 +115,7 @@ struct Capabilities {
   bool takes_longer_messages =
       false;            ///< a message longer than its receive is cut, and done() is told its whole length
   bool writes = false;  ///< one-sided writes, below, work
+  bool card = false;    ///< a network card carries the bytes, past the kernel
   /// Messages up to this size reach their receiver's machine once they are posted, while both ranks compute. Longer
   /// ones move on in the polls of both.
   std::uint64_t unattended_bytes = ~0ull;

@@ -58,6 +58,10 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }
   /// For messages: the providers, with interfaces and addresses.
   [[nodiscard]] const std::string& transport() const noexcept { return transport_; }
+  /// A network card carries what goes to other nodes, past the kernel.
+  [[nodiscard]] bool has_card() const noexcept {
+    return transports_.network != nullptr && transports_.network->capabilities().card;
+  }
   [[nodiscard]] Discards& discards() noexcept { return discards_; }
   [[nodiscard]] Notices& notices() noexcept { return notices_; }
   [[nodiscard]] Refusals& refusals() noexcept { return refusals_; }

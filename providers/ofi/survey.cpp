@@ -57,10 +57,7 @@ const Preference* preference(const std::string& provider) {
   return found == std::end(kPreferences) ? nullptr : found;
 }
 
-bool is_card(const Candidate& candidate) {
-  const Preference* row = preference(candidate.provider);
-  return row != nullptr && row->carrier != Carrier::kernel;
-}
+bool is_card(const Candidate& candidate) { return drives_card(candidate.provider); }
 
 bool stays_on_its_node(std::string_view provider) { return provider == "shm" || provider == "sm2"; }
 
@@ -122,6 +119,11 @@ std::string shown(const std::string& text) {
 }
 
 }  // namespace
+
+bool drives_card(const std::string& provider) {
+  const Preference* row = preference(provider);
+  return row != nullptr && row->carrier != Carrier::kernel;
+}
 
 Survey::Survey(const Config& config, const JobInfo& job, Extent extent) : config_(config), job_(job) {
   have_sent_mean_sent();

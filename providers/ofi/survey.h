@@ -55,6 +55,9 @@ class Survey {
 /// Throws Error(configuration), which lists what there is, where FAB_IFACE names nothing that this machine has.
 void check_interface(const Config& config, const JobInfo& job);
 
+/// Whether libfabric's provider of this name drives a network card, past the kernel.
+[[nodiscard]] bool drives_card(const std::string& provider);
+
 /// The version of the libfabric that runs, "1.17".
 [[nodiscard]] std::string library_version();
 
