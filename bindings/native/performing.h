@@ -45,7 +45,7 @@ struct PreparedXchg : Addresses {
     return collectives::start_neighbor_xchg(core, send, recv, call);
   }
   [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& core) const {
-    return collectives::make_neighbor_xchg(core, send, recv, call);
+    return collectives::make_neighbor_xchg(core, send, recv, call, {.single_blocks = true});
   }
 };
 

@@ -8,7 +8,6 @@
 #include "collectives/buffers.h"
 #include "collectives/calls.h"
 #include "collectives/neighbor/edges.h"
-#include "collectives/neighbor/persistent_edges.h"
 #include "fab/error.h"
 
 namespace fab::collectives {
@@ -91,11 +90,11 @@ Schedule build_neighbor_collective(const Topology& topology, Rank self, int rank
 }
 
 core::Persistent make_neighbor_collective(std::shared_ptr<core::Communicator> communicator, const void* send,
-                                          void* recv, const NeighborCollective& call, core::IdleHook idle) {
+                                          void* recv, const NeighborCollective& call, const PersistentUse& use) {
   const Topology& topology = topology_of(*communicator, call);
   const Neighborhood& edges = communicator->neighborhood();
   EdgeBlocks blocks = edge_blocks(topology, edges, communicator->size(), call);
-  return make_persistent(communicator, buffers(send, recv), edges, std::move(blocks), name_of(call), idle);
+  return make_persistent(communicator, buffers(send, recv), edges, std::move(blocks), name_of(call), use);
 }
 
 core::Run& start_neighbor_collective(core::Communicator& communicator, const void* send, void* recv,

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "collectives/block_list.h"
+#include "collectives/neighbor/persistent_edges.h"
 #include "core/communicator/communicator.h"
 #include "core/communicator/persistent.h"
-#include "core/progress/driver.h"
 #include "fab/schedule.h"
 
 namespace fab::collectives {
@@ -43,10 +43,10 @@ struct StandardOrder {
                                                  const NeighborCollective& call, const CommitOptions& options);
 
 /// Makes a persistent call, which throws when it is made what the start throws. Between nodes that hold several ranks
-/// it waits for other ranks (persistent_edges.h); `idle` is called meanwhile.
+/// it waits for other ranks (persistent_edges.h).
 [[nodiscard]] core::Persistent make_neighbor_collective(std::shared_ptr<core::Communicator> communicator,
                                                         const void* send, void* recv, const NeighborCollective& call,
-                                                        core::IdleHook idle = nullptr);
+                                                        const PersistentUse& use = {});
 
 /// Starts the call on a communicator with a topology; builds nothing when the same shape was started before. Under the
 /// engine's lock. Throws what build_neighbor_collective throws, and Error(invalid_topology) without a topology.

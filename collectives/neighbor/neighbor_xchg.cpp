@@ -8,7 +8,6 @@
 #include "collectives/buffers.h"
 #include "collectives/calls.h"
 #include "collectives/neighbor/edges.h"
-#include "collectives/neighbor/persistent_edges.h"
 #include "core/context.h"
 #include "fab/error.h"
 
@@ -60,11 +59,11 @@ Schedule build_neighbor_xchg(const Neighborhood& neighborhood, Rank self, int ra
 }
 
 core::Persistent make_neighbor_xchg(std::shared_ptr<core::Communicator> communicator, const void* send, void* recv,
-                                    const NeighborXchg& call, core::IdleHook idle) {
+                                    const NeighborXchg& call, const PersistentUse& use) {
   check_topology(*communicator);
   EdgeBlocks blocks = edge_blocks(communicator->neighborhood(), communicator->size(), call);
   return make_persistent(communicator, buffers(send, recv), communicator->neighborhood(), std::move(blocks), kName,
-                         idle);
+                         use);
 }
 
 core::Run& start_neighbor_xchg(core::Communicator& communicator, const void* send, void* recv,

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "collectives/block_list.h"
+#include "collectives/neighbor/persistent_edges.h"
 #include "core/communicator/communicator.h"
 #include "core/communicator/persistent.h"
-#include "core/progress/driver.h"
 #include "fab/schedule.h"
 
 namespace fab::collectives {
@@ -21,9 +21,9 @@ struct NeighborXchg {
                                            const NeighborXchg& call, const CommitOptions& options);
 
 /// Makes a persistent exchange, which throws when it is made what the start throws. Between nodes that hold several
-/// ranks it waits for other ranks (persistent_edges.h); `idle` is called meanwhile.
+/// ranks it waits for other ranks (persistent_edges.h).
 [[nodiscard]] core::Persistent make_neighbor_xchg(std::shared_ptr<core::Communicator> communicator, const void* send,
-                                                  void* recv, const NeighborXchg& call, core::IdleHook idle = nullptr);
+                                                  void* recv, const NeighborXchg& call, const PersistentUse& use = {});
 
 /// Starts the exchange on a communicator with a topology; builds nothing when the same shape was started before.
 /// Under the engine's lock. Throws what build_neighbor_xchg throws, and Error(invalid_topology) without a topology.

@@ -41,21 +41,27 @@ std::uint64_t fingerprint(const NodePair& pair) {
   return hash;
 }
 
-/// A fingerprint and the sizes; from the sending carrier the values as well.
-Words description_of(const NodePair& pair, bool with_values) {
+/// A fingerprint and the sizes.
+Words description_of(const NodePair& pair) {
   Words words{fingerprint(pair)};
   for (const NodeEdge& edge : pair.edges) words.push_back(edge.bytes);
-  if (with_values)
-    for (const NodeEdge& edge : pair.edges) words.push_back(edge.value);
   return words;
 }
 
-Words room_for_description(const NodePair& pair, bool with_values) {
-  return Words(1 + pair.edges.size() * (with_values ? 2 : 1));
+Words room_for_description(const NodePair& pair) { return Words(1 + pair.edges.size()); }
+
+/// From the sending carrier: also the values, and what its network is.
+Words sender_description_of(const NodePair& pair, std::uint64_t network) {
+  Words words = description_of(pair);
+  for (const NodeEdge& edge : pair.edges) words.push_back(edge.value);
+  words.push_back(network);
+  return words;
 }
 
+Words room_for_sender_description(const NodePair& pair) { return Words(2 + 2 * pair.edges.size()); }
+
 bool describes(std::span<const std::uint64_t> words, const NodePair& pair) {
-  const Words own = description_of(pair, false);
+  const Words own = description_of(pair);
   return std::ranges::equal(words.first(own.size()), own);
 }
 
@@ -66,8 +72,9 @@ void sort(NodePair& pair) {
 
 }  // namespace
 
-NodeAgreement::NodeAgreement(const core::NodeMap& map, Rank self, const NodeEdges& own, Decide decide)
-    : map_(map), self_(self), node_(map.node_of(self)), decide_(std::move(decide)) {
+NodeAgreement::NodeAgreement(const core::NodeMap& map, Rank self, const NodeEdges& own, std::uint64_t network,
+                             Decide decide)
+    : map_(map), self_(self), node_(map.node_of(self)), network_(network), decide_(std::move(decide)) {
   for (const NodeEdge& edge : own.outgoing) {
     const int node = map_.node_of(edge.destination);
     own_[sending_carrier(map_, node_, node)].to[node].push_back(edge);
@@ -182,31 +189,30 @@ WordExchange NodeAgreement::descriptions() const {
   WordExchange exchange;
   for (const auto& [node, carried] : sends_) {
     const Rank peer = receiving_carrier(map_, node_, node);
-    exchange.sends.push_back({peer, kSentSlot, description_of(carried.pair, true)});
-    exchange.receives.push_back({peer, kReceivedSlot, room_for_description(carried.pair, false)});
+    exchange.sends.push_back({peer, kSentSlot, sender_description_of(carried.pair, network_)});
+    exchange.receives.push_back({peer, kReceivedSlot, room_for_description(carried.pair)});
   }
   for (const auto& [node, carried] : receives_) {
     const Rank peer = sending_carrier(map_, node, node_);
-    exchange.sends.push_back({peer, kReceivedSlot, description_of(carried.pair, false)});
-    exchange.receives.push_back({peer, kSentSlot, room_for_description(carried.pair, true)});
+    exchange.sends.push_back({peer, kReceivedSlot, description_of(carried.pair)});
+    exchange.receives.push_back({peer, kSentSlot, room_for_sender_description(carried.pair)});
   }
   return exchange;
 }
-
-void NodeAgreement::decide(Carried& carried, bool same) const { carried.by_node = same && decide_(carried.pair); }
 
 // They stand in the order of descriptions().
 void NodeAgreement::take_descriptions(const std::vector<WordMessage>& received) {
   auto message = received.begin();
   for (auto& [node, carried] : sends_) {
-    decide(carried, describes(message->words, carried.pair));
+    carried.by_node = describes(message->words, carried.pair) && decide_(carried.pair, network_);
     ++message;
   }
   for (auto& [node, carried] : receives_) {
     NodePair& pair = carried.pair;
-    const std::span<const std::uint64_t> values = std::span(message->words).last(pair.edges.size());
+    const std::size_t edges = pair.edges.size();
+    const std::span<const std::uint64_t> values = std::span(message->words).subspan(1 + edges, edges);
     for (std::size_t i = 0; i < values.size(); ++i) pair.edges[i].value = static_cast<std::uint32_t>(values[i]);
-    decide(carried, describes(message->words, pair));
+    carried.by_node = describes(message->words, pair) && decide_(pair, message->words.back());
     ++message;
   }
 }

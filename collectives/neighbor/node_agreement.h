@@ -3,7 +3,9 @@
 // Four steps, in which words travel:
 //   0. to each rank of the node: how many words the next message to it has
 //   1. to the carriers of the node: the edges of the pairs of nodes for which they carry
-//   2. between the two carriers of a pair: sizes of all edges, and from the sending one which edges have the same value
+//   2. between the two carriers of a pair: sizes of all edges, and from the sending one which edges have the same
+//   value,
+//      and what its network is
 //   3. from the carriers to the ranks of the node: which pairs go by nodes
 //
 // Both carriers decide from the same words. A pair whose ends disagree about an edge goes directly, so that this is
@@ -44,11 +46,12 @@ struct NodeRoutes {
 class NodeAgreement {
  public:
   static constexpr int kSteps = 4;
-  /// Whether a pair goes by nodes; must say the same for the same pair on all ranks.
-  using Decide = std::function<bool(const NodePair&)>;
+  /// Whether a pair goes by nodes, given what its sending carrier says of its network; must say the same for the same
+  /// arguments on all ranks.
+  using Decide = std::function<bool(const NodePair&, std::uint64_t network)>;
 
-  /// `map` outlives this.
-  NodeAgreement(const core::NodeMap& map, Rank self, const NodeEdges& own, Decide decide);
+  /// `map` outlives this. `network` is this rank's word.
+  NodeAgreement(const core::NodeMap& map, Rank self, const NodeEdges& own, std::uint64_t network, Decide decide);
 
   /// The messages of a step. The steps follow each other, each taken before the next one begins.
   [[nodiscard]] WordExchange messages(int step) const;
@@ -80,11 +83,11 @@ class NodeAgreement {
   void take_descriptions(const std::vector<WordMessage>& received);
   void take_decisions(const std::vector<WordMessage>& received);
   void carry(const List& list);
-  void decide(Carried& carried, bool same) const;
 
   const core::NodeMap& map_;
   const Rank self_;
   const int node_;
+  const std::uint64_t network_;
   const Decide decide_;
   std::map<Rank, List> own_;                  ///< by the carrier
   std::map<Rank, std::uint64_t> list_words_;  ///< that come from a rank of the node

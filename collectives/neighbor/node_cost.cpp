@@ -24,6 +24,14 @@ PairTraffic traffic_of(const NodePair& pair) {
   return traffic;
 }
 
+const NodeFigures& figures_of(NodeNetwork network) noexcept {
+  static constexpr NodeFigures kKernel{
+      .message_us = 3, .byte_us = 0.0003, .node_message_us = 0.5, .node_byte_us = 0.0002};
+  static constexpr NodeFigures kCard{
+      .message_us = 0.4, .byte_us = 0.00008, .node_message_us = 0.3, .node_byte_us = 0.0002};
+  return network == NodeNetwork::card ? kCard : kKernel;
+}
+
 PairCost cost_of(const PairTraffic& traffic, const NodeFigures& figures) {
   const auto between = [&](std::uint64_t messages, std::uint64_t bytes) {
     return static_cast<double>(messages) * figures.message_us + static_cast<double>(bytes) * figures.byte_us;

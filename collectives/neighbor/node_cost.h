@@ -17,13 +17,19 @@ struct PairTraffic {
 };
 [[nodiscard]] PairTraffic traffic_of(const NodePair& pair);
 
+/// What carries messages between nodes. A word that ranks send to each other.
+enum class NodeNetwork : std::uint64_t { kernel, card };
+
 /// Figures of a cluster, in microseconds.
 struct NodeFigures {
-  double message_us = 3;         ///< a message between nodes: what it costs sender, card and receiver
-  double byte_us = 0.0003;       ///< a byte of it
-  double node_message_us = 0.5;  ///< a message within a node
-  double node_byte_us = 0.0002;  ///< a byte of it, packed at the carrier and copied by the receiver
+  double message_us;       ///< a message between nodes: what it costs sender, card and receiver
+  double byte_us;          ///< a byte of it
+  double node_message_us;  ///< a message within a node
+  double node_byte_us;     ///< a byte of it, packed at the carrier and copied by the receiver
 };
+/// Of TCP as measured (docs/lab/collectives.md), but for its bytes, since networks are faster than the one measured; of
+/// cards as providers/sim/networks/infiniband-edr.json has them.
+[[nodiscard]] const NodeFigures& figures_of(NodeNetwork network) noexcept;
 
 /// Direct: each message by itself. By nodes: one message between the nodes, one from each source before it, and one to
 /// each destination behind it; and two messages' time in the nodes for which the first one waits.
@@ -33,6 +39,6 @@ struct PairCost {
 
   [[nodiscard]] bool by_node_pays() const noexcept { return by_node_us < direct_us; }
 };
-[[nodiscard]] PairCost cost_of(const PairTraffic& traffic, const NodeFigures& figures = {});
+[[nodiscard]] PairCost cost_of(const PairTraffic& traffic, const NodeFigures& figures);
 
 }  // namespace fab::collectives

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -11,11 +12,9 @@ namespace fab::collectives {
 
 namespace {
 
-/// Slots of graphs count up from 0, so these are seldom those of an edge; they need not differ, as such messages are in
-/// other rounds or have other peers.
-constexpr std::uint32_t kGatherSlot = 253;
-constexpr std::uint32_t kCrossSlot = 254;
-constexpr std::uint32_t kSpreadSlot = 255;
+constexpr std::uint32_t kGatherSlot = kCarrierSlots;
+constexpr std::uint32_t kCrossSlot = kCarrierSlots + 1;
+constexpr std::uint32_t kSpreadSlot = kCarrierSlots + 2;
 
 using Fields = std::vector<Layout::Field>;
 
@@ -98,17 +97,23 @@ class NodeExchange {
       builder_.send(receiving_carrier(map_, node_, routes_.sends[i].to), kCrossSlot, sent_[i].all());
   }
 
-  void go_directly(const char* call) {
+  enum class Edges { within_node, between_nodes };
+  /// Those of one kind, but for what goes by nodes.
+  void go_directly(Edges which, const char* call) {
+    const auto goes = [&](const Edge& edge, const std::set<int>& by_node) {
+      const int node = map_.node_of(edge.peer);
+      return (node == node_) == (which == Edges::within_node) && !by_node.contains(node);
+    };
     Neighborhood direct;
     std::vector<Block> outgoing;
     std::vector<Block> incoming;
     for (std::size_t i = 0; i < incoming_.size(); ++i) {
-      if (routes_.from.contains(map_.node_of(neighborhood_.sources[i].peer))) continue;
+      if (!goes(neighborhood_.sources[i], routes_.from)) continue;
       direct.sources.push_back(neighborhood_.sources[i]);
       incoming.push_back(incoming_[i]);
     }
     for (std::size_t i = 0; i < outgoing_.size(); ++i) {
-      if (routes_.to.contains(map_.node_of(neighborhood_.destinations[i].peer))) continue;
+      if (!goes(neighborhood_.destinations[i], routes_.to)) continue;
       direct.destinations.push_back(neighborhood_.destinations[i]);
       outgoing.push_back(outgoing_[i]);
     }
@@ -188,9 +193,10 @@ void exchange_by_nodes(const core::NodeMap& map, const NodeRoutes& routes, const
                        const char* call) {
   NodeExchange exchange(map, routes, neighborhood, self, builder, outgoing, incoming);
   exchange.gather();
+  exchange.go_directly(NodeExchange::Edges::within_node, call);
   builder.round();
   exchange.cross();
-  exchange.go_directly(call);
+  exchange.go_directly(NodeExchange::Edges::between_nodes, call);
   builder.round();
   exchange.spread();
 }

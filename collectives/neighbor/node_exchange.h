@@ -1,9 +1,9 @@
 // The schedule of a neighbour exchange of which some pairs of nodes go by their carriers (node_pairs.h).
 //
-// Three rounds: blocks to the sending carriers, within the node; between the carriers, beside the edges that go
-// directly; from the receiving carriers to where the blocks belong, within the node. A rank and a carrier have one
-// message in each of the first and the last, for all of its pairs together. Between two nodes goes one message, in
-// which each value stands once.
+// Three rounds: blocks to the sending carriers, and all that stays within the node; between the carriers, and along the
+// other edges that go directly; from the receiving carriers to where the blocks belong, within the node. A rank and a
+// carrier have one message in each of the first and the last, for all of its pairs together. Between two nodes goes one
+// message, in which each value stands once.
 #pragma once
 
 #include <span>

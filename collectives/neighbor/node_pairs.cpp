@@ -9,6 +9,8 @@ namespace fab::collectives {
 
 namespace {
 
+constexpr std::uint64_t kNoBytes = ~0ull;
+
 /// Other nodes from 0 on, beginning with the next one.
 int distance(const core::NodeMap& map, int from, int to) { return (to - from + map.nodes()) % map.nodes() - 1; }
 
@@ -48,11 +50,15 @@ NodeEdges edges_between_nodes(const core::NodeMap& map, Rank self, const Neighbo
   NodeEdges edges;
   Values values;
   const int own = map.node_of(self);
+  const bool crowded = std::ranges::any_of(neighborhood.destinations, [&](const Edge& edge) {
+    return edge.slot >= kCarrierSlots && map.node_of(edge.peer) == own;
+  });
   for (std::size_t i = 0; i < outgoing.size(); ++i) {
     const Edge& edge = neighborhood.destinations[i];
     const int node = map.node_of(edge.peer);
     if (node == own) continue;
-    edges.outgoing.push_back({self, edge.peer, edge.slot, values.number(node, outgoing[i]), outgoing[i].layout.size()});
+    edges.outgoing.push_back(
+        {self, edge.peer, edge.slot, values.number(node, outgoing[i]), crowded ? kNoBytes : outgoing[i].layout.size()});
   }
   for (std::size_t i = 0; i < incoming.size(); ++i) {
     const Edge& edge = neighborhood.sources[i];

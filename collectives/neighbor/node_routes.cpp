@@ -72,9 +72,9 @@ void perform(core::Communicator& communicator, WordExchange& exchange, int step,
     for (std::uint64_t& its : message.words) its = *word++;
 }
 
-bool pays(const NodePair& pair, const core::NodeMap& map, const Log& log) {
+bool pays(const NodePair& pair, NodeNetwork network, const core::NodeMap& map, const Log& log) {
   const PairTraffic traffic = traffic_of(pair);
-  const PairCost cost = cost_of(traffic);
+  const PairCost cost = cost_of(traffic, figures_of(network));
   log.write(LogLevel::debug,
             "from the node of rank {} to that of rank {}: {} messages of {} bytes, or by nodes one of {}: {:.1f} or "
             "{:.1f} us",
@@ -85,8 +85,9 @@ bool pays(const NodePair& pair, const core::NodeMap& map, const Log& log) {
 
 }  // namespace
 
-const core::NodeMap* nodes_of_routes(const core::Communicator& communicator) {
-  if (communicator.context().config().neighbor_paths == NeighborPaths::direct) return nullptr;
+const core::NodeMap* nodes_of_routes(const core::Communicator& communicator, bool only_forced) {
+  const NeighborPaths paths = communicator.context().config().neighbor_paths;
+  if (paths == NeighborPaths::direct || (only_forced && paths != NeighborPaths::by_node)) return nullptr;
   return communicator.is_on_one_node() ? nullptr : communicator.nodes();
 }
 
@@ -95,8 +96,11 @@ NodeRoutes agree_on_routes(core::Communicator& communicator, const NodeEdges& ed
   const core::Context& context = communicator.context();
   const core::NodeMap& map = *communicator.nodes();
   const bool forced = context.config().neighbor_paths == NeighborPaths::by_node;
-  NodeAgreement agreement(map, communicator.rank(), edges,
-                          [&](const NodePair& pair) { return pays(pair, map, context.log()) || forced; });
+  const NodeNetwork own = context.has_card() ? NodeNetwork::card : NodeNetwork::kernel;
+  NodeAgreement agreement(map, communicator.rank(), edges, static_cast<std::uint64_t>(own),
+                          [&](const NodePair& pair, std::uint64_t network) {
+                            return pays(pair, static_cast<NodeNetwork>(network), map, context.log()) || forced;
+                          });
   for (int step = 0; step < NodeAgreement::kSteps; ++step) {
     WordExchange exchange = agreement.messages(step);
     perform(communicator, exchange, step, call, idle);

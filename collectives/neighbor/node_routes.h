@@ -9,8 +9,8 @@
 namespace fab::collectives {
 
 /// The nodes of a communicator whose exchanges may go by them; null where no ranks share a node, or all do, and where
-/// FAB_ALGO_NEIGHBOR forbids it. All ranks think the same.
-[[nodiscard]] const core::NodeMap* nodes_of_routes(const core::Communicator& communicator);
+/// FAB_ALGO_NEIGHBOR forbids it, or `only_forced` and it does not demand it. All ranks think the same.
+[[nodiscard]] const core::NodeMap* nodes_of_routes(const core::Communicator& communicator, bool only_forced);
 
 /// Called by all ranks that make the exchange, before it is made; waits for the ranks of the node, and for carriers of
 /// the nodes with which these have edges. Precondition: nodes_of_routes(). `call` is the exchange's name. Throws what

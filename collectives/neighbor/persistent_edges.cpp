@@ -10,14 +10,14 @@ namespace fab::collectives {
 
 core::Persistent make_persistent(const std::shared_ptr<core::Communicator>& communicator,
                                  std::span<std::byte* const> bases, const Neighborhood& neighborhood, EdgeBlocks blocks,
-                                 const char* name, core::IdleHook idle) {
+                                 const char* name, const PersistentUse& use) {
   auto& [builder, outgoing, incoming] = blocks;
   const Rank self = communicator->rank();
   std::vector<Edge> arriving = neighborhood.sources;
   NodeRoutes routes;
-  if (const core::NodeMap* const map = nodes_of_routes(*communicator)) {
+  if (const core::NodeMap* const map = nodes_of_routes(*communicator, use.single_blocks)) {
     const NodeEdges edges = edges_between_nodes(*map, self, neighborhood, outgoing, incoming);
-    routes = agree_on_routes(*communicator, edges, name, idle);
+    routes = agree_on_routes(*communicator, edges, name, use.idle);
     arriving = arriving_edges(*map, routes, arriving, self);
   }
   if (routes.empty())

@@ -90,7 +90,7 @@ std::vector<NodeRoutes> agree(const core::NodeMap& map, const std::vector<Part>&
     const Part& part = parts[rank];
     const auto self = static_cast<Rank>(rank);
     ranks.emplace_back(map, self, collectives::edges_between_nodes(map, self, part.edges, part.outgoing, part.incoming),
-                       decide);
+                       map.node_of(self) == 0 ? 1 : 2, decide);
   }
   for (int step = 0; step < NodeAgreement::kSteps; ++step) {
     std::vector<WordExchange> exchanges;
@@ -109,7 +109,7 @@ std::vector<NodeRoutes> agree(const core::NodeMap& map, const std::vector<Part>&
   return routes;
 }
 
-bool always(const NodePair& /*pair*/) { return true; }
+bool always(const NodePair& /*pair*/, std::uint64_t /*network*/) { return true; }
 
 struct Between {
   std::size_t messages = 0;
@@ -196,7 +196,7 @@ TEST(NodeAgreement, SaysTheSameToAllRanksOfAPair) {
     for (Rank rank = 0; rank < ranks; ++rank)
       nodes.push_back(static_cast<int>(hash(seed * 100 + static_cast<unsigned>(rank)) % 3));
     const core::NodeMap map = core::NodeMap::of(nodes);
-    const auto some = [&](const NodePair& pair) {
+    const auto some = [&](const NodePair& pair, std::uint64_t /*network*/) {
       return (static_cast<unsigned>(pair.from + pair.to) + seed) % 2 == 0;
     };
     const std::vector<Part> parts = parts_of(random_distributed_graph(ranks, seed), 8, false);
@@ -209,12 +209,25 @@ TEST(NodeAgreement, SaysTheSameToAllRanksOfAPair) {
         for (const Edge& edge : edges) {
           const int other = map.node_of(edge.peer);
           if (other == node) continue;
-          EXPECT_EQ(by_node.contains(other), some(out ? NodePair{node, other, {}} : NodePair{other, node, {}}));
+          EXPECT_EQ(by_node.contains(other), some(out ? NodePair{node, other, {}} : NodePair{other, node, {}}, 0));
         }
       };
       compare(part.edges.destinations, its.to, true);
       compare(part.edges.sources, its.from, false);
     }
+  }
+}
+
+TEST(NodeAgreement, DecidesByTheSendersNetwork) {
+  const auto map = core::NodeMap::regular(4, 2);
+  const std::vector<Part> parts = parts_of(all_to_other_nodes(map), 8, false);
+  const std::vector<NodeRoutes> routes =
+      agree(map, parts, [](const NodePair& /*pair*/, std::uint64_t network) { return network == 1; });
+  for (const std::size_t rank : {0u, 1u}) {
+    EXPECT_THAT(routes[rank].to, ElementsAre(1));
+    EXPECT_THAT(routes[rank].from, IsEmpty());
+    EXPECT_THAT(routes[rank + 2].from, ElementsAre(0));
+    EXPECT_THAT(routes[rank + 2].to, IsEmpty());
   }
 }
 
@@ -231,12 +244,23 @@ TEST(NodeAgreement, LeavesPairsAloneWhoseEndsDisagree) {
   EXPECT_THAT(routes[4].from, ElementsAre(0, 1));
 }
 
+TEST(NodeAgreement, LeavesARankAloneWhoseEdgesNeedTheSlotsOfCarriers) {
+  const auto map = core::NodeMap::regular(4, 2);
+  std::vector<Part> parts = parts_of(all_to_other_nodes(map), 8, false);
+  parts[0].edges.destinations.push_back({1, collectives::kCarrierSlots});
+  parts[0].outgoing.push_back(block_at(BufferId::send, 100, 8));
+  const std::vector<NodeRoutes> routes = agree(map, parts, always);
+  EXPECT_THAT(routes[1].to, IsEmpty());
+  EXPECT_THAT(routes[1].from, ElementsAre(1));
+}
+
 TEST(NodeAgreement, TellsWhichMessageBringsABlock) {
   const auto map = core::NodeMap::regular(4, 2);
   const std::vector<Part> parts = parts_of(all_to_other_nodes(map), 8, false);
   const std::vector<NodeRoutes> routes = agree(map, parts, always);
   const std::vector<Edge> edges = collectives::arriving_edges(map, routes[0], parts[0].edges.sources, 0);
-  EXPECT_EQ(edges, std::vector<Edge>(2, Edge{collectives::receiving_carrier(map, 1, 0), 255}));
+  EXPECT_EQ(edges,
+            std::vector<Edge>(2, Edge{collectives::receiving_carrier(map, 1, 0), collectives::kCarrierSlots + 2}));
   const std::vector<Edge> direct = collectives::arriving_edges(map, {}, parts[0].edges.sources, 0);
   EXPECT_EQ(direct, parts[0].edges.sources);
 }
@@ -260,13 +284,14 @@ TEST(NodeCost, CountsMessagesAndValues) {
 }
 
 TEST(NodeCost, FindsThatManyShortMessagesPayAndFewOrLongOnesDoNot) {
-  const auto pays = [](const NodePair& pair) {
-    return collectives::cost_of(collectives::traffic_of(pair)).by_node_pays();
-  };
-  EXPECT_TRUE(pays(pair_of(4, 4, 8, false)));
-  EXPECT_FALSE(pays(pair_of(1, 1, 8, false)));
-  EXPECT_FALSE(pays(pair_of(2, 1, 1 << 20, false)));
-  EXPECT_TRUE(pays(pair_of(1, 8, 1 << 10, true)));
+  for (const auto network : {collectives::NodeNetwork::kernel, collectives::NodeNetwork::card}) {
+    const auto pays = [&](const NodePair& pair) {
+      return collectives::cost_of(collectives::traffic_of(pair), collectives::figures_of(network)).by_node_pays();
+    };
+    EXPECT_TRUE(pays(pair_of(4, 4, 8, false)));
+    EXPECT_FALSE(pays(pair_of(1, 1, 8, false)));
+    EXPECT_FALSE(pays(pair_of(2, 1, 1 << 20, false)));
+  }
 }
 
 }  // namespace

@@ -54,13 +54,13 @@ struct Make {
   const std::shared_ptr<core::Communicator>& core;
 
   core::Persistent operator()(const void* send, void* recv, const collectives::NeighborXchg& call) const {
-    return collectives::make_neighbor_xchg(core, send, recv, call, next_idle_hook());
+    return collectives::make_neighbor_xchg(core, send, recv, call, {.idle = next_idle_hook()});
   }
   core::Persistent operator()(const void* send, void* recv, const collectives::CartShiftXchg& call) const {
     return collectives::make_cart_shift_xchg(core, send, recv, call);
   }
   core::Persistent operator()(const void* send, void* recv, const collectives::NeighborCollective& call) const {
-    return collectives::make_neighbor_collective(core, send, recv, call, next_idle_hook());
+    return collectives::make_neighbor_collective(core, send, recv, call, {.idle = next_idle_hook()});
   }
   core::Persistent operator()(const void* send, void* recv, const collectives::CollectiveCall& call) const {
     return collectives::make(core, send, recv, call);

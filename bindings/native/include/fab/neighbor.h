@@ -7,7 +7,8 @@
 //     -d block.
 //   - Both ends of an edge must agree about its size. More bytes than the receiver has room for are Errc::truncated
 //     there, fewer are Errc::mismatch. Nothing is written beyond the block.
-//   - Collective over the communicator. A rank waits only for the messages of its own neighbours.
+//   - Collective over the communicator. A rank waits only for the messages of its own neighbours, unless
+//     FAB_ALGO_NEIGHBOR=by_node lets other ranks of the nodes carry them in persistent exchanges.
 //   - The second call with the same shape (counts and layouts, at any addresses) builds nothing.
 //   - The sources of a persistent exchange can be waited for one by one (fab/persistent.h), except those of a shift.
 //   - Throws Error(invalid_topology) without a topology, Error(invalid_argument) for another number of blocks than

@@ -8,7 +8,8 @@
 //   - A block that leaves in direction +d arrives in the receiver's -d block, also if both neighbours are one process.
 //     On graphs the k-th block from i to j arrives in the k-th block that j has for i.
 //   - Sizes, forms and failures are those of fab/neighbor.h. Sources of a persistent operation cannot be waited for one
-//     by one.
+//     by one. Between nodes that hold several ranks its blocks may be carried by other ranks of the nodes, for which it
+//     waits then (FAB_ALGO_NEIGHBOR).
 //   - Operations in place need as many destinations as sources. An allgather has no form in place: its receive buffer
 //     has no block of the rank's own.
 #pragma once

@@ -20,10 +20,11 @@ class Persistent;
 struct Arrival;
 }  // namespace core
 
-/// One exchange with its buffers and shape. All ranks of the communicator make theirs in the same order. Afterwards
-/// they start in any order, also while others and ordinary calls are active. From the first start on, no call looks
-/// anything up or allocates. The buffers belong to the exchange while it is active. Layouts need not outlive the
-/// construction.
+/// One exchange with its buffers and shape. All ranks of the communicator make theirs in the same order, and making one
+/// along a topology may wait until others do: between nodes that hold several ranks, which agree about what goes
+/// between them (FAB_ALGO_NEIGHBOR). Afterwards they start in any order, also while others and ordinary calls are
+/// active. From the first start on, no call looks anything up or allocates. The buffers belong to the exchange while it
+/// is active. Layouts need not outlive the construction.
 ///
 /// Move-only. A default-constructed or moved-from object only has active(). The destructor waits for an active exchange
 /// and discards its failure. One thread at a time uses an object.
