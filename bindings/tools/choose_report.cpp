@@ -24,7 +24,7 @@ Collective collective_named(const std::string& name) {
   const auto* const found = std::ranges::find(kCollectiveNames, name);
   if (found == std::end(kCollectiveNames))
     throw Error(Errc::invalid_argument,
-                fmt::format("--choose {}: valid are {}", in_quotes(name), fmt::join(kCollectiveNames, ", ")));
+                fmt::format("--choose {}: valid are {}, neighbor", in_quotes(name), fmt::join(kCollectiveNames, ", ")));
   return static_cast<Collective>(found - std::begin(kCollectiveNames));
 }
 

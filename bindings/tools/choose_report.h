@@ -17,6 +17,7 @@ struct ChooseQuestion {
   std::vector<std::string> bytes{"8"};
   int per_node = 1;      ///< consecutive ranks
   bool ordered = false;  ///< reductions by an operation that does not commute
+  int edges = 4;         ///< neighbour exchanges: of each rank, to ranks of another node
 };
 
 /// By the rules and variables of the configuration. An array with a row for each number of ranks and each size. Throws

@@ -16,6 +16,7 @@
 #include "bindings/tools/choose_report.h"
 #include "bindings/tools/command_line.h"
 #include "bindings/tools/map_report.h"
+#include "bindings/tools/neighbor_choice.h"
 #include "bindings/tools/output.h"
 #include "collectives/select.h"
 #include "core/base/config.h"
@@ -244,6 +245,11 @@ int run(bool json) {
 }
 
 int run_choose(const fab::tools::ChooseQuestion& question, bool json) {
+  if (question.collective == fab::tools::kNeighborChoice) {
+    const auto rows = fab::tools::neighbor_rows(question, fab::read_config());
+    fmt::print("{}", json ? rows.dump(2) + "\n" : fab::tools::neighbor_text(rows));
+    return EXIT_SUCCESS;
+  }
   const auto rows = fab::tools::choose_rows(question, fab::collectives::with_rules(fab::read_config()));
   fmt::print("{}", json ? rows.dump(2) + "\n" : fab::tools::choose_text(rows));
   return EXIT_SUCCESS;
@@ -294,13 +300,16 @@ int main(int argc, char** argv) {
   app.add_flag("--periodic", question.periodic, "The grid is periodic in all dimensions")->needs(map);
   app.add_option("--svg", svg_file, "Draw the grid before and after reordering into this file")->needs(map);
   fab::tools::ChooseQuestion choice;
-  CLI::Option* choose = app.add_option("--choose", choice.collective,
-                                       "Show which algorithm a call of this collective takes, and why, e.g. allreduce");
+  CLI::Option* choose =
+      app.add_option("--choose", choice.collective,
+                     "Show which algorithm a call of this collective takes, and why, e.g. allreduce; neighbor: "
+                     "whether persistent neighbor exchanges go by nodes");
   app.add_option("-n,--ranks", choice.ranks, "Numbers of ranks, e.g. 16,1k,1M")->delimiter(',')->needs(choose);
   app.add_option("--ppn", choice.per_node, "Ranks on each node")->needs(choose);
   app.add_option("-b,--bytes", choice.bytes, "Bytes of the vector, or of each block, e.g. 8,64k,1M")
       ->delimiter(',')
       ->needs(choose);
+  app.add_option("--edges", choice.edges, "neighbor: of each rank, to ranks of another node")->needs(choose);
   app.add_flag("--ordered", choice.ordered, "The operation of a reduction does not commute")->needs(choose);
   return fab::tools::run_tool(app, argc, argv, [&] {
     if (variables) return run_variables(json);

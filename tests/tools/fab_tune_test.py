@@ -77,6 +77,17 @@ class FabTune(unittest.TestCase):
         done = self.run_tool(INFO, "--choose", "allreduce", "-n", "8", "-b", "1M", rules=self.file)
         self.assertIn("allreduce of 1 MiB on 8 ranks, 1 on each node: ring\n  by rule 1 of " + str(self.file), done.stdout)
 
+    def test_neighbor_exchanges_go_by_nodes_where_it_pays(self):
+        rows = self.choices("neighbor", "--ppn", "4", "--edges", "4", "-b", "8,64k")
+        self.assertEqual([row["network"] for row in rows], ["kernel", "card"] * 4)
+        self.assertEqual([row["algorithm"] for row in rows], ["by_node"] * 4 + ["direct"] * 4)
+        self.assertEqual([row["value_bytes"] for row in rows[::2]], [128, 32, 1 << 20, 1 << 18])
+        for row in rows:
+            self.assertEqual((row["messages"], row["by"]), (16, "model"))
+            self.assertEqual(row["algorithm"] == "by_node", row["by_node_us"] < row["direct_us"])
+        done = self.run_tool(INFO, "--choose", "neighbor", "--ppn", "4", "-b", "8")
+        self.assertIn("by model: direct 16 messages, 48.0 us; by node 1 message of 128 B", done.stdout)
+
     def test_faults_are_named(self):
         self.file.write_text('{"rules": [{"collective": "bcast", "algorithm": "magic"}]}')
         for command, fault in (
