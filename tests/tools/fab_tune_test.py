@@ -80,7 +80,7 @@ class FabTune(unittest.TestCase):
     def test_neighbor_exchanges_go_by_nodes_where_it_pays(self):
         rows = self.choices("neighbor", "--ppn", "4", "--edges", "4", "-b", "8,64k")
         self.assertEqual([row["network"] for row in rows], ["kernel", "card"] * 4)
-        self.assertEqual([row["algorithm"] for row in rows], ["by_node"] * 4 + ["direct"] * 4)
+        self.assertEqual([row["algorithm"] for row in rows], ["by_node"] * 4 + ["direct", "direct", "by_node", "direct"])
         self.assertEqual([row["value_bytes"] for row in rows[::2]], [128, 32, 1 << 20, 1 << 18])
         for row in rows:
             self.assertEqual((row["messages"], row["by"]), (16, "model"))
