@@ -319,21 +319,19 @@ bool Plan::find_ready() const noexcept {
   return all_ready_;
 }
 
+// The end of a long send within a node, for which its receiver must poll, is not urgent: a rank that waits for it has
+// nothing to wait for but the receiver, which computes.
 Urgency Plan::find_urgency() const noexcept {
-  if (has_longer_than(&Capabilities::unattended_bytes)) return Urgency::polls;
-  return has_peers_wait() ? Urgency::peers : Urgency::none;
-}
-
-// For a later round's messages, for a function of the user's, or for the end of a send.
-bool Plan::has_peers_wait() const noexcept {
+  if (has_attended()) return Urgency::polls;
   const auto rounds_with_messages =
       std::ranges::count_if(rounds_, [](const Round& round) { return round.messages > 0; });
-  return rounds_with_messages > 1 || has_user_reductions_ || has_longer_than(&Capabilities::copied_bytes);
+  return rounds_with_messages > 1 || has_user_reductions_ ? Urgency::peers : Urgency::none;
 }
 
-bool Plan::has_longer_than(BytesOf limit) const noexcept {
-  return std::ranges::any_of(operations_, [limit](const PlannedOperation& operation) FAB_REQUIRES(engine_lock) {
-    return operation.peer != nullptr && operation.message_bytes > operation.peer->provider->capabilities().*limit;
+bool Plan::has_attended() const noexcept {
+  return std::ranges::any_of(operations_, [](const PlannedOperation& operation) FAB_REQUIRES(engine_lock) {
+    return operation.peer != nullptr &&
+           operation.message_bytes > operation.peer->provider->capabilities().unattended_bytes;
   });
 }
 

@@ -155,10 +155,8 @@ class Plan {
   void plan_channel(PlannedOperation operation);
   [[nodiscard]] bool find_ready() const noexcept FAB_REQUIRES(engine_lock);
   [[nodiscard]] Urgency find_urgency() const noexcept FAB_REQUIRES(engine_lock);
-  [[nodiscard]] bool has_peers_wait() const noexcept FAB_REQUIRES(engine_lock);
-  /// Of a message.
-  using BytesOf = std::uint64_t Capabilities::*;
-  [[nodiscard]] bool has_longer_than(BytesOf limit) const noexcept FAB_REQUIRES(engine_lock);
+  /// Messages that are on their way only while ranks poll.
+  [[nodiscard]] bool has_attended() const noexcept FAB_REQUIRES(engine_lock);
   [[nodiscard]] const Status* find_failure() const noexcept FAB_REQUIRES(engine_lock);
   void choose_one_sided_peers();
   void check_limits(const PlannedOperation& operation) const;

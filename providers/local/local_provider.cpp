@@ -80,8 +80,7 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
                     .directed_receive = true,
                     .wait_fd = true,
                     .wait_fd_lags = true,
-                    .takes_longer_messages = true,
-                    .copied_bytes = std::min(longest_copied(way), least_mapped(way) - 1)} {
+                    .takes_longer_messages = true} {
   if (!segment_.refusal().empty())
     log_.write(
         LogLevel::warn, "the ranks of this node share {}: {}",

@@ -25,7 +25,6 @@ class UrgencyTest : public testing::Test {
 
   static RecordingRig::Options with_limits() {
     RecordingRig::Options options;
-    options.capabilities.copied_bytes = 64;
     options.capabilities.unattended_bytes = 256;
     return options;
   }
@@ -59,7 +58,7 @@ class UrgencyTest : public testing::Test {
 // What is known of a message's way, from the first run on, until that has ended.
 TEST_F(UrgencyTest, OfAnExchangeGrowsWithItsMessages) {
   EXPECT_EQ(urgency_of(exchange_with({1}, 8), 8), Urgency::none);
-  EXPECT_EQ(urgency_of(exchange_with({1}, 128), 128), Urgency::peers) << "it ends at the sender after polls";
+  EXPECT_EQ(urgency_of(exchange_with({1}, 128), 128), Urgency::none);
   EXPECT_EQ(urgency_of(exchange_with({1}, 512), 512), Urgency::polls);
   EXPECT_EQ(urgency_of(exchange_with({1}, 8), 8), Urgency::none);
 }
