@@ -1,7 +1,6 @@
 // Records that are used again and again: the pool of objects that serve one operation after the other.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,14 +19,12 @@ class Slots {
   /// Throws what making a record throws; then the slots are as before.
   template <class... Args>
   [[nodiscard]] Record& take(Args&&... args) {
-    if (free_.empty()) return add(std::forward<Args>(args)...);
-    Record& record = *free_.back();
-    free_.pop_back();
-    return record;
+    if (all_in_use()) return add(std::forward<Args>(args)...);
+    return *free_[--free_count_];
   }
-  void give_back(Record& record) noexcept { free_.push_back(&record); }
-  [[nodiscard]] bool all_in_use() const noexcept { return free_.empty(); }
-  [[nodiscard]] bool none_in_use() const noexcept { return free_.size() == records_.size(); }
+  void give_back(Record& record) noexcept { free_[free_count_++] = &record; }
+  [[nodiscard]] bool all_in_use() const noexcept { return free_count_ == 0; }
+  [[nodiscard]] bool none_in_use() const noexcept { return free_count_ == records_.size(); }
 
   // In use or not.
   [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
@@ -38,15 +35,14 @@ class Slots {
 
   /// Ends all of them.
   void clear() noexcept {
-    free_.clear();
+    free_count_ = 0;
     records_.clear();
   }
 
  private:
   template <class... Args>
   [[nodiscard]] Record& add(Args&&... args) {
-    // So that giving back never throws.
-    if (free_.capacity() <= records_.size()) free_.reserve(std::max<std::size_t>(1, 2 * records_.size()));
+    if (free_.size() <= records_.size()) free_.resize(records_.size() + 1);  // so that giving back never throws
     if constexpr (std::is_constructible_v<Record, Args..., std::uint32_t>)
       return records_.emplace_back(std::forward<Args>(args)..., static_cast<std::uint32_t>(records_.size()));
     else
@@ -54,7 +50,8 @@ class Slots {
   }
 
   std::deque<Record> records_;
-  std::vector<Record*> free_;
+  std::vector<Record*> free_;  ///< the first free_count_ are; there is room for all
+  std::size_t free_count_ = 0;
 };
 
 }  // namespace fab::core
