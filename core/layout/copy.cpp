@@ -64,6 +64,12 @@ void copy_grid(Grid grid, std::uint64_t bytes, typename Direction::User user,
   }
 }
 
+/// Where offsets are addresses the base is null (MPI_BOTTOM), to which C++ adds nothing.
+template <class Byte>
+[[nodiscard]] Byte* at(Byte* base, std::int64_t offset) noexcept {
+  return reinterpret_cast<Byte*>(reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(offset));
+}
+
 /// `rows` repetitions of a node whose children are all leaves, child by child.
 template <class Direction>
 void copy_leaves(const LayoutNode& node, Trees leaves, std::uint64_t rows, typename Direction::User user,
@@ -74,7 +80,7 @@ void copy_leaves(const LayoutNode& node, Trees leaves, std::uint64_t rows, typen
                     .packed_row_stride = static_cast<std::int64_t>(node.bytes),
                     .columns = static_cast<std::int64_t>(leaf.count),
                     .column_stride = leaf.stride};
-    copy_grid<Direction>(grid, leaf.bytes, user + leaf.offset, packed);
+    copy_grid<Direction>(grid, leaf.bytes, at(user, leaf.offset), packed);
     packed += packed_bytes(leaf);
   }
 }
@@ -91,7 +97,7 @@ void copy_repetitions(const LayoutNode& node, Trees children, typename Direction
   const bool only_leaves = children.size() == node.children;
   const std::uint64_t step = only_leaves ? kRowsAtOnce : 1;
   for (std::uint64_t i = 0; i < node.count; i += step) {
-    const auto begin = user + static_cast<std::int64_t>(i) * node.stride;
+    const auto begin = at(user, static_cast<std::int64_t>(i) * node.stride);
     const auto packed_begin = packed + i * node.bytes;
     if (only_leaves) {
       copy_leaves<Direction>(node, children, std::min(step, node.count - i), begin, packed_begin);
@@ -113,7 +119,7 @@ void copy_tree(const LayoutNode& root, Trees children, typename Direction::User 
 template <class Direction>
 void copy_trees(Trees trees, typename Direction::User base, typename Direction::Packed packed) noexcept {
   for_each_tree(trees, [&packed, base](const LayoutNode& root, Trees children) {
-    copy_tree<Direction>(root, children, base + root.offset, packed);
+    copy_tree<Direction>(root, children, at(base, root.offset), packed);
     packed += packed_bytes(root);
   });
 }
@@ -127,7 +133,7 @@ template <class Direction>
 void copy_part(const LayoutNode& root, Trees children, PackedRange range, typename Direction::User user,
                typename Direction::Packed packed) noexcept {
   std::uint64_t repetition = range.first / root.bytes;
-  const auto place = [&] { return user + static_cast<std::int64_t>(repetition) * root.stride; };
+  const auto place = [&] { return at(user, static_cast<std::int64_t>(repetition) * root.stride); };
   const auto copy_inside = [&](PackedRange inside) {
     if (children.empty())
       Direction::copy(place() + inside.first, packed, inside.bytes);
@@ -164,9 +170,9 @@ void copy_range(Trees trees, PackedRange range, typename Direction::User base,
     const std::uint64_t taken = std::min(range.bytes, bytes - range.first);
     const Trees children = trees.subspan(1, root.nodes - 1);
     if (taken == bytes)
-      copy_tree<Direction>(root, children, base + root.offset, packed);
+      copy_tree<Direction>(root, children, at(base, root.offset), packed);
     else
-      copy_part<Direction>(root, children, {range.first, taken}, base + root.offset, packed);
+      copy_part<Direction>(root, children, {range.first, taken}, at(base, root.offset), packed);
     packed += taken;
     range = {0, range.bytes - taken};
   }
