@@ -60,6 +60,12 @@ bool keeps_early_messages_to_itself(const fi_info& info) {
   return std::string_view(info.fabric_attr->prov_name).ends_with("ofi_rxm");
 }
 
+// sm2 (seen with libfabric 2.1) never does, nor does sockets (1.17 and 2.1) for what came before its receive.
+bool flags_data(const fi_info& info) {
+  const std::string_view provider = info.fabric_attr->prov_name;
+  return provider != "sm2" && provider != "sockets";
+}
+
 // tcp;ofi_rxm, verbs;ofi_rxm and psm2 ask the receiver before longer ones (from 8 to 16 KiB on). One that has nowhere
 // to keep messages sends at once: the kernel takes what its buffers hold.
 std::uint64_t unattended_bytes(const fi_info& info) { return keeps_few_early_messages(info) ? 64 << 10 : 8 << 10; }

@@ -24,6 +24,8 @@ struct Feature {
 [[nodiscard]] bool keeps_few_early_messages(const fi_info& info);
 /// Those that no receive waits for stay with the provider, in memory that grows, and can be looked at there.
 [[nodiscard]] bool keeps_early_messages_to_itself(const fi_info& info);
+/// Completions of messages that carry data say so, by FI_REMOTE_CQ_DATA.
+[[nodiscard]] bool flags_data(const fi_info& info);
 /// Receives name their sender. Otherwise the tag does.
 [[nodiscard]] bool receives_by_source(const fi_info& info);
 /// The bits of a tag that the provider leaves to its user.

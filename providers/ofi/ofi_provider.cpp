@@ -154,6 +154,7 @@ void OfiProvider::learn_capabilities() {
   capabilities_.may_hold_back = info_->domain_attr->data_progress == FI_PROGRESS_MANUAL;
   capabilities_.unattended_bytes = unattended_bytes(*info_);
   capabilities_.card = drives_card(name_);
+  flags_data_ = flags_data(*info_);
   capabilities_.early_messages_block = can_peek_ = keeps_few_early_messages(*info_);
   can_sweep_ = keeps_early_messages_to_itself(*info_) && info_->domain_attr->cq_data_size >= kWriteDataBytes;
   capabilities_.directed_receive = receives_by_source(*info_);

@@ -16,10 +16,11 @@ constexpr unsigned kSweepPolls = 16;
 
 }  // namespace
 
-// The data are right by themselves: sm2 does not set FI_REMOTE_CQ_DATA (seen with libfabric 2.1), nor does sockets
-// (1.17 and 2.1) for what came before its receive.
+// Without the flag an entry may still hold what an earlier message carried.
 bool OfiProvider::is_of_the_job(const fi_cq_tagged_entry& entry, std::uint64_t tag) const noexcept {
-  return !key_->has_proof() || entry.data == key_->proof(tag);
+  if (!key_->has_proof()) return true;
+  if (flags_data_ && (entry.flags & FI_REMOTE_CQ_DATA) == 0) return false;
+  return entry.data == key_->proof(tag);
 }
 
 // A message is for this rank if its tag is right; a receive of any message tells by the proof alone.
