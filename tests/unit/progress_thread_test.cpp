@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <numeric>
 #include <optional>
@@ -11,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "bindings/native/access.h"
 #include "core/base/ticks.h"
 #include "core/run/wait.h"
 #include "support/comes_true.h"
@@ -242,7 +240,9 @@ TEST(ProgressThreadSleep, OnDescriptorsEndsWithALateCall) {
     return its_turn < std::chrono::milliseconds(150);
   };
   int soon = 0;
-  EXPECT_TRUE(comes_true([&] { return (soon += is_called_soon() ? 1 : 0) == 5; }));
+  for (int turn = 0; turn < 50 && soon < 5; ++turn)  // of which some may be kept from their processor
+    if (is_called_soon()) ++soon;
+  EXPECT_EQ(soon, 5);
 }
 
 TEST(ProgressThreadSleep, GrowsWhereNoDescriptorWouldEndItAndEndsWithAStart) {
@@ -319,20 +319,6 @@ TEST(ProgressThreadTimedSleep, APlanRemembersThatItsRunWasLeftAlone) {
   core::finish(run);
   EXPECT_TRUE(pool->needs_thread.load());
   rig.let_go(run);
-}
-
-// A plan whose runs are waited for in this way needs no thread, as one whose runs are waited for one by one.
-TEST(WaitSome, TellsAPlanThatItsRunWasWaitedFor) {
-  RecordingRig rig;
-  Buffers buffers(8);
-  for (const auto ends : {&Request::wait_some, &Request::test_some}) {
-    const auto pool = rig.pool(exchange_with({1}, 8));
-    std::array requests{Access::request(rig.world(), rig.start(*pool, buffers))};
-    rig.provider().settle_all(8);
-    ASSERT_TRUE(pool->needs_thread.load());
-    EXPECT_EQ(ends(requests), std::vector<std::size_t>{0});
-    EXPECT_FALSE(pool->needs_thread.load());
-  }
 }
 
 TEST(ProgressMode, DecidesWhetherThereIsAThread) {
