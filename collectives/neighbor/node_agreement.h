@@ -3,8 +3,7 @@
 // Four steps, in which words travel:
 //   0. to each rank of the node: how many words the next message to it has
 //   1. to the carriers of the node: the edges of the pairs of nodes for which they carry
-//   2. between the two carriers of a pair: sizes of all edges, and from the sending one which edges have the same
-//   value,
+//   2. between the two carriers of a pair: sizes of all edges, and from the sending one which edges have the same value
 //      and what its network is
 //   3. from the carriers to the ranks of the node: which pairs go by nodes
 //

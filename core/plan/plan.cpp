@@ -319,8 +319,8 @@ bool Plan::find_ready() const noexcept {
   return all_ready_;
 }
 
-// The end of a long send within a node, for which its receiver must poll, is not urgent: a rank that waits for it has
-// nothing to wait for but the receiver, which computes.
+// The end of a long send within a node needs its receiver's polls, and is not urgent: a rank that waits for it waits
+// for a receiver that computes.
 Urgency Plan::find_urgency() const noexcept {
   if (has_attended()) return Urgency::polls;
   const auto rounds_with_messages =

@@ -68,7 +68,7 @@ class ProgressThread {
 
   void run(const Options& options);
   void pin(int cpu);
-  // Each returns whether the thread was called.
+  // Each returns whether the thread was called, or how urgently.
   bool timed_sleep(Policy::Time ns);
   std::optional<Urgency> sleep_until_called();
   std::optional<Urgency> sleep_parked();
