@@ -119,6 +119,8 @@ struct Capabilities {
   /// Messages up to this size reach their receiver's machine once they are posted, while both ranks compute. Longer
   /// ones move on in the polls of both.
   std::uint64_t unattended_bytes = ~0ull;
+  /// Sends up to this size end without polls of their receivers.
+  std::uint64_t detached_bytes = ~0ull;
 
   /// The lowest bit that does not travel ends what a tag may use.
   [[nodiscard]] unsigned tag_bits() const noexcept { return static_cast<unsigned>(std::countr_one(tag_mask)); }

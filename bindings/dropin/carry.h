@@ -1,7 +1,7 @@
 // The three forms of a call that fab carries, or passes on as it came.
 //
-// `shape()` tells its Shape, `call` is one for bindings/mpi/calls/three_forms.h, `pass_on()` calls the next function of
-// the name.
+// `outline()` tells its Outline, `call` is one for bindings/mpi/calls/three_forms.h, `pass_on()` calls the next
+// function of the name.
 #pragma once
 
 #include <mpi.h>
@@ -11,6 +11,7 @@
 
 #include "bindings/dropin/judge.h"
 #include "bindings/dropin/settings.h"
+#include "bindings/dropin/slower.h"
 #include "bindings/dropin/statistics.h"
 #include "bindings/mpi/calls/three_forms.h"
 
@@ -39,7 +40,7 @@ auto counted(Function function, const Described& call) {
 }
 
 /// The call that this thread is passing on, or null. A tool behind fab calls PMPI_ for it, which is no other call.
-inline constinit thread_local const Call* passed_on = nullptr;
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local const Call* passed_on = nullptr;
 
 template <class PassOn>
 int pass(const Call& call, const PassOn& pass_on) noexcept {
@@ -49,16 +50,18 @@ int pass(const Call& call, const PassOn& pass_on) noexcept {
   return code;
 }
 
-template <class MakeShape, class PassOn, class Carry>
-int carry_or_pass_on(const char* name, const Call& call, const MakeShape& shape, const PassOn& pass_on,
+template <class MakeOutline, class PassOn, class Carry>
+int carry_or_pass_on(const char* name, const Call& call, const MakeOutline& outline, const PassOn& pass_on,
                      const Carry& carry) noexcept {
   if (passed_on != nullptr && *passed_on == call) return pass_on();
+  const Outline its_outline = outline();
+  if (is_known_as_slower(call, its_outline)) return pass(call, pass_on);
   if (!settings().wants(call.function)) {
     count(call.function, Fate::off);
     return pass(call, pass_on);
   }
   try {
-    mpi::Attachment* const attachment = judge(call, shape());
+    mpi::Attachment* const attachment = judge(call, its_outline);
     if (attachment == nullptr) return pass(call, pass_on);
     const Timed timed(call.function);
     carry(*attachment);
@@ -70,25 +73,25 @@ int carry_or_pass_on(const char* name, const Call& call, const MakeShape& shape,
   return pass(call, pass_on);
 }
 
-template <class MakeShape, class Described, class PassOn>
-int blocking(Function function, const char* name, MPI_Comm comm, const MakeShape& shape, const Described& call,
+template <class MakeOutline, class Described, class PassOn>
+int blocking(Function function, const char* name, MPI_Comm comm, const MakeOutline& outline, const Described& call,
              const PassOn& pass_on) noexcept {
-  return carry_or_pass_on(name, {function, Form::blocking, comm}, shape, pass_on,
+  return carry_or_pass_on(name, {function, Form::blocking, comm}, outline, pass_on,
                           [&](mpi::Attachment& attachment) { mpi::perform(attachment, counted(function, call)); });
 }
 
-template <class MakeShape, class Described, class PassOn>
-int non_blocking(Function function, const char* name, MPI_Comm comm, MPI_Request* request, const MakeShape& shape,
+template <class MakeOutline, class Described, class PassOn>
+int non_blocking(Function function, const char* name, MPI_Comm comm, MPI_Request* request, const MakeOutline& outline,
                  const Described& call, const PassOn& pass_on) noexcept {
-  return carry_or_pass_on(name, {function, Form::non_blocking, comm}, shape, pass_on, [&](mpi::Attachment& attachment) {
-    mpi::start(name, attachment, request, counted(function, call));
-  });
+  return carry_or_pass_on(
+      name, {function, Form::non_blocking, comm}, outline, pass_on,
+      [&](mpi::Attachment& attachment) { mpi::start(name, attachment, request, counted(function, call)); });
 }
 
-template <class MakeShape, class Described, class PassOn>
-int persistent(Function function, const char* name, MPI_Comm comm, MPI_Request* request, const MakeShape& shape,
+template <class MakeOutline, class Described, class PassOn>
+int persistent(Function function, const char* name, MPI_Comm comm, MPI_Request* request, const MakeOutline& outline,
                const Described& call, const PassOn& pass_on) noexcept {
-  return carry_or_pass_on(name, {function, Form::persistent, comm}, shape, pass_on, [&](mpi::Attachment& attachment) {
+  return carry_or_pass_on(name, {function, Form::persistent, comm}, outline, pass_on, [&](mpi::Attachment& attachment) {
     std::unique_ptr<Starts> starts = observe_starts(function);
     const auto look = [starts = starts.get()](const auto& send, const auto& recv) {
       if (starts != nullptr) starts->move(send, recv);

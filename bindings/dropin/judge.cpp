@@ -2,6 +2,7 @@
 
 #include "bindings/dropin/record.h"
 #include "bindings/dropin/settings.h"
+#include "bindings/dropin/slower.h"
 #include "bindings/dropin/statistics.h"
 #include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/interception/reach.h"
@@ -13,9 +14,10 @@ namespace {
 
 /// Of a communicator's calls fab leaves so many to MPI, in automatic mode. Programs make communicators for a call or
 /// two, and fab takes longer to get to know one than a short call takes.
+constexpr std::uint32_t kMostFirstCalls = 4;
 constexpr std::uint32_t first_calls(Function function, const Shape& shape) noexcept {
   constexpr std::size_t kLong = 32768;  // kUnknownBytes, of a transpose for example, counts as long
-  return needs_topology(function) || shape.bytes < kLong ? 4 : 1;
+  return needs_topology(function) || shape.bytes < kLong ? kMostFirstCalls : 1;
 }
 
 /// By the number of calls alone: what most communicators get to see costs no look at them.
@@ -62,15 +64,38 @@ Fate judge_late(const Call& call, const Shape& shape, Record& record) {
   return shape.user_operation && !mpi::hears_of_freed_operations() ? Fate::operation : Fate::carried;
 }
 
+bool is_predefined(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_DUP;
+  if (type == MPI_DATATYPE_NULL) return false;
+  const int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
+}
+
+/// Neither its type nor its operation can be freed, whose handles could then be those of others.
+bool is_known_for_good(const Outline& outline) {
+  switch (outline.kind) {
+    case Outline::Kind::unknown:
+      return true;
+    case Outline::Kind::block:
+      return is_predefined(outline.type);
+    case Outline::Kind::reduction:
+      return is_predefined(outline.type) && mpi::is_predefined_operation(outline.op);
+  }
+  return false;
+}
+
 }  // namespace
 
-mpi::Attachment* judge(const Call& call, const Shape& shape) {
+mpi::Attachment* judge(const Call& call, const Outline& outline) {
   Record* const record = find_record(call.comm);
   if (record == nullptr) return nullptr;
   ++record->calls;
+  const Shape shape = shape_of(outline);
   Fate fate = judge_early(call, shape, *record);
   if (fate == Fate::carried) fate = has_closed(*record) ? Fate::communicator : judge_late(call, shape, *record);
   if (fate != Fate::carried || counts_at_once(call.form)) count(call.function, fate);
+  if (fate == Fate::slower && record->calls > kMostFirstCalls && !settings().stats && is_known_for_good(outline))
+    place_of(call) = {call, outline, deletions.load()};
   return fate == Fate::carried ? record->attachment : nullptr;
 }
 

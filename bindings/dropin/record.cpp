@@ -1,7 +1,6 @@
 #include "bindings/dropin/record.h"
 
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include "bindings/mpi/base/failure.h"
@@ -14,15 +13,13 @@ using mpi::require;
 
 namespace {
 
-std::atomic<std::uint64_t> deletions{0};
-
 /// The communicator that a thread used last, for as long as none has been freed since: spares asking MPI.
 struct Latest {
-  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm comm{};
   Record* record = nullptr;
   std::uint64_t deletions = 0;
 };
-thread_local Latest latest;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Latest latest;
 
 int delete_record(MPI_Comm, int, void* record, void*) noexcept {
   deletions.fetch_add(1);
@@ -58,7 +55,8 @@ bool are_in_world(MPI_Comm comm) {
 
 Record* find_record(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return nullptr;
-  if (latest.comm == comm && latest.deletions == deletions.load(std::memory_order_acquire)) return latest.record;
+  const bool is_latest = latest.record != nullptr && latest.comm == comm;
+  if (is_latest && latest.deletions == deletions.load(std::memory_order_acquire)) return latest.record;
   if (!mpi::mpi_is_usable()) return nullptr;
   Record& record = look_up(comm);
   latest = {comm, &record, deletions.load()};

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -15,12 +16,16 @@ namespace fab::dropin {
 struct Record {
   enum class Kind : unsigned char { unseen, usable, unusable };
 
-  std::uint32_t calls = 0;  ///< collective calls so far: the same on all ranks, which call in the same order
+  /// Collective calls so far, the same on all ranks, which call in the same order; from a few on some are not counted.
+  std::uint32_t calls = 0;
   Kind kind = Kind::unseen;
   std::optional<bool> one_node{};         ///< all ranks share memory; known with the attachment, or before
   int ranks = 0;                          ///< known with the kind
   mpi::Attachment* attachment = nullptr;  ///< made by the first call that fab carries
 };
+
+/// Grows whenever a communicator with a record is freed, whose handle may then be that of another one.
+inline constinit std::atomic<std::uint64_t> deletions{0};
 
 /// The record of `comm`, made by its first call; goes with the communicator. Null where MPI cannot be called, or `comm`
 /// is no communicator. Throws Failure.

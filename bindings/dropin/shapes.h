@@ -1,4 +1,4 @@
-// The Shape of a call from its arguments, which may be wrong.
+// The Shape of a call from its arguments, which may be wrong, and the arguments that it follows from.
 #pragma once
 
 #include <mpi.h>
@@ -18,21 +18,44 @@ namespace fab::dropin {
   return fits ? bytes : kUnknownBytes;
 }
 
-[[nodiscard]] inline Shape of_block(int count, MPI_Datatype type) noexcept { return {.bytes = bytes_of(count, type)}; }
+/// The arguments that a call's Shape follows from. Predefined types and operations last as long as MPI: calls with
+/// equal outlines of those have equal shapes.
+struct Outline {
+  enum class Kind : unsigned char { block, reduction, unknown };
+
+  Kind kind = Kind::block;
+  int count = 0;
+  MPI_Datatype type{};  ///< if it is not unknown
+  MPI_Op op{};          ///< of a reduction
+
+  bool operator==(const Outline&) const = default;
+};
+
+[[nodiscard]] inline Outline of_block(int count, MPI_Datatype type) noexcept {
+  return {.kind = Outline::Kind::block, .count = count, .type = type};
+}
 
 /// Of calls with a root, where one side is significant there alone: the other one is in place at the root at most.
-[[nodiscard]] inline Shape of_blocks(const void* buffer, int count, MPI_Datatype type, int root_count,
-                                     MPI_Datatype root_type) noexcept {
+[[nodiscard]] inline Outline of_blocks(const void* buffer, int count, MPI_Datatype type, int root_count,
+                                       MPI_Datatype root_type) noexcept {
   return buffer == MPI_IN_PLACE ? of_block(root_count, root_type) : of_block(count, type);
 }
 
-[[nodiscard]] inline Shape of_reduction(int count, MPI_Datatype type, MPI_Op op) {
-  return {.bytes = bytes_of(count, type),
-          .can_reduce = mpi::can_reduce(op, type),
-          .user_operation = !mpi::is_predefined_operation(op)};
+[[nodiscard]] inline Outline of_reduction(int count, MPI_Datatype type, MPI_Op op) noexcept {
+  return {.kind = Outline::Kind::reduction, .count = count, .type = type, .op = op};
 }
 
 /// Blocks of different sizes, which each rank knows a part of.
-[[nodiscard]] inline Shape of_unknown_bytes() noexcept { return {}; }
+[[nodiscard]] inline Outline of_unknown_bytes() noexcept { return {.kind = Outline::Kind::unknown}; }
+
+[[nodiscard]] inline Shape shape_of(const Outline& outline) {
+  if (outline.kind == Outline::Kind::unknown) return {};
+  Shape shape{.bytes = bytes_of(outline.count, outline.type)};
+  if (outline.kind == Outline::Kind::reduction) {
+    shape.can_reduce = mpi::can_reduce(outline.op, outline.type);
+    shape.user_operation = !mpi::is_predefined_operation(outline.op);
+  }
+  return shape;
+}
 
 }  // namespace fab::dropin

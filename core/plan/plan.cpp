@@ -18,6 +18,12 @@ constexpr std::uint64_t kStageBytes = 4096;
 /// Up to here a copy out of a slot costs less than to wait for leave to write.
 constexpr std::uint64_t kTwoSlotBytes = 32 * 1024;
 
+/// Of a copy between two blocks in pieces: of the caches next to the processor, the larger one holds it and both
+/// blocks.
+constexpr std::uint64_t kCopyBytes = 32 * 1024;
+/// With so many nodes, finding a place among them costs less than a tenth of the copy that follows.
+constexpr std::uint32_t kFewNodes = 64;
+
 constexpr std::uint64_t kStagingAlignment = 64;
 
 constexpr std::uint64_t aligned(std::uint64_t bytes) noexcept {
@@ -50,6 +56,11 @@ bool takes_surplus(const PlannedOperation& operation) {
 }
 
 }  // namespace
+
+std::uint64_t bytes_at_once(const BlockRecord& from, const BlockRecord& to) noexcept {
+  const bool is_cut = from.buffer != to.buffer && from.node_count <= kFewNodes && to.node_count <= kFewNodes;
+  return is_cut ? std::min(from.bytes, kCopyBytes) : from.bytes;
+}
 
 std::uint64_t PlannedOperation::slot_distance() const noexcept { return aligned(message_bytes); }
 
@@ -97,7 +108,8 @@ void Plan::plan_operation(const OperationRecord& record) {
 
 void Plan::plan_copy(PlannedOperation operation) {
   const auto blocks = schedule_.blocks(*operation.record);
-  if (blocks[0].node_count > 0 && blocks[1].node_count > 0) operation.staging_offset = stage(blocks[0].bytes);
+  if (blocks[0].node_count > 0 && blocks[1].node_count > 0)
+    operation.staging_offset = stage(bytes_at_once(blocks[0], blocks[1]));
   operations_.push_back(operation);
 }
 
@@ -319,20 +331,19 @@ bool Plan::find_ready() const noexcept {
   return all_ready_;
 }
 
-// The end of a long send within a node needs its receiver's polls, and is not urgent: a rank that waits for it waits
+// The end of a long send within a node needs its receiver's polls, and is hardly urgent: a rank that waits for it waits
 // for a receiver that computes.
 Urgency Plan::find_urgency() const noexcept {
-  if (has_attended()) return Urgency::polls;
+  const auto longer_than = [this](std::uint64_t Capabilities::*most) {
+    return std::ranges::any_of(operations_, [most](const PlannedOperation& operation) FAB_REQUIRES(engine_lock) {
+      return operation.peer != nullptr && operation.message_bytes > operation.peer->provider->capabilities().*most;
+    });
+  };
+  if (longer_than(&Capabilities::unattended_bytes)) return Urgency::polls;
   const auto rounds_with_messages =
       std::ranges::count_if(rounds_, [](const Round& round) { return round.messages > 0; });
-  return rounds_with_messages > 1 || has_user_reductions_ ? Urgency::peers : Urgency::none;
-}
-
-bool Plan::has_attended() const noexcept {
-  return std::ranges::any_of(operations_, [](const PlannedOperation& operation) FAB_REQUIRES(engine_lock) {
-    return operation.peer != nullptr &&
-           operation.message_bytes > operation.peer->provider->capabilities().unattended_bytes;
-  });
+  if (rounds_with_messages > 1 || has_user_reductions_) return Urgency::peers;
+  return longer_than(&Capabilities::detached_bytes) ? Urgency::sends : Urgency::none;
 }
 
 const Peer* Plan::failed_peer() const noexcept {

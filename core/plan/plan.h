@@ -78,6 +78,10 @@ struct Arrival {
   std::uint32_t count = 0;
 };
 
+/// What a copy between two blocks in pieces packs, and unpacks again, at a time: so little that it stays in the cache.
+/// All of it where steps would look for their places among many nodes, or write what a later one reads.
+[[nodiscard]] std::uint64_t bytes_at_once(const BlockRecord& from, const BlockRecord& to) noexcept;
+
 /// Immutable but for its peers' states, which the engine's lock guards.
 class Plan {
  public:
@@ -155,8 +159,6 @@ class Plan {
   void plan_channel(PlannedOperation operation);
   [[nodiscard]] bool find_ready() const noexcept FAB_REQUIRES(engine_lock);
   [[nodiscard]] Urgency find_urgency() const noexcept FAB_REQUIRES(engine_lock);
-  /// Messages that are on their way only while ranks poll.
-  [[nodiscard]] bool has_attended() const noexcept FAB_REQUIRES(engine_lock);
   [[nodiscard]] const Status* find_failure() const noexcept FAB_REQUIRES(engine_lock);
   void choose_one_sided_peers();
   void check_limits(const PlannedOperation& operation) const;

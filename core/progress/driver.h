@@ -44,7 +44,7 @@ class Driver {
   Followers::Epoch seen_epoch_ = 0;
   std::uint32_t seen_news_ = 0;  ///< by the last step
   bool spun_ = false;
-  std::int64_t spin_end_ns_ = 0;
+  std::int64_t spin_begin_ns_ = 0;
 };
 
 }  // namespace fab::core

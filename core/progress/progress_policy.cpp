@@ -53,10 +53,11 @@ ProgressPolicy::Then ProgressPolicy::after(Turn turn, bool falls_asleep) {
 }
 
 // Calls for what is not urgent come so seldom that a timed sleep would save none.
-void ProgressPolicy::called(Urgency urgency, bool needed) {
+void ProgressPolicy::called(Urgency urgency, bool needed, bool left_alone) {
   const Time now = now_();
   const bool worth_it = std::exchange(worked_, false) && now - last_call_ > first_timed_sleep();
-  needed_ = worth_it || needed || urgency == Urgency::none;
+  needed_ = worth_it || needed || urgency <= Urgency::sends;
+  if (urgency == Urgency::none) hold_back_ = left_alone ? kLongHoldBack : std::min(2 * hold_back_, kLongestHoldBack);
   last_call_ = now;
 }
 

@@ -47,6 +47,8 @@ class ProgressPolicy {
   /// processor busy, and gives nothing in return.
   static constexpr Time kHoldBack = kMillisecond;
   static constexpr Time kLongHoldBack = 10 * kMillisecond;
+  /// For what waits for nothing, it grows up to this as long as callers are found to come back soon by themselves.
+  static constexpr Time kLongestHoldBack = 80 * kMillisecond;
   static constexpr Time kLeftAlone = 10 * kMillisecond;  ///< without a poll: it looks after what is held back
   static constexpr Time kSpin = 50 * kMicrosecond;       ///< after an event
   // Back-off where there is no descriptor to sleep on.
@@ -89,10 +91,12 @@ class ProgressPolicy {
   enum class Then : std::uint8_t { again, yield, sleep };
   /// `falls_asleep`: the turn has made it waiting or parked, and no caller has called it since.
   [[nodiscard]] Then after(Turn turn, bool falls_asleep);
-  /// A call has ended a sleep. `needed`: as in slept().
-  void called(Urgency urgency, bool needed);
+  /// A call has ended a sleep. `needed`: as in slept(). `left_alone`: its caller has not come back for long.
+  void called(Urgency urgency, bool needed, bool left_alone);
+  /// In how long a call for what waits for nothing comes.
+  [[nodiscard]] Time hold_back() const noexcept { return hold_back_; }
 
-  /// In how long a late call comes.
+  /// In how long a late call comes; at least, for what waits for nothing.
   [[nodiscard]] static constexpr Time late_call(Urgency urgency) noexcept {
     if (urgency == Urgency::polls) return kLateCall;
     return urgency == Urgency::peers ? kHoldBack : kLongHoldBack;
@@ -121,6 +125,7 @@ class ProgressPolicy {
   unsigned polls_at_rest_ = 0;
   unsigned own_turns_ = 0;  ///< since then
   Time look_again_ = kLeftAlone;
+  Time hold_back_ = kLongHoldBack;
 };
 
 }  // namespace fab::core

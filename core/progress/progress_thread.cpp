@@ -59,7 +59,7 @@ bool ProgressThread::timed_sleep(Policy::Time ns) {
 }
 
 // One that has been called since its turn sleeps like a parked one, where each way to call it ends the sleep.
-std::optional<Urgency> ProgressThread::sleep_until_called() {
+std::optional<ThreadCall::Called> ProgressThread::sleep_until_called() {
   if (call_.state() != ThreadState::waiting) return sleep_parked();
   statistics_.count(Counter::thread_sleeps);
   const auto limit_ms = static_cast<int>(parked_sleep_.ns / Policy::kMillisecond);
@@ -68,7 +68,7 @@ std::optional<Urgency> ProgressThread::sleep_until_called() {
   return call_.take(ways[0].revents, ways[1].revents);
 }
 
-std::optional<Urgency> ProgressThread::sleep_parked() {
+std::optional<ThreadCall::Called> ProgressThread::sleep_parked() {
   parked_fds_ = {call_.event(), call_.timer()};
   parked_fds_.insert(parked_fds_.end(), parked_sleep_.also.begin(), parked_sleep_.also.end());
   const timespec time{parked_sleep_.ns / Policy::kSecond, parked_sleep_.ns % Policy::kSecond};
@@ -96,7 +96,10 @@ void ProgressThread::run(const Options& options) {
         ::sched_yield();
         break;
       case Policy::Then::sleep:
-        if (const auto call = sleep_until_called()) policy.called(*call, call_.take_need());
+        if (const auto call = sleep_until_called()) {
+          policy.called(call->urgency, call_.take_need(), call->left_alone);
+          call_.hold_back_for(policy.hold_back());
+        }
         break;
     }
   }

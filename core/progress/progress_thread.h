@@ -70,8 +70,8 @@ class ProgressThread {
   void pin(int cpu);
   // Each returns whether the thread was called, or how urgently.
   bool timed_sleep(Policy::Time ns);
-  std::optional<Urgency> sleep_until_called();
-  std::optional<Urgency> sleep_parked();
+  std::optional<ThreadCall::Called> sleep_until_called();
+  std::optional<ThreadCall::Called> sleep_parked();
 
   ThreadWork& work_;
   ThreadCall& call_;

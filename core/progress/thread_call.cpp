@@ -40,15 +40,14 @@ void ThreadCall::wake() noexcept {
   if (!state_.compare_exchange_strong(state, late ? ThreadState::timed_sleep : ThreadState::awake)) return;
   if (!late) return raise();
   late_call_.store(urgent, std::memory_order_relaxed);
-  call_in(ProgressPolicy::late_call(urgent));
+  call_in(late_call(urgent));
   shorten(urgency());  // another caller may have come in between
 }
 
 void ThreadCall::shorten(Urgency urgent) noexcept {
   Urgency before = late_call_.load(std::memory_order_relaxed);
   if (before >= urgent) return;
-  if (late_call_.compare_exchange_strong(before, urgent, std::memory_order_relaxed))
-    call_in(ProgressPolicy::late_call(urgent));
+  if (late_call_.compare_exchange_strong(before, urgent, std::memory_order_relaxed)) call_in(late_call(urgent));
 }
 
 void ThreadCall::call_in(ProgressPolicy::Time ns) noexcept {
@@ -56,7 +55,7 @@ void ThreadCall::call_in(ProgressPolicy::Time ns) noexcept {
   if (::timerfd_settime(timer_.fd, 0, &soon, nullptr) != 0) raise();
 }
 
-std::optional<Urgency> ThreadCall::take(short event_revents, short timer_revents) {
+std::optional<ThreadCall::Called> ThreadCall::take(short event_revents, short timer_revents) {
   const auto reset = [](const pollfd& way, short revents) {
     if ((revents & POLLIN) == 0) return false;
     std::uint64_t count = 0;
@@ -66,8 +65,11 @@ std::optional<Urgency> ThreadCall::take(short event_revents, short timer_revents
   const Urgency late_call = late_call_.exchange(Urgency::polls, std::memory_order_relaxed);
   const bool called = reset(event_, event_revents);
   const bool called_late = reset(timer_, timer_revents);
-  if (called) return Urgency::polls;
-  return called_late ? std::optional(late_call) : std::nullopt;
+  if (called) return Called{};
+  if (!called_late) return std::nullopt;
+  // Half of what counts as an absence, since ticks are of any length.
+  const std::uint64_t left_at = left_at_.load(std::memory_order_relaxed);
+  return Called{.urgency = late_call, .left_alone = left_at != 0 && ticks() - left_at > kLongestAbsenceTicks / 2};
 }
 
 }  // namespace fab::core

@@ -34,7 +34,7 @@ class ThreadCall {
   /// A run was started that needs the thread, as its plan's last run did: a thread in a timed sleep is called, too,
   /// unless it holds back and nothing in flight is urgent.
   void need() noexcept {
-    if (urgency() != Urgency::none) needed_.store(true, std::memory_order_relaxed);
+    if (urgency() > Urgency::sends) needed_.store(true, std::memory_order_relaxed);
   }
   /// A caller waits or tests. Returns the ticks() at which the last one went its way; 0: one came back since.
   std::uint64_t resume_polling() noexcept {
@@ -82,9 +82,15 @@ class ThreadCall {
   [[nodiscard]] const pollfd& event() const noexcept { return event_; }
   /// The same, by a timer.
   [[nodiscard]] const pollfd& timer() const noexcept { return timer_; }
-  /// What poll() has seen of them: resets what was readable. Returns how urgently the thread was called; none: it was
-  /// not.
-  [[nodiscard]] std::optional<Urgency> take(short event_revents, short timer_revents);
+  /// How the thread was called.
+  struct Called {
+    Urgency urgency = Urgency::polls;
+    bool left_alone = true;  ///< the last caller that went its way has been away for long
+  };
+  /// What poll() has seen of them: resets what was readable. None: it was not called.
+  [[nodiscard]] std::optional<Called> take(short event_revents, short timer_revents);
+  /// Calls for what waits for nothing come so late from now on.
+  void hold_back_for(ProgressPolicy::Time ns) noexcept { hold_back_.store(ns, std::memory_order_relaxed); }
   [[nodiscard]] bool take_need() noexcept { return needed_.exchange(false, std::memory_order_relaxed); }
   /// So far. Some may be lost.
   [[nodiscard]] std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
@@ -104,7 +110,11 @@ class ThreadCall {
   /// Of all that is in flight; of a thread that does not hold back everything needs polls.
   [[nodiscard]] Urgency urgency() const noexcept {
     if (!holds_back_ || count(Urgency::polls) > 0) return Urgency::polls;
-    return count(Urgency::peers) > 0 ? Urgency::peers : Urgency::none;
+    if (count(Urgency::peers) > 0) return Urgency::peers;
+    return count(Urgency::sends) > 0 ? Urgency::sends : Urgency::none;
+  }
+  [[nodiscard]] ProgressPolicy::Time late_call(Urgency urgency) const noexcept {
+    return urgency == Urgency::none ? hold_back_.load(std::memory_order_relaxed) : ProgressPolicy::late_call(urgency);
   }
   void wake() noexcept;
   void call_in(ProgressPolicy::Time ns) noexcept;
@@ -112,7 +122,8 @@ class ThreadCall {
 
   bool holds_back_ = false;
   std::atomic<Urgency> late_call_{Urgency::polls};  ///< how urgent it was when its timer was set
-  std::array<std::atomic<int>, 3> urgent_{};        ///< by Urgency, in flight; none of `none` is counted
+  std::atomic<ProgressPolicy::Time> hold_back_{ProgressPolicy::kLongHoldBack};
+  std::array<std::atomic<int>, 4> urgent_{};  ///< by Urgency, in flight; none of `none` is counted
   std::atomic<ThreadState> state_{ThreadState::awake};
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<bool> may_call_late_{false};

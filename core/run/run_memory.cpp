@@ -99,8 +99,12 @@ bool Run::copy(const PlannedOperation& operation) {
     fab::unpack(to_nodes, source, target);
   } else {
     std::byte* middle = staging_.get() + operation.staging_offset;
-    pack(from_nodes, source, middle);
-    fab::unpack(to_nodes, middle, target);
+    const std::uint64_t step = bytes_at_once(from, to);
+    for (PackedRange range{0, step}; range.first < from.bytes; range.first += step) {
+      range.bytes = std::min(step, from.bytes - range.first);
+      pack(from_nodes, source, range, middle);
+      fab::unpack(to_nodes, range, middle, target);
+    }
   }
   return true;
 }

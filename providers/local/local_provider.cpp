@@ -80,7 +80,8 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
                     .directed_receive = true,
                     .wait_fd = true,
                     .wait_fd_lags = true,
-                    .takes_longer_messages = true} {
+                    .takes_longer_messages = true,
+                    .detached_bytes = std::min(longest_copied(way), least_mapped(way) - 1)} {
   if (!segment_.refusal().empty())
     log_.write(
         LogLevel::warn, "the ranks of this node share {}: {}",

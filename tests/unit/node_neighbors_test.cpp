@@ -42,9 +42,9 @@ Config by_node_config() {
 }
 
 /// One rank's blocks in one form. Edges have sizes of their own, some none; scattered blocks leave gaps.
-class Side {
+class RankSide {
  public:
-  Side(const core::Communicator& communicator, Form form, std::uint32_t seed)
+  RankSide(const core::Communicator& communicator, Form form, std::uint32_t seed)
       : form_(form), seed_(seed), self_(communicator.rank()) {
     const Neighborhood& edges = communicator.neighborhood();
     for (const Edge& edge : edges.destinations)
@@ -83,7 +83,7 @@ class Side {
   }
   [[nodiscard]] const std::vector<std::byte>& received() const { return recv_; }
   /// What lies between the beginnings of the blocks of this source and the next one is the same.
-  [[nodiscard]] bool has_block_of(const Side& other, std::size_t source) const {
+  [[nodiscard]] bool has_block_of(const RankSide& other, std::size_t source) const {
     const auto block = static_cast<std::ptrdiff_t>(source * kRoom);
     return std::equal(recv_.begin() + block, recv_.begin() + block + kRoom, other.recv_.begin() + block);
   }
@@ -155,8 +155,8 @@ void on_all_ranks(const InProcessJob::Communicators& communicators, Body body) {
 
 void compare(const InProcessJob::Communicators& communicators, Form form, std::uint32_t seed) {
   on_all_ranks(communicators, [&](const std::shared_ptr<core::Communicator>& communicator) {
-    Side direct(*communicator, form, seed);
-    Side by_node(*communicator, form, seed);
+    RankSide direct(*communicator, form, seed);
+    RankSide by_node(*communicator, form, seed);
     core::Persistent exchange = by_node.make(communicator);
     for (int start = 0; start < 3; ++start) {
       direct.fill(start);
@@ -241,7 +241,7 @@ class TwoNodes {
   [[nodiscard]] int messages_between(Form form) const {
     std::atomic<int> messages = 0;
     on_all_ranks(communicators_, [&](const std::shared_ptr<core::Communicator>& communicator) {
-      Side side(*communicator, form, 1);
+      RankSide side(*communicator, form, 1);
       const core::Persistent exchange = side.make(communicator);
       const Schedule& schedule = exchange.run().plan().schedule();
       for (const OperationRecord& operation : schedule.operations())
@@ -279,8 +279,8 @@ TEST(NodeNeighbors, CompareCallsAndWriteIntoMemory) {
 TEST(NodeNeighbors, WaitForSingleBlocks) {
   const TwoNodes nodes(by_node_config());
   on_all_ranks(nodes.communicators(), [&](const std::shared_ptr<core::Communicator>& communicator) {
-    Side direct(*communicator, Form::xchg, 7);
-    Side by_node(*communicator, Form::xchg, 7);
+    RankSide direct(*communicator, Form::xchg, 7);
+    RankSide by_node(*communicator, Form::xchg, 7);
     direct.fill(0);
     by_node.fill(0);
     direct.perform(*communicator);
@@ -307,7 +307,7 @@ TEST(NodeNeighbors, TellAllThatWaitForARankWhichRefuses) {
     const bool refuses = communicator->rank() == 4;
     expect_error(refuses ? Errc::invalid_argument : Errc::mismatch, {refuses ? "0 send blocks" : "rank 4"}, [&] {
       core::in_order_of_persistent(*communicator, [&] {
-        Side side(*communicator, Form::xchg, 1);
+        RankSide side(*communicator, Form::xchg, 1);
         if (!refuses) return side.make(communicator);
         return collectives::make_neighbor_xchg(communicator, nullptr, nullptr, collectives::NeighborXchg());
       });

@@ -34,7 +34,7 @@ class PolicyTest : public testing::Test {
     ProgressPolicy result = policy();
     for (int i = 0; i < 2; ++i) {
       now_ += kMillisecond;
-      result.called(Urgency::polls, false);
+      result.called(Urgency::polls, false, true);
     }
     return result;
   }
@@ -48,7 +48,7 @@ TEST_F(PolicyTest, LooksAgainWhereACallLedToSomething) {
   ProgressPolicy its = policy();
   EXPECT_EQ(its.after(Turn::worked, false), Then::again);
   now_ += kMillisecond;
-  its.called(Urgency::polls, false);
+  its.called(Urgency::polls, false, true);
   EXPECT_EQ(its.timed_sleep(1, false), 0);
 }
 
@@ -61,7 +61,7 @@ TEST_F(PolicyTest, CallsInQuickSuccessionSayNothing) {
   ProgressPolicy its = policy();
   static_cast<void>(its.after(Turn::worked, false));
   now_ += ProgressPolicy::kFirstTimedSleep;
-  its.called(Urgency::polls, false);
+  its.called(Urgency::polls, false, true);
   EXPECT_GT(its.timed_sleep(1, false), 0);
 }
 
@@ -91,14 +91,14 @@ TEST_F(PolicyTest, OfAThreadThatHoldsBackSleepsLongerFromTheFirst) {
   ProgressPolicy its = policy({.holds_back = true});
   static_cast<void>(its.after(Turn::worked, false));
   now_ += ProgressPolicy::kHoldBack;
-  its.called(Urgency::peers, false);
+  its.called(Urgency::peers, false, true);
   EXPECT_EQ(its.timed_sleep(1, false), ProgressPolicy::kHoldBack) << "calls in quick succession";
   its.slept(false, 0);
   EXPECT_EQ(its.timed_sleep(2, false), 2 * ProgressPolicy::kHoldBack);
   its.slept(true, 0);
   static_cast<void>(its.after(Turn::worked, false));
   now_ += ProgressPolicy::kHoldBack + 1;
-  its.called(Urgency::peers, false);
+  its.called(Urgency::peers, false, true);
   EXPECT_EQ(its.timed_sleep(3, false), 0);
 }
 
@@ -106,7 +106,7 @@ TEST_F(PolicyTest, LooksAtOnceWhereACallForWhatIsNotUrgentLedToNothing) {
   ProgressPolicy its = policy({.holds_back = true});
   for (std::uint32_t calls = 1; calls < 4; ++calls) {
     now_ += ProgressPolicy::kLongHoldBack;
-    its.called(Urgency::none, false);
+    its.called(Urgency::none, false, true);
     EXPECT_EQ(its.timed_sleep(calls, false), 0);
     EXPECT_EQ(its.after(Turn::unwanted, true), Then::sleep);
   }
@@ -193,6 +193,7 @@ TEST_F(PolicyTest, LooksAfterWhatIsHeldBackOnceNoOtherThreadHas) {
 TEST(CallsOfTheThread, ComeTheLaterTheLessUrgentTheyAre) {
   EXPECT_EQ(ProgressPolicy::late_call(Urgency::polls), ProgressPolicy::kLateCall);
   EXPECT_EQ(ProgressPolicy::late_call(Urgency::peers), ProgressPolicy::kHoldBack);
+  EXPECT_EQ(ProgressPolicy::late_call(Urgency::sends), ProgressPolicy::kLongHoldBack);
   EXPECT_EQ(ProgressPolicy::late_call(Urgency::none), ProgressPolicy::kLongHoldBack);
 }
 
@@ -229,7 +230,7 @@ class Simulation {
   void start(Time message_after) {
     active_ = true;
     comes_ = now_ + message_after;
-    needs_ = needs_ || (plan_needs_ && urgency_ != Urgency::none);
+    needs_ = needs_ || (plan_needs_ && urgency_ > Urgency::sends);
     absences_at_start_ = absences_;
     leave();
   }
@@ -267,6 +268,13 @@ class Simulation {
   [[nodiscard]] Time tells() const {
     return state_ == ThreadState::waiting && active_ ? comes_ : ProgressPolicy::kForEver;
   }
+  [[nodiscard]] Time late_call() const {
+    return urgency_ == Urgency::none ? policy_.hold_back() : ProgressPolicy::late_call(urgency_);
+  }
+  /// As ThreadCall::take finds it.
+  [[nodiscard]] bool is_left_alone() const {
+    return left_at_ >= 0 && now_ - left_at_ > ProgressPolicy::kLongHoldBack / 2;
+  }
   void poll() {
     ++polls_;
     if (state_ == ThreadState::waiting) state_ = ThreadState::parked;
@@ -278,7 +286,7 @@ class Simulation {
     if (call != Call::none) {
       called_ = true;
       state_ = call == Call::late ? ThreadState::timed_sleep : ThreadState::awake;
-      wakes_ = now_ + (call == Call::late ? ProgressPolicy::late_call(urgency_) : 0);
+      wakes_ = now_ + (call == Call::late ? late_call() : 0);
     }
     left_at_ = now_;
   }
@@ -288,7 +296,7 @@ class Simulation {
     if (std::exchange(timed_sleeps_, false))
       policy_.slept(called && std::exchange(needs_, false), absences_);
     else if (called)
-      policy_.called(urgency_, std::exchange(needs_, false));
+      policy_.called(urgency_, std::exchange(needs_, false), is_left_alone());
     run();
   }
   /// Until it sleeps.
@@ -458,13 +466,36 @@ TEST(SimulatedDay, OfShortComputationsWakesAThreadThatHoldsBackOnceInAMillisecon
   }
 }
 
+std::uint64_t wake_ups_in_a_minute(Urgency urgency, Time during) {
+  Simulation program(kHoldsBack, urgency);
+  overlap_for(program, kMinute, during, 200 * kMicrosecond);
+  return program.wake_ups();
+}
+
 TEST(SimulatedDay, OfWhatIsNotUrgentWakesAThreadThatHoldsBackTwiceInTenMillisecondsAtMost) {
-  for (const Time during : {50 * kMicrosecond, 300 * kMicrosecond, 1200 * kMicrosecond, 5 * kMillisecond}) {
-    Simulation program(kHoldsBack, Urgency::none);
-    overlap_for(program, kMinute, during, 200 * kMicrosecond);
-    EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(2 * kMinute / ProgressPolicy::kLongHoldBack) + 2)
+  for (const Urgency urgency : {Urgency::none, Urgency::sends})
+    for (const Time during : {50 * kMicrosecond, 300 * kMicrosecond, 1200 * kMicrosecond, 6 * kMillisecond})
+      EXPECT_LE(wake_ups_in_a_minute(urgency, during),
+                static_cast<std::uint64_t>(2 * kMinute / ProgressPolicy::kLongHoldBack) + 2)
+          << during;
+}
+
+TEST(SimulatedDay, OfWhatWaitsForNothingWakesAThreadThatHoldsBackEverMoreSeldom) {
+  for (const Time during : {50 * kMicrosecond, 300 * kMicrosecond, 1200 * kMicrosecond})
+    EXPECT_LE(wake_ups_in_a_minute(Urgency::none, during),
+              static_cast<std::uint64_t>(2 * kMinute / ProgressPolicy::kLongestHoldBack) + 8)
         << during;
+}
+
+TEST(SimulatedDay, OfWhatWaitsForNothingHoldsAThreadBackForLongOnceAtMost) {
+  Simulation program(kHoldsBack, Urgency::none);
+  for (int turn = 0; turn < 1000; ++turn) {
+    overlap_for(program, kSecond, 300 * kMicrosecond, 200 * kMicrosecond);
+    const std::uint64_t missed = program.found().too_late;
+    compute_for(program, 10 * kSecond);
+    EXPECT_LE(program.found().too_late, missed + 1);
   }
+  EXPECT_LE(program.found().latest, ProgressPolicy::kLongestHoldBack);
 }
 
 TEST(SimulatedDay, OfWhatIsNotUrgentHasAThreadThatHoldsBackFindItOnceTheCallerIsAwayForLong) {

@@ -56,7 +56,7 @@ TEST_F(ThreadCallTest, AParkedThreadIsCalledAtOnce) {
 
 TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledTheLaterTheLessUrgentItIs) {
   call_.hold_back();
-  for (const Urgency urgency : {Urgency::none, Urgency::peers}) {
+  for (const Urgency urgency : {Urgency::none, Urgency::sends, Urgency::peers}) {
     if (urgency != Urgency::none) call_.count(urgency, 1);
     const auto before = std::chrono::steady_clock::now();
     call_parked();
@@ -64,8 +64,33 @@ TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledTheLaterTheLessUrgentItIs) {
     pollfd timer = call_.timer();
     ASSERT_EQ(::poll(&timer, 1, -1), 1);
     EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::nanoseconds(ProgressPolicy::late_call(urgency)));
-    EXPECT_EQ(call_.take(0, timer.revents), urgency);
+    EXPECT_EQ(call_.take(0, timer.revents).value().urgency, urgency);
   }
+}
+
+TEST_F(ThreadCallTest, OneThatHoldsBackIsToldWhetherItsCallerHasComeBack) {
+  call_.hold_back();
+  for (const bool comes_back : {false, true}) {
+    call_parked();
+    pollfd timer = call_.timer();
+    ASSERT_EQ(::poll(&timer, 1, -1), 1);
+    if (comes_back) call_.resume_polling();
+    EXPECT_EQ(call_.take(0, timer.revents).value().left_alone, !comes_back);
+  }
+}
+
+TEST_F(ThreadCallTest, OneThatHoldsBackForLongerIsCalledLaterForWhatWaitsForNothing) {
+  call_.hold_back();
+  call_.hold_back_for(3 * ProgressPolicy::kLongHoldBack);
+  const auto before = std::chrono::steady_clock::now();
+  call_parked();
+  pollfd timer = call_.timer();
+  ASSERT_EQ(::poll(&timer, 1, -1), 1);
+  EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::nanoseconds(3 * ProgressPolicy::kLongHoldBack));
+  static_cast<void>(call_.take(0, timer.revents));
+  call_.count(Urgency::sends, 1);
+  call_parked();
+  EXPECT_LE(called_within(), ProgressPolicy::kLongHoldBack);
 }
 
 TEST_F(ThreadCallTest, WhatIsMoreUrgentShortensALateCall) {
@@ -79,7 +104,7 @@ TEST_F(ThreadCallTest, WhatIsMoreUrgentShortensALateCall) {
   call_.count(Urgency::polls, -1);
   pollfd timer = call_.timer();
   ASSERT_EQ(::poll(&timer, 1, -1), 1);
-  EXPECT_EQ(call_.take(0, timer.revents), Urgency::polls);
+  EXPECT_EQ(call_.take(0, timer.revents).value().urgency, Urgency::polls);
   call_parked();  // the next one as well
   EXPECT_GT(call_.count(Urgency::peers), 0);
   call_.count(Urgency::polls, 1);

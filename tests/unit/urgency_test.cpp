@@ -25,6 +25,7 @@ class UrgencyTest : public testing::Test {
 
   static RecordingRig::Options with_limits() {
     RecordingRig::Options options;
+    options.capabilities.detached_bytes = 64;
     options.capabilities.unattended_bytes = 256;
     return options;
   }
@@ -32,7 +33,8 @@ class UrgencyTest : public testing::Test {
   /// Of what is in flight, which is one run at most.
   [[nodiscard]] Urgency urgency() {
     if (count(Urgency::polls) > 0) return Urgency::polls;
-    return count(Urgency::peers) > 0 ? Urgency::peers : Urgency::none;
+    if (count(Urgency::peers) > 0) return Urgency::peers;
+    return count(Urgency::sends) > 0 ? Urgency::sends : Urgency::none;
   }
   void finish(core::Run& run, std::size_t bytes) {
     rig_.provider().settle_all(bytes);
@@ -58,7 +60,7 @@ class UrgencyTest : public testing::Test {
 // What is known of a message's way, from the first run on, until that has ended.
 TEST_F(UrgencyTest, OfAnExchangeGrowsWithItsMessages) {
   EXPECT_EQ(urgency_of(exchange_with({1}, 8), 8), Urgency::none);
-  EXPECT_EQ(urgency_of(exchange_with({1}, 128), 128), Urgency::none);
+  EXPECT_EQ(urgency_of(exchange_with({1}, 128), 128), Urgency::sends);
   EXPECT_EQ(urgency_of(exchange_with({1}, 512), 512), Urgency::polls);
   EXPECT_EQ(urgency_of(exchange_with({1}, 8), 8), Urgency::none);
 }

@@ -10,6 +10,9 @@ namespace fab::mpi {
 namespace detail {
 inline constinit std::atomic<core::Context*> open_context{nullptr};
 inline constinit std::atomic<bool> exchange_failed{false};
+/// What MPI's progress looks after. MPI asks in every call that waits, mostly in vain: so all lies in one cache line.
+inline constinit std::atomic<int> pending_names{0};
+inline constinit std::atomic<int> awaited_requests{0};
 }  // namespace detail
 
 /// Whether fab is open: from the first call that needs the transport until MPI_Finalize. One atomic load.

@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <atomic>
 #include <list>
 #include <mutex>
 
@@ -29,7 +28,6 @@ struct Naming {
 struct Pending {
   std::mutex mutex;
   std::list<Naming> namings;
-  std::atomic<int> count{0};
 };
 
 Pending& pending() {
@@ -100,10 +98,8 @@ void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_C
   const int code = next_ibcast(&naming.number, 1, MPI_INT, 0, comm, &naming.broadcast);
   if (code != MPI_SUCCESS) pending().namings.pop_back();
   require(code, "MPI_Ibcast");
-  pending().count.fetch_add(1);
+  detail::pending_names.fetch_add(1);
 }
-
-bool naming_is_pending() noexcept { return pending().count.load(std::memory_order_relaxed) > 0; }
 
 // Another thread that is here already does the work of this one too.
 void advance_naming() {
@@ -116,7 +112,7 @@ void advance_naming() {
     const int code = next_pmpi.test(&naming.broadcast, &done, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS && done == 0) return false;
     conclude(naming, code);
-    pending().count.fetch_sub(1);
+    detail::pending_names.fetch_sub(1);
     return true;
   });
 }

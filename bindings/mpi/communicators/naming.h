@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "bindings/mpi/base/process_context.h"
 #include "core/communicator/communicator.h"
 
 namespace fab::mpi {
@@ -14,7 +15,9 @@ namespace fab::mpi {
 void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_Comm comm);
 
 /// Whether some communicator has no id yet.
-[[nodiscard]] bool naming_is_pending() noexcept;
+[[nodiscard]] inline bool naming_is_pending() noexcept {
+  return detail::pending_names.load(std::memory_order_relaxed) > 0;
+}
 /// Looks whether numbers have come. Only MPI calls move them, so callers that wait or test call this, and MPI itself
 /// where it polls fab (requests/completed_by_mpi.h).
 void advance_naming();

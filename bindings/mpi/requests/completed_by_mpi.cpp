@@ -1,6 +1,5 @@
 #include "bindings/mpi/requests/completed_by_mpi.h"
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,12 +33,11 @@ struct Awaiting {
   std::vector<Awaited*> all;
   std::vector<core::Pending*> runs;  ///< of `all`, in its order
   std::optional<core::Watch> watch;  ///< of `runs`, since it last changed; from the first of them on
-  std::atomic<std::size_t> count{0};
 
   /// With the mutex.
   void changed() {
     watch.emplace(runs, process_context());
-    count.store(all.size(), std::memory_order_relaxed);
+    detail::awaited_requests.store(static_cast<int>(all.size()), std::memory_order_relaxed);
   }
 };
 
@@ -100,7 +98,7 @@ void end(Awaited& awaited) {
 /// Whether operations in flight, or answers to peers that wait for a call which this rank has refused, depend on
 /// callers for progress.
 bool fab_needs_callers() noexcept {
-  return is_open() && process_engine().active() > 0 && !process_engine().has_thread();
+  return is_open() && !process_engine().has_thread() && process_engine().active() > 0;
 }
 
 thread_local bool polling = false;
@@ -141,8 +139,6 @@ MPI_Request make_request_for_mpi(const char* call, Attachment& attachment, core:
   return request;
 }
 
-bool requests_await_mpi() noexcept { return awaiting().count.load(std::memory_order_relaxed) > 0; }
-
 int complete_requests() {
   if (!requests_await_mpi()) return 0;
   process_engine().poll_once();
@@ -153,9 +149,9 @@ int complete_requests() {
 
 // The MPI calls in here make progress, too, and so come back.
 int poll_within_mpi() noexcept {
-  if (polling) return 0;
   const bool drives = fab_needs_callers();
   if (!drives && !naming_is_pending() && !requests_await_mpi() && !meeting_is_due()) return 0;
+  if (polling) return 0;
   polling = true;
   int completed = 0;
   static_cast<void>(guarded("MPI", MPI_COMM_NULL, [drives, &completed] {

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include "bindings/mpi/base/process_context.h"
 #include "bindings/mpi/communicators/attachment.h"
 #include "bindings/mpi/requests/exchange.h"
 #include "core/run/run.h"
@@ -15,7 +16,9 @@ namespace fab::mpi {
 [[nodiscard]] MPI_Request make_request_for_mpi(const char* call, Attachment& attachment, core::Run& run, Kept kept);
 
 /// Whether there is any that is not complete; one atomic load.
-[[nodiscard]] bool requests_await_mpi() noexcept;
+[[nodiscard]] inline bool requests_await_mpi() noexcept {
+  return detail::awaited_requests.load(std::memory_order_relaxed) > 0;
+}
 /// Makes progress, and completes those whose exchanges have ended; returns how many.
 int complete_requests();
 
