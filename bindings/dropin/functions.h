@@ -75,4 +75,12 @@ inline constexpr std::size_t kFunctions = kFunctionNames.size();
 
 enum class Form : unsigned char { blocking, non_blocking, persistent };
 
+struct Call {
+  Function function;
+  Form form;
+  MPI_Comm comm;
+
+  bool operator==(const Call&) const = default;
+};
+
 }  // namespace fab::dropin

@@ -9,14 +9,6 @@
 
 namespace fab::dropin {
 
-struct Call {
-  Function function;
-  Form form;
-  MPI_Comm comm;
-
-  bool operator==(const Call&) const = default;
-};
-
 /// Null: the call goes on to MPI. Decides by what all ranks know alike, so that all decide alike, and counts the call.
 /// Before the first call of the process that fab carries, fab opens. Throws Failure.
 [[nodiscard]] mpi::Attachment* judge(const Call& call, const Outline& outline);

@@ -10,8 +10,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "bindings/dropin/judge.h"
+#include "bindings/dropin/functions.h"
 #include "bindings/dropin/record.h"
+#include "bindings/dropin/shapes.h"
 
 namespace fab::dropin {
 
