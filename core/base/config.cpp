@@ -28,6 +28,7 @@ constexpr double kLongestTimeoutS = 1e9;
 constexpr std::size_t kMostBytes = std::size_t{1} << 62;
 constexpr std::size_t kMostPlans = 1'000'000'000;
 constexpr int kMostProcessors = 1 << 20;
+constexpr int kLongestPollUs = 1'000'000;
 
 template <class Value>
 using Names = std::span<const std::pair<std::string_view, Value>>;
@@ -127,7 +128,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 22> kOtherRows = {{
+constexpr std::array<ConfigRow, 23> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "Provider that carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another name of "
      "libfabric's, as fab_info lists them; empty or auto: fab chooses the best one.",
@@ -186,6 +187,11 @@ constexpr std::array<ConfigRow, 22> kOtherRows = {{
     {"FAB_PROGRESS_CPU", "-1", "Processor to which the progress thread is pinned: 0 or more; -1: not pinned.",
      [](std::string_view text, Config& config) { return parse_number(text, -1, kMostProcessors, config.progress_cpu); },
      [](const Config& config) { return std::to_string(config.progress_cpu); }},
+    {"FAB_POLL_US", "10000",
+     "Microseconds for which a wait polls before it sleeps, where every rank of the node has a processor: a whole number "
+     "from 0 to 1000000.",
+     [](std::string_view text, Config& config) { return parse_number(text, 0, kLongestPollUs, config.poll_us); },
+     [](const Config& config) { return std::to_string(config.poll_us); }},
     {"FAB_LOG", "warn",
      "Level of the log on stderr: off, error, warn, info or debug; each level includes those before it.",
      [](std::string_view text, Config& config) { return parse_name<LogLevel>(text, kLogLevels, config.log); },

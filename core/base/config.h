@@ -68,6 +68,7 @@ struct Config {
   std::string dropin;             ///< FAB_DROPIN: auto, all, off or functions of MPI's, for libfab_dropin to read
   bool stats = false;             ///< FAB_STATS
   int progress_cpu = -1;          ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
+  int poll_us = 0;                ///< FAB_POLL_US: of a wait, before it sleeps, where every rank has a processor
   LogLevel log = LogLevel::warn;  ///< FAB_LOG
   double wait_timeout_s = 0;      ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever
   double peer_timeout_s = 0;      ///< FAB_PEER_TIMEOUT: seconds; 0: never

@@ -22,6 +22,7 @@ Engine::Options engine_options(const Config& config, const JobInfo& job) {
   const Processors processors = count_processors();
   return {.progress = config.progress,
           .progress_cpu = config.progress_cpu,
+          .poll_us = config.poll_us,
           .caller_may_spin = processors.of_node >= job.local_size,
           .thread_may_spin = processors.of_process > job.local_size};
 }

@@ -62,6 +62,7 @@ class Engine : private ThreadWork {
   struct Options {
     ProgressMode progress = ProgressMode::automatic;
     int progress_cpu = -1;         ///< processor of the progress thread; -1: any
+    int poll_us = 10'000;          ///< of a caller that may spin, before it sleeps
     bool caller_may_spin = false;  ///< every rank of the node has a processor to itself
     bool thread_may_spin = false;  ///< and there is one more for the thread
   };
@@ -196,6 +197,7 @@ class Engine : private ThreadWork {
   static constexpr int kSafetyTimeoutMs = 100;  ///< of a caller that waits, against lost wake-ups
 
   [[nodiscard]] bool caller_may_spin() const noexcept { return options_.caller_may_spin; }
+  [[nodiscard]] int poll_us() const noexcept { return options_.poll_us; }
   /// `attentive`: it waits for less than the end of a run.
   void add_driver(bool attentive) noexcept FAB_REQUIRES(engine_lock);
   void remove_driver(bool attentive) noexcept FAB_REQUIRES(engine_lock);

@@ -42,6 +42,7 @@ TEST(Config, DefaultsStandInTheRows) {
   EXPECT_EQ(config.interface, "");
   EXPECT_EQ(config.progress, ProgressMode::automatic);
   EXPECT_EQ(config.progress_cpu, -1);
+  EXPECT_EQ(config.poll_us, 10'000);
   EXPECT_EQ(config.log, LogLevel::warn);
   EXPECT_EQ(config.wait_timeout_s, 0);
   EXPECT_EQ(config.peer_timeout_s, 30);
@@ -64,7 +65,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 22u + kCollectives);
+  EXPECT_EQ(names.size(), 23u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
@@ -85,6 +86,7 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_PROGRESS", "thread").progress, ProgressMode::thread);
   EXPECT_EQ(read("FAB_PROGRESS", "caller").progress, ProgressMode::caller);
   EXPECT_EQ(read("FAB_PROGRESS_CPU", "3").progress_cpu, 3);
+  EXPECT_EQ(read("FAB_POLL_US", "0").poll_us, 0);
   EXPECT_EQ(read("FAB_LOG", "debug").log, LogLevel::debug);
   EXPECT_EQ(read("FAB_WAIT_TIMEOUT", "0.25").wait_timeout_s, 0.25);
   EXPECT_EQ(read("FAB_PEER_TIMEOUT", "2").peer_timeout_s, 2);
@@ -149,6 +151,9 @@ TEST(Config, InvalidValuesAreRefused) {
       {"FAB_PROGRESS_CPU", "1x"},
       {"FAB_PROGRESS_CPU", " 1"},
       {"FAB_PROGRESS_CPU", "99999999999"},
+      {"FAB_POLL_US", "-1"},
+      {"FAB_POLL_US", "1000001"},
+      {"FAB_POLL_US", "1.5"},
       {"FAB_LOG", "loud"},
       {"FAB_WAIT_TIMEOUT", "-1"},
       {"FAB_WAIT_TIMEOUT", "nan"},
