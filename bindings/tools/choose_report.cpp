@@ -110,14 +110,15 @@ ordered_json choose_rows(const ChooseQuestion& question, const Config& config) {
 }
 
 std::string choose_text(const ordered_json& rows) {
-  std::string text;
+  constexpr const char* kColumns = "{:<14} {:>9} {:>10} {:>9}  {:<20} {}\n";
+  std::string text =
+      fmt::format(fmt::runtime(kColumns), "collective", "ranks", "ranks/node", "size", "algorithm", "by");
   for (const ordered_json& row : rows) {
-    fmt::format_to(std::back_inserter(text), "{} of {} on {} ranks, {} on each node: {}\n  by {}\n",
-                   row["collective"].get<std::string>(), bytes_text(row["bytes"].get<double>()),
-                   row["ranks"].get<int>(), row["ranks_per_node"].get<int>(), row["algorithm"].get<std::string>(),
-                   reason_text(row));
+    fmt::format_to(std::back_inserter(text), fmt::runtime(kColumns), row["collective"].get<std::string>(),
+                   row["ranks"].get<int>(), row["ranks_per_node"].get<int>(), bytes_text(row["bytes"].get<double>()),
+                   row["algorithm"].get<std::string>(), reason_text(row));
     for (const ordered_json& each : row["passed_over"])
-      fmt::format_to(std::back_inserter(text), "  not {}, of {}: only for {}\n", each["algorithm"].get<std::string>(),
+      fmt::format_to(std::back_inserter(text), "    not {}, of {}: only for {}\n", each["algorithm"].get<std::string>(),
                      each["rule"].is_null() ? row["variable"].get<std::string>() : rule_text(row, each["rule"]),
                      each["restriction"].get<std::string>());
   }

@@ -286,6 +286,7 @@ int main(int argc, char** argv) {
   bool algorithms = false;
   bool statistics = false;
   bool variables = false;
+  app.set_version_flag("--version", "fab_info " FAB_VERSION, "Print the version, and nothing else");
   app.add_flag("--json", json, "Print JSON");
   app.add_flag("--algorithms", algorithms, "Instead, print the algorithms of the collectives");
   app.add_flag("--statistics", statistics, "Instead, exchange some data and print the statistics of a context");

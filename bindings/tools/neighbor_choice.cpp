@@ -70,17 +70,19 @@ ordered_json neighbor_rows(const ChooseQuestion& question, const Config& config)
 }
 
 std::string neighbor_text(const ordered_json& rows) {
-  std::string text;
+  constexpr const char* kColumns = "{:<8} {:>10} {:>6} {:>9}  {:<8} {:<8} {:>11} {:>10} {:>14} {:>11}  {}\n";
+  std::string text =
+      "# of one node that sends to another one: persistent exchanges, and what the model says of both ways\n";
+  text += fmt::format(fmt::runtime(kColumns), "network", "ranks/node", "edges", "size", "blocks", "way", "direct msgs",
+                      "direct us", "by node bytes", "by node us", "by");
   for (const ordered_json& row : rows)
-    fmt::format_to(std::back_inserter(text),
-                   "persistent neighbor exchange over {}, {} ranks of a node, each with {} of {} for {} ranks of "
-                   "another one: {}\n"
-                   "  by {}: direct {} messages, {:.1f} us; by node 1 message of {}, {:.1f} us\n",
-                   row["network"] == "card" ? "a network card" : "TCP", row["ranks_per_node"].get<int>(),
-                   row["one_block"].get<bool>() ? "one block" : "blocks", bytes_text(row["bytes"].get<double>()),
-                   row["edges"].get<int>(), row["algorithm"].get<std::string>(), row["by"].get<std::string>(),
-                   row["messages"].get<int>(), row["direct_us"].get<double>(),
-                   bytes_text(row["value_bytes"].get<double>()), row["by_node_us"].get<double>());
+    fmt::format_to(std::back_inserter(text), fmt::runtime(kColumns), row["network"] == "card" ? "card" : "TCP",
+                   row["ranks_per_node"].get<int>(), row["edges"].get<int>(), bytes_text(row["bytes"].get<double>()),
+                   row["one_block"].get<bool>() ? "one" : "own", row["algorithm"].get<std::string>(),
+                   row["messages"].get<int>(), us_text(row["direct_us"].get<double>()),
+                   bytes_text(row["value_bytes"].get<double>()), us_text(row["by_node_us"].get<double>()),
+                   row["by"].get<std::string>());
+  text += "# blocks: own: one for each edge; one: the same for all edges of a rank. by node: one message\n";
   return text;
 }
 

@@ -31,7 +31,7 @@ constexpr std::size_t kMostQuoted = 40;
 /// Four digits.
 std::string digits(double value) {
   if (value == std::floor(value) && value < 10'000) return fmt::format("{:.0f}", value);
-  return fmt::format("{:.{}f}", value, value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0);
+  return us_text(value);
 }
 
 }  // namespace
@@ -71,11 +71,8 @@ std::string count_text(double count) {
   return count >= 999'500 ? digits(count / 1e6) + "M" : digits(count / 1e3) + "k";
 }
 
-std::string time_text(double us) {
-  if (us < 999.95) return fmt::format("{:.{}f} us", us, us < 9.9995 ? 3 : us < 99.995 ? 2 : 1);
-  const bool seconds = us >= 999'950;
-  const double value = us / (seconds ? 1e6 : 1e3);
-  return fmt::format("{:.{}f} {}", value, value < 9.9995 ? 3 : value < 99.995 ? 2 : 1, seconds ? "s" : "ms");
+std::string us_text(double us) {
+  return fmt::format("{:.{}f}", us, us < 9.9995 ? 3 : us < 99.995 ? 2 : us < 999.95 ? 1 : 0);
 }
 
 }  // namespace fab::tools

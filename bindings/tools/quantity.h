@@ -20,7 +20,7 @@ namespace fab::tools {
 [[nodiscard]] std::string bytes_text(double bytes);
 /// "12", "8.98", "1019", "1.05M", "6.87e10": powers of 1000.
 [[nodiscard]] std::string count_text(double count);
-/// "1.200 us", "12.40 ms", "2.854 s".
-[[nodiscard]] std::string time_text(double us);
+/// For columns in microseconds: "1.200", "12.40", "982.1", "2854317".
+[[nodiscard]] std::string us_text(double us);
 
 }  // namespace fab::tools

@@ -17,7 +17,7 @@ using nlohmann::ordered_json;
 using sim::in_us;
 using sim::Prediction;
 
-constexpr const char* kColumns = "{:<14} {:<19} {:>9} {:>9} {:>9} {:>13} {:>7} {:>9} {:>9}\n";
+constexpr const char* kColumns = "{:<14} {:<19} {:>9} {:>9} {:>11} {:>13} {:>9} {:>9} {:>9}\n";
 
 double mean(const std::vector<Prediction>& all, std::uint64_t Prediction::*field) {
   const auto sum = [field](std::uint64_t total, const Prediction& each) { return total + each.*field; };
@@ -63,8 +63,8 @@ ordered_json describe(const SimRow& row, bool per_rank) {
 }
 
 std::string table_head() {
-  return fmt::format(fmt::runtime(kColumns), "collective", "algorithm", "ranks", "size", "time", "messages/rank",
-                     "most", "sent/rank", "most");
+  return fmt::format(fmt::runtime(kColumns), "collective", "algorithm", "ranks", "size", "time us", "messages/rank",
+                     "most msgs", "sent/rank", "most sent");
 }
 
 std::string table_line(const SimRow& row) {
@@ -74,7 +74,7 @@ std::string table_line(const SimRow& row) {
                        row.call.ranks, size, row.why);
   const auto& all = row.predictions;
   return fmt::format(fmt::runtime(kColumns), row.pattern.collective, row.pattern.algorithm, row.call.ranks, size,
-                     time_text(in_us(longest(all))), count_text(mean(all, &Prediction::messages)),
+                     us_text(in_us(longest(all))), count_text(mean(all, &Prediction::messages)),
                      count_text(static_cast<double>(most(all, &Prediction::messages))),
                      bytes_text(mean(all, &Prediction::bytes)),
                      bytes_text(static_cast<double>(most(all, &Prediction::bytes))));
@@ -84,7 +84,7 @@ std::string rank_lines(const SimRow& row) {
   std::string text;
   for (std::size_t rank = 0; rank < row.predictions.size(); ++rank) {
     const Prediction& each = row.predictions[rank];
-    fmt::format_to(std::back_inserter(text), fmt::runtime(kColumns), "", "", "rank", rank, time_text(in_us(each.end)),
+    fmt::format_to(std::back_inserter(text), fmt::runtime(kColumns), "", "", "rank", rank, us_text(in_us(each.end)),
                    count_text(static_cast<double>(each.messages)), "", bytes_text(static_cast<double>(each.bytes)), "");
   }
   return text;
