@@ -1,0 +1,46 @@
+// The lengths from which on messages between ranks of a node take another way.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "core/base/config.h"
+#include "providers/local/ring.h"
+
+namespace fab::local {
+
+/// The longest message that is copied into the ring before its receiver asks for it.
+constexpr std::uint64_t longest_copied(LocalLong way) noexcept {
+  switch (way) {
+    case LocalLong::automatic:
+    case LocalLong::map:
+      // Above, reading from the other's memory is faster where that has not changed since the last time; from 512 KiB
+      // on always (docs/lab/within-a-node.md).
+      return 16 * 1024;
+    case LocalLong::read:
+      return Cell::kInlineBytes;
+    case LocalLong::ring:
+      return 32 * 1024;
+  }
+  return 0;
+}
+static_assert(longest_copied(LocalLong::automatic) <= Ring::kLongestStretch);
+static_assert(longest_copied(LocalLong::ring) <= Ring::kLongestStretch);
+
+/// The shortest message that the receiver copies out of the sender's memory where it has mapped that. Programs change
+/// what they send, and then must win back each cache line that the receiver has copied out: up to some length that
+/// takes longer than a copy into the ring (docs/lab/within-a-node.md).
+constexpr std::uint64_t least_mapped(LocalLong way) noexcept {
+  switch (way) {
+    case LocalLong::automatic:
+      return longest_copied(way) + 1;
+    case LocalLong::map:
+      return 512;
+    case LocalLong::read:
+    case LocalLong::ring:
+      break;
+  }
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+}  // namespace fab::local
