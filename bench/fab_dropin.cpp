@@ -16,6 +16,7 @@
 #include "apps/mpi_call.h"
 #include "support/batches.h"
 #include "support/mpi_program.h"
+#include "support/rows.h"
 #include "support/table.h"
 
 namespace {
@@ -155,7 +156,7 @@ Calls repeated(const Api& api, const Setting& setting, const Call& call, bool bl
 void run(const Options& options, int rank, int ranks) {
   const Api named = by_name();
   const Api own = of_the_library();
-  nlohmann::json rows = nlohmann::json::array();
+  bench::Row rows = bench::Row::array();
   if (rank == 0) {
     fmt::print(
         "# fab_dropin: {} ranks; MPI: {}\n# us per call, mean over ranks, median of {} batches in turns\n"
@@ -177,17 +178,17 @@ void run(const Options& options, int rank, int ranks) {
         const auto times = bench::time_in_turns(options.plan, {repeated(named, setting, operation.call, blocking),
                                                                repeated(own, setting, operation.call, blocking)});
         if (rank != 0) continue;
-        const auto ratio = bench::spread_of(bench::ratios(times[1], times[0]));
+        const auto ratio = bench::spread_of(bench::ratios(times[1].us, times[0].us));
         const char* const form = blocking ? "blocking" : "nonblocking";
-        table->print({operation.name, std::to_string(bytes), form, bench::number(bench::spread_of(times[0]).median),
-                      bench::number(bench::spread_of(times[1]).median), bench::ratio_text(ratio)});
-        nlohmann::json row{{"benchmark", "fab_dropin"},
-                           {"operation", operation.name},
-                           {"bytes", bytes},
-                           {"form", form},
-                           {"ranks", ranks}};
-        bench::add_times(row, "named_us", times[0]);
-        bench::add_times(row, "own_us", times[1]);
+        table->print({operation.name, std::to_string(bytes), form, bench::number(bench::spread_of(times[0].us).median),
+                      bench::number(bench::spread_of(times[1].us).median), bench::ratio_text(ratio)});
+        bench::Row row{{"benchmark", "fab_dropin"},
+                       {"operation", operation.name},
+                       {"bytes", bytes},
+                       {"form", form},
+                       {"ranks", ranks}};
+        bench::add_times(row, "named_us", times[0].us);
+        bench::add_times(row, "own_us", times[1].us);
         rows.push_back(row);
       }
     }

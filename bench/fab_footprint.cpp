@@ -18,6 +18,7 @@
 #include "fab/fab.h"
 #include "support/counted_new.h"
 #include "support/process_usage.h"
+#include "support/rows.h"
 #include "support/table.h"
 
 namespace {
@@ -61,7 +62,7 @@ std::vector<OverRanks> gather(const fab::Communicator& world, const std::vector<
   return result;
 }
 
-nlohmann::json start_row(const fab::Context& context, const char* state) {
+bench::Row start_row(const fab::Context& context, const char* state) {
   const std::string& transport = context.transport();
   return {{"bench", "fab_footprint"},
           {"state", state},
@@ -111,14 +112,14 @@ void report_cpu(const fab::Context& context, const std::vector<OverRanks>& figur
   print_head(context, fmt::format("CPU use of the whole process (fab, libfabric and PMIx) over {} s, in % of one core",
                                   options.seconds));
   const bench::Table table({"          state", "mean %", "largest %", "wake-ups/s"});
-  nlohmann::json rows = nlohmann::json::array();
+  bench::Row rows = bench::Row::array();
   const std::vector<const char*> states = {"idle", "receive pending"};
   for (std::size_t i = 0; i < figures.size() / 2; ++i) {
     const OverRanks& percent = figures[2 * i];
     const OverRanks& wakeups_per_s = figures[2 * i + 1];
     table.print({states[i], fmt::format("{:.4f}", percent.mean), fmt::format("{:.4f}", percent.largest),
                  fmt::format("{:.1f}", wakeups_per_s.largest)});
-    nlohmann::json row = start_row(context, states[i]);
+    bench::Row row = start_row(context, states[i]);
     row["seconds"] = options.seconds;
     row["cpu_percent_mean"] = percent.mean;
     row["cpu_percent_largest"] = percent.largest;
@@ -166,7 +167,7 @@ void report_memory(const fab::Context& context, const std::vector<OverRanks>& fi
                          options.exchanges, options.bytes));
   const bench::Table table({"            state", "fab mean", "fab largest", "heap mean", "heap largest",
                             "resident mean", "resident largest"});
-  nlohmann::json rows = nlohmann::json::array();
+  bench::Row rows = bench::Row::array();
   const std::vector<const char*> states = {"context open", "ring, exchanged"};
   for (std::size_t i = 0; i < states.size(); ++i) {
     const std::span<const OverRanks> figure = std::span(figures).subspan(3 * i, 3);
@@ -176,7 +177,7 @@ void report_memory(const fab::Context& context, const std::vector<OverRanks>& fi
       cells.push_back(fmt::format("{:.0f}", value.largest));
     }
     table.print(cells);
-    nlohmann::json row = start_row(context, states[i]);
+    bench::Row row = start_row(context, states[i]);
     row["bytes"] = options.bytes;
     row["fab_bytes_mean"] = figure[0].mean;
     row["fab_bytes_largest"] = figure[0].largest;

@@ -25,6 +25,8 @@
 #include "bindings/tools/command_line.h"
 #include "bindings/tools/output.h"
 #include "providers/local/ring.h"
+#include "support/rows.h"
+#include "support/sizes.h"
 #include "support/table.h"
 
 namespace {
@@ -38,14 +40,14 @@ constexpr std::size_t kMessages = 2;
 constexpr std::size_t kChunkBytes = std::size_t{16} * 1024;
 
 struct Options {
-  std::size_t min_bytes = 8;
-  std::size_t max_bytes = 4 << 20;
-  std::size_t factor = 2;
+  std::string sizes = "8:4M";
   int batches = 15;
   double batch_ms = 5;
   bool rewrite = false;
   std::string json;
 };
+
+std::size_t most_bytes(const Options& options) { return std::ranges::max(bench::parse_sizes(options.sizes)); }
 
 struct Counter {
   alignas(fab::local::kCacheLine) std::atomic<std::uint64_t> value;
@@ -224,24 +226,24 @@ std::vector<std::vector<double>> measure(Side& side, const Options& options, std
 void measure_all(Side& side, const Options& options, bool shows) {
   std::vector<std::string> titles = {"bytes"};
   for (const Contestant& contestant : kContestants) titles.push_back(fmt::format("{} us", contestant.name));
-  nlohmann::json rows = nlohmann::json::array();
+  bench::Row rows = bench::Row::array();
   if (shows)
     fmt::print(
         "# fab_limits: two processes, {} messages each way at once{}\n# us per exchange: median of {} batches\n\n",
         kMessages, options.rewrite ? ", send buffers rewritten each time (included)" : "", options.batches);
   std::optional<bench::Table> table;
   if (shows) table.emplace(titles);
-  for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= options.factor) {
+  for (const std::size_t bytes : bench::parse_sizes(options.sizes)) {
     const auto samples = measure(side, options, bytes);
     if (!shows) continue;
     std::vector<std::string> cells = {std::to_string(bytes)};
     for (std::size_t i = 0; i < kContestants.size(); ++i) {
       cells.push_back(samples[i].empty() ? "-" : bench::number(bench::spread_of(samples[i]).median));
       if (samples[i].empty()) continue;
-      nlohmann::json row = {{"bench", "fab_limits"},        {"library", "limit"},
-                            {"form", kContestants[i].name}, {"timed", kContestants[i].help},
-                            {"rewritten", options.rewrite}, {"ranks", 2},
-                            {"batches", options.batches},   {"bytes", bytes}};
+      bench::Row row = {{"bench", "fab_limits"},        {"library", "limit"},
+                        {"form", kContestants[i].name}, {"timed", kContestants[i].help},
+                        {"rewritten", options.rewrite}, {"ranks", 2},
+                        {"batches", options.batches},   {"bytes", bytes}};
       bench::add_times(row, "us", samples[i]);
       rows.push_back(row);
     }
@@ -257,8 +259,8 @@ void take_part(const Memory& memory, const Options& options, std::size_t me, pid
     ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     pin(me);
     Side side(memory, me, peer);
-    side.rewrite(false, options.max_bytes);
-    side.rewrite(true, options.max_bytes);
+    side.rewrite(false, most_bytes(options));
+    side.rewrite(true, most_bytes(options));
     measure_all(side, options, me == 0);
   } catch (const std::exception& error) {
     fmt::print(stderr, "fab_limits: {}\n", error.what());
@@ -268,7 +270,7 @@ void take_part(const Memory& memory, const Options& options, std::size_t me, pid
 }
 
 void run(const Options& options) {
-  const Memory memory(options.max_bytes);
+  const Memory memory(most_bytes(options));
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) fail("fork");
@@ -293,17 +295,7 @@ int main(int argc, char** argv) {
       "messages at once.\ncells: through rings of cache lines; mapped: one copy from memory that both map; kernel: "
       "process_vm_readv; ring: copied into a shared ring and out again.",
       "fab_limits");
-  app.add_option("--min", options.min_bytes, "Smallest size in bytes per message")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(1, 1 << 30))
-      ->capture_default_str();
-  app.add_option("--max", options.max_bytes, "Largest size in bytes per message")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(1, 1 << 30))
-      ->capture_default_str();
-  app.add_option("--factor", options.factor, "Factor from one size to the next")
-      ->check(CLI::Range(2, 1024))
-      ->capture_default_str();
+  bench::add_sizes(app, options.sizes, "Bytes of each message: a range FIRST:LAST[:FACTOR] or a list");
   app.add_option("--batches", options.batches, "Batches of each method, in turns")->check(CLI::PositiveNumber);
   app.add_option("--batch-ms", options.batch_ms, "Length of a batch in ms")->check(CLI::PositiveNumber);
   app.add_flag("--rewrite", options.rewrite, "Each process rewrites its send buffer before each exchange");

@@ -50,7 +50,7 @@ class Effort:
     first_contacts: int  # in one round, by each library
 
     def sizes(self, low, high, factor=None):
-        return ["--min", str(low), "--max", str(min(high, self.max_bytes)), "--factor", str(factor or self.factor)]
+        return ["--sizes", f"{low}:{min(high, self.max_bytes)}:{factor or self.factor}"]
 
     def batch_options(self):
         return ["--batches", str(self.batches), "--batch-ms", str(self.batch_ms)]
@@ -135,18 +135,18 @@ def memory_of(options):
     return value_of(options, "--memory") if "--memory" in options else "user"
 
 
-def exchange_job(tools, effort, implementation, program, transport, ranks, options):
-    """`options` are the program's; what they name is in the rows as well."""
+def exchange_job(tools, effort, implementation, subcommand, transport, ranks, options):
+    """`options` are the subcommand's; what they name is in the rows as well."""
     command, environment = launch(tools, implementation, transport, ranks)
     if memory_of(options) == "fab":
         environment = {**environment, "FAB_LOCAL_LONG": "map"}
-    binary = tools.build / f"{'mpich' if implementation == 'MPICH' else 'fab'}_{program}"
+    binary = tools.build / ("mpich_perf" if implementation == "MPICH" else "fab_perf")
     who = implementation if implementation != "Open MPI" else "fab and Open MPI"
     what = f"{subject_of(options)}, {memory_of(options)} memory"
     return Job(
-        title=f"{program}, {transport}, {what}, {ranks} ranks, {who}",
+        title=f"{subcommand}, {transport}, {what}, {ranks} ranks, {who}",
         fields={"implementation": implementation, "transport": transport},  # of MPI, not of a row's own library
-        command=[*command, str(binary), *options, *effort.batch_options()],
+        command=[*command, str(binary), subcommand, *options, *effort.batch_options()],
         environment=environment,
         limit_s=effort.limit_s,
         # MPICH 4.0.2 over UCX 1.13's TCP: with more ranks than processors some wait in MPI_Finalize for ever.
@@ -162,7 +162,7 @@ def cluster_jobs(tools, effort):
             continue
         options = effort.sizes(8, 1 << 20)
         for implementation, who in (("Open MPI", ["--flat"]), ("Open MPI HAN", ["--mpi-only"])):
-            found.append(exchange_job(tools, effort, implementation, "collectives", transport, cluster.ranks,
+            found.append(exchange_job(tools, effort, implementation, "collective", transport, cluster.ranks,
                                       [*options, *who]))
     return found
 
@@ -199,7 +199,7 @@ def first_job(tools, effort, transport, ranks, library, number):
     return Job(
         title=f"first contact, {transport}, {ranks} ranks, {library}, launch {number + 1}",
         fields={"implementation": "Open MPI", "transport": transport},
-        command=[*command, str(tools.build / "fab_first"), "--library", library],
+        command=[*command, str(tools.build / "fab_perf"), "first", "--library", library],
         environment=environment,
         limit_s=effort.limit_s,
     )
@@ -213,7 +213,7 @@ def first_jobs(tools, effort):
 
 
 def scenes(part, effort):
-    """(program, transport, ranks, the program's options) of one part."""
+    """(subcommand, transport, ranks, its options) of one part."""
     everything = effort.sizes(8, 4 << 20)
     crowded = effort.sizes(8, 256 << 10)
     faces = ["--pattern", "faces", *effort.sizes(512, 128 << 10, factor=4)]  # edges of 8 to 128, doubling
@@ -223,7 +223,7 @@ def scenes(part, effort):
         return [("overlap", transport, 2, ["--pattern", "ring", *sizes]) for transport in ("node", "tcp", "wire")] + [
             ("overlap", "wire", 2, long)]
     if part == "collectives":
-        return [("collectives", transport, ranks, effort.sizes(8, 1 << 20)) for transport in ("node", "tcp")
+        return [("collective", transport, ranks, effort.sizes(8, 1 << 20)) for transport in ("node", "tcp")
                 for ranks in (2, 4)]
     found = []
     for memory in MEMORIES.get(part, ["user"]):
@@ -242,9 +242,9 @@ def plan(parts, effort, tools):
     """All jobs of one round, and those left out from the start: [{what, why}]. MPICH's job follows the one that
     it is compared with, so that a drift of the machine meets both."""
     jobs, left_out = [], []
-    mpich = tools.mpich and (tools.build / "mpich_neighbor").exists()
+    mpich = tools.mpich and (tools.build / "mpich_perf").exists()
     if not mpich:
-        why = "mpiexec.mpich was not found" if not tools.mpich else "the build has no mpich_neighbor"
+        why = "mpiexec.mpich was not found" if not tools.mpich else "the build has no mpich_perf"
         left_out.append({"what": "MPICH", "why": why})
     for part in parts:
         if part == "node":
@@ -260,8 +260,8 @@ def plan(parts, effort, tools):
         if part == "first":
             jobs += first_jobs(tools, effort)
             continue
-        for program, transport, ranks, options in scenes(part, effort):
-            jobs.append(exchange_job(tools, effort, "Open MPI", program, transport, ranks, options))
+        for subcommand, transport, ranks, options in scenes(part, effort):
+            jobs.append(exchange_job(tools, effort, "Open MPI", subcommand, transport, ranks, options))
             if mpich and memory_of(options) == "user":  # fab's is compared with MPICH in the user's
-                jobs.append(exchange_job(tools, effort, "MPICH", program, transport, ranks, options))
+                jobs.append(exchange_job(tools, effort, "MPICH", subcommand, transport, ranks, options))
     return jobs, left_out

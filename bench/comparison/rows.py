@@ -145,7 +145,7 @@ def first(rows):
     """Those about the first exchange of a process: {(transport, ranks): {who: [row of a launch]}}."""
     found = {}
     for row in rows:
-        if row["bench"] == "fab_first":
+        if row["bench"] == "first":
             found.setdefault((row["transport"], row["ranks"]), {}).setdefault(contestant(row), []).append(row)
     return {key: found[key] for key in sorted(found, key=lambda key: (TRANSPORTS.index(key[0]), key[1]))}
 
@@ -159,9 +159,9 @@ def scenes(rows):
     """All scenes of the other rows, in order. MPICH has no row in fab's memory: its rows in the user's stand there."""
     found = {}
     for row in rows:
-        if row["bench"] in ("fab_footprint", "fab_first"):
+        if row["bench"] in ("fab_footprint", "first"):
             continue
-        bench = {"fab_overlap": "overlap", "fab_collectives": "collectives"}.get(row["bench"], "neighbor")
+        bench = {"overlap": "overlap", "collective": "collectives"}.get(row["bench"], "neighbor")
         pattern = row["collective"] if "collective" in row else row["pattern"]
         key = SceneKey(bench, row["transport"], pattern, row["ranks"], row["memory"])
         found.setdefault(key, Scene(key)).add(row)

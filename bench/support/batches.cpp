@@ -19,6 +19,15 @@ double seconds_of(const Calls& calls, int count) {
   return MPI_Wtime() - begin;
 }
 
+void time_singly(const Calls& calls, int count, std::vector<double>& singles_us) {
+  meet();
+  for (int i = 0; i < count; ++i) {
+    const double begin = MPI_Wtime();
+    calls(1);
+    singles_us.push_back(1e6 * (MPI_Wtime() - begin));
+  }
+}
+
 double slowest(double seconds) {
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD), "MPI_Allreduce");
   return seconds;
@@ -31,10 +40,26 @@ double quickest(const Calls& calls, int count) {
   return seconds;
 }
 
+// As many turns as batches, for a drift of the machine meets all contestants then.
+void add_percentiles(const BatchPlan& plan, const std::vector<Calls>& contestants, const std::vector<int>& counts,
+                     std::vector<Times>& times) {
+  std::vector<std::vector<double>> singles(contestants.size());
+  for (int batch = 0; batch < plan.batches; ++batch) {
+    for (std::size_t i = 0; i < contestants.size(); ++i) time_singly(contestants[i], counts[i], singles[i]);
+  }
+  for (std::size_t i = 0; i < contestants.size(); ++i) {
+    const Percentiles mine = percentiles_of(std::move(singles[i]));
+    std::vector<double> mean = {mine.p50, mine.p90, mine.p99};
+    average_over_ranks(mean);
+    times[i].single_us = {.p50 = mean[0], .p90 = mean[1], .p99 = mean[2]};
+  }
+}
+
 }  // namespace
 
 int calls_per_batch(const BatchPlan& plan, const Calls& calls) {
   seconds_of(calls, 1);  // connects and builds
+  if (plan.warmup > 0) seconds_of(calls, plan.warmup);
   if (plan.calls > 0) {
     seconds_of(calls, 1);
     return plan.calls;
@@ -49,17 +74,18 @@ int calls_per_batch(const BatchPlan& plan, const Calls& calls) {
   return std::clamp(static_cast<int>(count * wanted / seconds), 1, kMostCalls);
 }
 
-std::vector<std::vector<double>> time_in_turns(const BatchPlan& plan, const std::vector<Calls>& contestants) {
+std::vector<Times> time_in_turns(const BatchPlan& plan, const std::vector<Calls>& contestants) {
   std::vector<int> counts;
   counts.reserve(contestants.size());
   for (const Calls& calls : contestants) counts.push_back(calls_per_batch(plan, calls));
-  std::vector<std::vector<double>> times_us(contestants.size());
+  std::vector<Times> times(contestants.size());
   for (int batch = 0; batch < plan.batches; ++batch) {
     for (std::size_t i = 0; i < contestants.size(); ++i)
-      times_us[i].push_back(1e6 * seconds_of(contestants[i], counts[i]) / counts[i]);
+      times[i].us.push_back(1e6 * seconds_of(contestants[i], counts[i]) / counts[i]);
   }
-  for (std::vector<double>& times : times_us) average_over_ranks(times);
-  return times_us;
+  for (Times& each : times) average_over_ranks(each.us);
+  if (plan.percentiles) add_percentiles(plan, contestants, counts, times);
+  return times;
 }
 
 void meet() { check_mpi(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); }

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
+
+#include "support/statistics.h"
 
 namespace bench {
 
@@ -11,18 +14,25 @@ using Calls = std::function<void(int count)>;
 
 struct BatchPlan {
   int batches = 31;
-  double batch_ms = 5;  ///< the number of calls in a batch is chosen so that it takes about as long
-  int calls = 0;        ///< calls in a batch; 0: by batch_ms
+  double batch_ms = 5;       ///< the number of calls in a batch is chosen so that it takes about as long
+  int calls = 0;             ///< calls in a batch; 0: by batch_ms
+  int warmup = 0;            ///< calls ahead of the first batch, beyond those that find out how long one takes
+  bool percentiles = false;  ///< times each call by itself, too
+};
+
+/// One contestant's times.
+struct Times {
+  std::vector<double> us;                  ///< microseconds per call, by batch
+  std::optional<Percentiles> single_us{};  ///< of calls by themselves
 };
 
 /// How many calls of `calls` the plan asks for in a batch; the same on all ranks. Warms up on the way: at least two
 /// calls are made. Collective.
 [[nodiscard]] int calls_per_batch(const BatchPlan& plan, const Calls& calls);
 
-/// Runs the contestants in turns, A B A B ..., after a warm-up, each batch behind a barrier. Returns for each
-/// contestant and batch the microseconds per call, a mean over the ranks. Collective.
-[[nodiscard]] std::vector<std::vector<double>> time_in_turns(const BatchPlan& plan,
-                                                             const std::vector<Calls>& contestants);
+/// Runs the contestants in turns, A B A B ..., after a warm-up, each batch behind a barrier. Percentiles are of further
+/// calls, in turns, too. Times are means over the ranks. Collective.
+[[nodiscard]] std::vector<Times> time_in_turns(const BatchPlan& plan, const std::vector<Calls>& contestants);
 
 /// A barrier over all ranks.
 void meet();

@@ -2,21 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <stdexcept>
 #include <vector>
+
+#include "support/filling.h"
 
 namespace bench {
 namespace {
 
 constexpr std::byte kSpoiledByte{0xdb};
-
-// Scattered, so that neither a block nor a shifted one can pass for another.
-std::byte byte_at(int rank, std::size_t place) {
-  std::uint64_t word = (static_cast<std::uint64_t>(rank) << 40) + place + 1;
-  word *= 0x9e3779b97f4a7c15u;
-  return static_cast<std::byte>(word >> 56);
-}
 
 std::vector<std::size_t> bytes_of(const Box& box, std::size_t element_bytes) {
   std::vector<std::size_t> places;
@@ -48,20 +42,24 @@ void Exchange::fill() {
 bool Exchange::check(Order order, Placement placement, const std::string& what) {
   bool all_in_place = true;
   for (int block = 0; block < neighbors_.count(); ++block) {
+    if (neighbors_.source(block, order) == MPI_PROC_NULL) continue;
     const int expected = placement == Placement::whole ? block : neighbors_.opposite(block);
     if (holds(block, expected, order)) continue;
     all_in_place = false;
-    const int other = neighbors_.opposite(block);
-    const bool same_neighbor = neighbors_.neighbor(block, order) == neighbors_.neighbor(other, order);
-    if (placement == Placement::either && same_neighbor && holds(block, block, order)) continue;
+    if (placement == Placement::either && same_both_ways(block, order) && holds(block, block, order)) continue;
     throw std::runtime_error(fmt::format("{} of {} bytes per neighbour: block {} (from rank {}) is wrong", what,
-                                         boxes_.bytes_per_neighbor(), block, neighbors_.neighbor(block, order)));
+                                         boxes_.bytes_per_neighbor(), block, neighbors_.source(block, order)));
   }
   return all_in_place;
 }
 
+bool Exchange::same_both_ways(int block, Order order) const {
+  return neighbors_.is_cartesian() &&
+         neighbors_.source(block, order) == neighbors_.source(neighbors_.opposite(block), order);
+}
+
 bool Exchange::holds(int block, int sent_block, Order order) {
-  const int sender = neighbors_.neighbor(block, order);
+  const int sender = neighbors_.source(block, order);
   const auto sent = bytes_of(boxes_.sent(sent_block, order), boxes_.element_bytes());
   const auto received = bytes_of(boxes_.received(block, order), boxes_.element_bytes());
   for (std::size_t i = 0; i < sent.size(); ++i) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "support/box.h"
@@ -24,6 +25,8 @@ class Exchange {
   [[nodiscard]] const Neighbors& neighbors() const { return neighbors_; }
   [[nodiscard]] const Boxes& boxes() const { return boxes_; }
   [[nodiscard]] const std::byte* send() const { return send_.get(); }
+  /// Where blocks are sent out of, and received into, one array: the array.
+  [[nodiscard]] std::span<std::byte> array() { return {send_.get(), boxes_.array_bytes()}; }
   [[nodiscard]] std::byte* receive() { return boxes_.in_one_array() ? send_.get() : receive_.get(); }
 
   /// Fills what is sent with what only this rank and place have, and spoils what is received.
@@ -33,6 +36,8 @@ class Exchange {
   bool check(Order order, Placement placement, const std::string& what);
 
  private:
+  /// The neighbours in both directions of the block's dimension are one rank.
+  [[nodiscard]] bool same_both_ways(int block, Order order) const;
   [[nodiscard]] bool holds(int block, int sent_block, Order order);
 
   const Neighbors& neighbors_;

@@ -3,66 +3,83 @@
 
 #include <CLI/CLI.hpp>
 #include <cstddef>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/quoted.h"
 #include "support/batches.h"
 #include "support/fab_path.h"
 #include "support/memory.h"
 #include "support/neighbors.h"
+#include "support/rows.h"
 
 namespace bench {
+
+/// What fab is compared with in one job.
+enum class Against { mpi, none };
+[[nodiscard]] constexpr const char* name_of(Against against) { return against == Against::mpi ? "mpi" : "none"; }
 
 /// What is timed, and how often.
 struct RunOptions {
   MemoryKind memory = MemoryKind::user;
-  std::size_t min_bytes = 8;
-  std::size_t max_bytes = std::size_t{4} << 20;
-  std::size_t factor = 2;
+  std::string sizes = "8:4M";  ///< see parse_sizes
   BatchPlan plan{};
-  std::string json;
+  Against against = Against::mpi;
+  bool unchecked = false;  ///< data are not looked at before the timing
+  RowFiles files{};
 };
 
 /// Of neighbour exchanges; sizes are per neighbour.
 struct ExchangeOptions : RunOptions {
-  Pattern pattern = Pattern::ring;
+  PatternOptions pattern{};
 };
 
-/// --memory, --min, --max, --factor, --batches, --batch-ms, --calls and --json, with the values in `options` as
-/// defaults.
-void add_run_options(CLI::App& app, RunOptions& options);
-/// These and --pattern.
+/// --json and --csv.
+void add_file_options(CLI::App& app, RowFiles& files);
+/// These, -n, -x, --batches, --batch-ms, --sizes, --memory and --against, with the values in `options` as defaults.
+void add_run_options(CLI::App& app, RunOptions& options, const char* sizes_help);
+/// --percentiles and --no-check, for contests.
+void add_contest_options(CLI::App& app, RunOptions& options);
+/// The options of a pattern. `patterns`: those that --pattern offers.
+void add_pattern_options(CLI::App& app, PatternOptions& options, const std::vector<Pattern>& patterns);
+/// All options of a contest of neighbour exchanges.
 void add_exchange_options(CLI::App& app, ExchangeOptions& options);
-/// How choices are named on the command line.
-template <class Value>
-[[nodiscard]] CLI::CheckedTransformer by_name(const std::vector<Value>& values) {
-  std::map<std::string, Value> named;
-  for (const Value choice : values) named.emplace(name_of(choice), choice);
-  std::string names;
-  for (const auto& [text, choice] : named) names += (names.empty() ? "{" : ",") + text;
-  CLI::CheckedTransformer transformer(named);
-  transformer.description(names + "}");
-  return transformer;
+
+/// Checks a number. The error has the range, the help does without it.
+template <class Number>
+[[nodiscard]] CLI::Validator in_range(Number least, Number most) {
+  return CLI::Range(least, most).description("");
 }
-/// An option that takes one of `values`, and one that takes some.
+/// An option that takes one of these values by its name, or several of them.
+template <class Value>
+CLI::Option* choose_by_name(CLI::Option* option, const std::vector<Value>& values) {
+  std::string names;
+  for (const Value value : values) names += (names.empty() ? "" : ",") + std::string(name_of(value));
+  const auto number_of = [values, names](std::string& text) {
+    for (const Value value : values) {
+      if (text != name_of(value)) continue;
+      text = std::to_string(static_cast<int>(value));
+      return std::string();
+    }
+    return fab::in_quotes(text) + ": valid are " + names;
+  };
+  return option->transform(CLI::Validator(number_of, "", "name"))->type_name("{" + names + "}");
+}
 template <class Value>
 void add_choice(CLI::App& app, const char* name, Value& value, const std::vector<Value>& values, const char* help) {
-  app.add_option(name, value, help)->transform(by_name(values));
+  choose_by_name(app.add_option(name, value, help), values)->default_str(name_of(value));
 }
 template <class Value>
 void add_choices(CLI::App& app, const char* name, std::vector<Value>& chosen, const std::vector<Value>& values,
                  const char* help) {
-  app.add_option(name, chosen, help)->delimiter(',')->transform(by_name(values));
+  choose_by_name(app.add_option(name, chosen, help)->delimiter(','), values);
 }
 
-/// Growing by the factor from the smallest size to the largest.
 [[nodiscard]] std::vector<std::size_t> sizes(const RunOptions& options);
 
-/// What the rows of one job share. `fab` has no value in a program without fab.
-[[nodiscard]] nlohmann::json common_fields(const char* bench, const RunOptions& options, int ranks,
-                                           const std::optional<FabPath>& fab);
+/// What the rows of one job share. `bench` is the subcommand. `fab` has no value in a program without fab.
+[[nodiscard]] Row common_fields(const char* bench, const RunOptions& options, int ranks,
+                                const std::optional<FabPath>& fab);
 
 }  // namespace bench

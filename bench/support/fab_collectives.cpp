@@ -132,7 +132,7 @@ fab::collectives::Rules flat_rules() {
 class RulesVariable {
  public:
   explicit RulesVariable(const fab::collectives::Rules& rules) {
-    const std::string text = fab::collectives::to_json(rules, "fab_collectives");
+    const std::string text = fab::collectives::to_json(rules, "fab_perf collective --flat");
     const int file = ::memfd_create("rules", MFD_CLOEXEC);
     fd_ = ::fcntl(file, F_DUPFD_CLOEXEC, kFirstFd);
     const std::string name = "/proc/self/fd/" + std::to_string(fd_);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <set>
 
 #include "apps/mpi_call.h"
 #include "fab/fab.h"
@@ -98,6 +99,8 @@ class NativeExchange {
         is_regular_(exchange.boxes().edge() == 0) {
     const Boxes& boxes = exchange.boxes();
     for (int block = 0; block < exchange.neighbors().count(); ++block) {
+      // fab has no block where the grid ends.
+      if (exchange.neighbors().destination(block, Order::fab) == MPI_PROC_NULL) continue;
       sent_.push_back({.layout = layout_of(boxes.sent(block, Order::fab), boxes.element_bytes())});
       received_.push_back({.layout = layout_of(boxes.received(block, Order::fab), boxes.element_bytes())});
     }
@@ -150,10 +153,9 @@ std::vector<Contestant> native_forms(const fab::Communicator& communicator, Exch
 }
 
 fab::Communicator communicator_of(const fab::Context& context, const Neighbors& neighbors) {
-  if (neighbors.pattern() != Pattern::pair)
-    return context.world().cartesian(neighbors.dims(), std::vector<bool>(neighbors.dims().size(), true));
-  const int partner = neighbors.neighbor(0, Order::fab);
-  return context.world().distributed_graph({partner}, {partner});
+  const std::vector<bool> periodic(neighbors.dims().size(), neighbors.periodic());
+  if (neighbors.is_cartesian()) return context.world().cartesian(neighbors.dims(), periodic);
+  return context.world().distributed_graph(neighbors.edges().sources, neighbors.edges().destinations);
 }
 
 }  // namespace
@@ -163,14 +165,15 @@ Memory allocate_from_fab(std::size_t bytes) {
 }
 
 struct FabForms::Parts {
-  explicit Parts(const Neighbors& neighbors)
-      : context(fab::Context::open()), communicator(communicator_of(context, neighbors)) {
+  explicit Parts(const Neighbors& all)
+      : neighbors(all), context(fab::Context::open()), communicator(communicator_of(context, neighbors)) {
     if (!transport.uses_network() || !neighbors.has_single_peer()) return;
-    const int peer = neighbors.neighbor(0, Order::fab);
+    const int peer = neighbors.destination(0, Order::fab);
     libfabric = std::make_unique<BareExchange>(*transport.network().info, peer);
     tcp = std::make_unique<BareTcp>(peer);
   }
 
+  const Neighbors& neighbors;
   FabTransport transport;
   fab::Context context;
   fab::Communicator communicator;
@@ -182,6 +185,21 @@ FabForms::FabForms(const Neighbors& neighbors) : parts_(std::make_unique<Parts>(
 FabForms::~FabForms() = default;
 
 std::optional<FabPath> FabForms::path() const { return parts_->transport.path(); }
+
+std::string FabForms::way(std::size_t bytes, MemoryKind memory, Form form) const {
+  const Neighbors& neighbors = parts_->neighbors;
+  std::set<std::string> ways;
+  for (int block = 0; block < neighbors.count(); ++block) {
+    const int peer = neighbors.destination(block, Order::fab);
+    if (peer == MPI_PROC_NULL) continue;
+    ways.insert(parts_->transport.way({.peer = peer,
+                                       .bytes = bytes,
+                                       .memory = memory,
+                                       .is_contiguous = neighbors.pattern() != Pattern::faces,
+                                       .is_persistent = form == Form::persistent}));
+  }
+  return fmt::format("{}", fmt::join(ways, " + "));
+}
 
 std::vector<Contestant> FabForms::contestants(Exchange& exchange) {
   std::vector<Contestant> all;
@@ -202,6 +220,22 @@ std::vector<Contestant> FabForms::contestants(Exchange& exchange) {
   if (parts_->libfabric) add_limit("libfabric", "fi_trecv + fi_tsend + polling", parts_->libfabric.get());
   if (parts_->tcp) add_limit("TCP", "send + recv on a socket, polling", parts_->tcp.get());
   return all;
+}
+
+Contestant FabForms::halo(Exchange& exchange) {
+  const Neighbors& neighbors = parts_->neighbors;
+  const std::size_t dimensions = neighbors.dims().size();
+  const auto edge = static_cast<std::size_t>(exchange.boxes().edge());
+  const auto halo = std::make_shared<fab::HaloExchange>(
+      parts_->context.world(), fab::HaloOptions{.grid = neighbors.dims(),
+                                                .periodic = std::vector<bool>(dimensions, neighbors.periodic()),
+                                                .block = {.interior = std::vector<std::size_t>(dimensions, edge),
+                                                          .width = std::vector<std::size_t>(dimensions, 1)},
+                                                .memory = {exchange.array()}});
+  return {.library = "fab", .form = Form::persistent, .call = "HaloExchange: start + finish", .calls = repeat([halo] {
+                                                                                                halo->start();
+                                                                                                halo->finish();
+                                                                                              })};
 }
 
 std::optional<NonblockingCall> FabForms::nonblocking(Exchange& exchange) {

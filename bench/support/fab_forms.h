@@ -23,9 +23,14 @@ class FabForms {
 
   /// None in a build without fab.
   [[nodiscard]] std::optional<FabPath> path() const;
+  /// Which way messages of so many bytes go to this rank's neighbours (FabTransport::way), all different ones with
+  /// " + " between. Empty in a build without fab.
+  [[nodiscard]] std::string way(std::size_t bytes, MemoryKind memory, Form form) const;
   /// Libraries "fab" (the MPI binding; not for faces, whose shapes differ more than its calls can say) and "native",
   /// and, where all blocks go to one peer through the network, all in one message, "libfabric" and "TCP". Collective.
   [[nodiscard]] std::vector<Contestant> contestants(Exchange& exchange);
+  /// fab::HaloExchange, of faces, in the memory of the exchange: library "fab", persistent. Not in a build without fab.
+  [[nodiscard]] Contestant halo(Exchange& exchange);
   /// MPI_Ineighbor_xchg. None in a build without fab.
   [[nodiscard]] std::optional<NonblockingCall> nonblocking(Exchange& exchange);
 

@@ -1,6 +1,7 @@
 // The transport that fab uses in this job.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/base/config.h"
@@ -8,6 +9,7 @@
 #include "core/peers/transports.h"
 #include "providers/ofi/survey.h"
 #include "support/fab_path.h"
+#include "support/memory.h"
 
 namespace bench {
 
@@ -21,7 +23,20 @@ class FabTransport {
   [[nodiscard]] bool uses_network() const { return choice_.network; }
   [[nodiscard]] FabPath path() const;
 
+  /// A message for an exchange.
+  struct Message {
+    int peer = 0;
+    std::uint64_t bytes = 0;
+    MemoryKind memory = MemoryKind::user;
+    bool is_contiguous = true;
+    bool is_persistent = false;
+  };
+  /// The way that fab's own rules give it: "cell", "ring", "mapped" or "kernel" within the node, "tagged" or
+  /// "one-sided" over the network, "copy" within this process.
+  [[nodiscard]] std::string way(const Message& message) const;
+
  private:
+  [[nodiscard]] std::string way_in_node(const Message& message) const;
   [[nodiscard]] std::string provider() const;
   [[nodiscard]] std::string name() const;
 

@@ -120,9 +120,9 @@ class MpiExchange {
 
   void add(Exchange& exchange, int block) {
     const Boxes& boxes = exchange.boxes();
-    const int peer = exchange.neighbors().neighbor(block, Order::mpi);
-    const int opposite = exchange.neighbors().opposite(block);
-    Part part{.offset = 0, .count = 1, .type = MPI_BYTE, .rank = peer, .tag = block};
+    const Neighbors& neighbors = exchange.neighbors();
+    Part part{
+        .offset = 0, .count = 1, .type = MPI_BYTE, .rank = neighbors.destination(block, Order::mpi), .tag = block};
     if (boxes.edge() == 0) {
       part.count = static_cast<int>(boxes.bytes_per_neighbor());
       part.offset = static_cast<std::ptrdiff_t>(block) * part.count;
@@ -131,7 +131,8 @@ class MpiExchange {
       receive_types_.push_back(make_type(boxes.received(block, Order::mpi)));
     }
     Part arriving = part;
-    arriving.tag = opposite;
+    arriving.rank = neighbors.source(block, Order::mpi);
+    arriving.tag = neighbors.opposite(block);
     if (!regular()) {
       part.type = send_types_.back();
       arriving.type = receive_types_.back();

@@ -6,7 +6,10 @@
 #include <array>
 #include <cstdlib>
 #include <exception>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "apps/mpi_call.h"
 #include "bindings/tools/command_line.h"
@@ -15,19 +18,52 @@ namespace bench {
 
 using apps::check_mpi;
 
-int run_mpi_program(CLI::App& app, int argc, char** argv, const std::function<void(int rank, int ranks)>& body) {
+namespace {
+
+// By what launchers set, as MPI is not asked yet. A process without a launcher is the first one.
+bool is_first_rank() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* const rank = std::getenv(variable); rank != nullptr) return std::string_view(rank) == "0";
+  }
+  return true;
+}
+
+// The error, or what is asked for instead of a run.
+std::optional<CLI::ParseError> parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+void start_mpi(bool has_threads) {
+  const int wanted = has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  int provided = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  if (provided < wanted) throw std::runtime_error("several threads: the MPI library has no MPI_THREAD_MULTIPLE");
+}
+
+}  // namespace
+
+int run_mpi_program(CLI::App& app, int argc, char** argv, const std::function<void(int rank, int ranks)>& body,
+                    const std::function<bool()>& has_threads) {
+  const std::optional<CLI::ParseError> wrong = parse(app, argc, argv);
+  if (wrong && wrong->get_exit_code() == EXIT_SUCCESS)
+    return is_first_rank() ? fab::tools::end_parsing(app, *wrong) : EXIT_SUCCESS;
   int exit_status = EXIT_SUCCESS;
   int rank = 0;
   int ranks = 0;
   try {
-    check_mpi(MPI_Init(&argc, &argv), "MPI_Init");
-    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    start_mpi(!wrong && has_threads());
     check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
-    app.parse(argc, argv);
-    body(rank, ranks);
-  } catch (const CLI::ParseError& error) {
-    exit_status = rank == 0 ? fab::tools::end_parsing(app, error) : error.get_exit_code();
+    if (wrong)  // a launcher would end the others before the first one has spoken, so all end together
+      exit_status = rank == 0 ? fab::tools::end_parsing(app, *wrong) : wrong->get_exit_code();
+    else
+      body(rank, ranks);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: rank {}: {}\n", app.get_name(), rank, error.what());
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);

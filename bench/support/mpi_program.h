@@ -6,9 +6,12 @@
 
 namespace bench {
 
-/// Starts MPI, reads the options (rank 0 alone talks about them), runs `body` and ends MPI; any exception ends the
-/// whole job. `body` has the ranks of MPI_COMM_WORLD, whose error handler returns. Returns the exit status.
-int run_mpi_program(CLI::App& app, int argc, char** argv, const std::function<void(int rank, int ranks)>& body);
+/// Reads the options, starts MPI, runs `body` and ends MPI; any exception ends the whole job. Rank 0 alone tells of bad
+/// options, and prints help, for which MPI is not started. `body` has the ranks of MPI_COMM_WORLD, whose error handler
+/// returns. `has_threads` says, once the options are read, whether several threads call MPI. Returns the exit status.
+int run_mpi_program(
+    CLI::App& app, int argc, char** argv, const std::function<void(int rank, int ranks)>& body,
+    const std::function<bool()>& has_threads = [] { return false; });
 
 /// The MPI library's name and the transports that it was told to take: "Open MPI v4.1.4, OMPI_MCA_btl=tcp,self".
 [[nodiscard]] std::string mpi_library();

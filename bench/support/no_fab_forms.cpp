@@ -13,6 +13,7 @@ FabForms::FabForms(const Neighbors&) {}
 FabForms::~FabForms() = default;
 
 std::optional<FabPath> FabForms::path() const { return std::nullopt; }
+std::string FabForms::way(std::size_t, MemoryKind, Form) const { return {}; }
 std::vector<Contestant> FabForms::contestants(Exchange&) { return {}; }
 std::optional<NonblockingCall> FabForms::nonblocking(Exchange&) { return std::nullopt; }
 

@@ -13,14 +13,15 @@ namespace {
 
 class NeighborSubject final : public OverlapSubject {
  public:
-  NeighborSubject(Pattern pattern, MemoryKind memory) : neighbors_(pattern), fab_(neighbors_), memory_(memory) {
-    if (pattern == Pattern::faces)
+  NeighborSubject(const PatternOptions& pattern, MemoryKind memory)
+      : neighbors_(pattern), fab_(neighbors_), memory_(memory) {
+    if (pattern.pattern == Pattern::faces)
       throw std::runtime_error("--pattern faces: blocks of one shape only are measured here");
   }
 
   std::string unit() const override { return "bytes per neighbour"; }
   std::optional<FabPath> path() const override { return fab_.path(); }
-  nlohmann::json fields() const override {
+  Row fields() const override {
     return {{"pattern", name_of(neighbors_.pattern())}, {"neighbors", neighbors_.count()}};
   }
   std::vector<NonblockingCall> calls(std::size_t bytes) override {
@@ -57,7 +58,7 @@ class CollectiveSubject final : public OverlapSubject {
 
   std::string unit() const override { return "bytes of the vector, or of the block of one rank"; }
   std::optional<FabPath> path() const override { return fab_.path(); }
-  nlohmann::json fields() const override { return {{"collective", name_of(collective_)}}; }
+  Row fields() const override { return {{"collective", name_of(collective_)}}; }
   std::vector<NonblockingCall> calls(std::size_t bytes) override {
     case_.emplace(collective_, bytes, memory_, Roots::first);
     std::vector<NonblockingCall> all;
@@ -82,7 +83,7 @@ class CollectiveSubject final : public OverlapSubject {
 
 }  // namespace
 
-std::unique_ptr<OverlapSubject> neighbor_subject(Pattern pattern, MemoryKind memory) {
+std::unique_ptr<OverlapSubject> neighbor_subject(const PatternOptions& pattern, MemoryKind memory) {
   return std::make_unique<NeighborSubject>(pattern, memory);
 }
 

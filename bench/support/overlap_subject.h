@@ -1,8 +1,7 @@
-// The subjects of fab_overlap, which a computation hides: neighbour exchanges or a collective.
+// The subjects of fab_perf overlap, which a computation hides: neighbour exchanges or a collective.
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "support/fab_collectives.h"
 #include "support/fab_path.h"
 #include "support/nonblocking_call.h"
+#include "support/rows.h"
 
 namespace bench {
 
@@ -26,14 +26,14 @@ class OverlapSubject {
   /// None in a build without fab.
   [[nodiscard]] virtual std::optional<FabPath> path() const = 0;
   /// Of the rows: what the subject is.
-  [[nodiscard]] virtual nlohmann::json fields() const = 0;
+  [[nodiscard]] virtual Row fields() const = 0;
   /// Of each library one, which has moved checked data once. They go before the next calls() and the subject.
   /// Collective.
   [[nodiscard]] virtual std::vector<NonblockingCall> calls(std::size_t bytes) = 0;
 };
 
 /// Throws std::runtime_error for blocks of different shapes.
-[[nodiscard]] std::unique_ptr<OverlapSubject> neighbor_subject(Pattern pattern, MemoryKind memory);
+[[nodiscard]] std::unique_ptr<OverlapSubject> neighbor_subject(const PatternOptions& pattern, MemoryKind memory);
 /// `fab` stays with the caller.
 [[nodiscard]] std::unique_ptr<OverlapSubject> collective_subject(Collective collective, MemoryKind memory,
                                                                  FabCollectives& fab);

@@ -22,6 +22,11 @@ Spread spread_of(std::vector<double> sample) {
   return {.lower = quantile(sample, 0.25), .median = quantile(sample, 0.5), .upper = quantile(sample, 0.75)};
 }
 
+Percentiles percentiles_of(std::vector<double> sample) {
+  std::ranges::sort(sample);
+  return {.p50 = quantile(sample, 0.5), .p90 = quantile(sample, 0.9), .p99 = quantile(sample, 0.99)};
+}
+
 std::vector<double> ratios(const std::vector<double>& numerators, const std::vector<double>& denominators) {
   std::vector<double> result;
   std::ranges::transform(numerators, denominators, std::back_inserter(result), std::divides<>());

@@ -5,10 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
-#include <stdexcept>
-
-#include "core/base/quoted.h"
 
 namespace bench {
 
@@ -33,21 +29,6 @@ std::string number(double value) {
 
 std::string ratio_text(const Spread& ratio) {
   return fmt::format("{:.2f} ({:.2f}-{:.2f})", ratio.median, ratio.lower, ratio.upper);
-}
-
-void add_times(nlohmann::json& row, const std::string& name, const std::vector<double>& batches) {
-  const Spread spread = spread_of(batches);
-  row[name] = batches;
-  row[name + "_median"] = spread.median;
-  row[name + "_quartiles"] = {spread.lower, spread.upper};
-}
-
-void write_rows(const std::string& file, const nlohmann::json& rows) {
-  if (file.empty()) return;
-  std::ofstream out(file);
-  out << rows.dump(2) << '\n';
-  out.close();
-  if (!out) throw std::runtime_error(fmt::format("--json {}: cannot be written", fab::in_quotes(file)));
 }
 
 }  // namespace bench

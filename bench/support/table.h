@@ -1,7 +1,6 @@
-// Tables and JSON files of results. Only rank 0 should make them.
+// Tables of results. Only rank 0 should make them.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -26,10 +25,5 @@ class Table {
 [[nodiscard]] std::string number(double value);
 /// A ratio with its quartiles: "1.72 (1.70-1.75)".
 [[nodiscard]] std::string ratio_text(const Spread& ratio);
-/// Adds NAME: the value of each batch, NAME_median and NAME_quartiles.
-void add_times(nlohmann::json& row, const std::string& name, const std::vector<double>& batches);
-
-/// Writes a list of rows; does nothing without a file name. Throws std::runtime_error.
-void write_rows(const std::string& file, const nlohmann::json& rows);
 
 }  // namespace bench

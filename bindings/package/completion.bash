@@ -1,9 +1,36 @@
-# Completion for bash of fab_info, fab_run, fab_sim and fab_tune: the options are those that the tool's --help lists,
-# the collectives and their algorithms those of fab_sim --list.
+# Completion for bash of fab_info, fab_perf, fab_run, fab_sim and fab_tune: the options are those that the --help of the
+# tool, or of its subcommand, lists, the collectives and their algorithms those of fab_sim --list.
+
+# The first word is a subcommand, and options are those of the subcommand; where its help has an option's values in
+# braces, they are offered.
+_fab_perf() {
+  local tool=$1 current=$2 previous=$3 words
+  case $previous in
+  --json | --csv)
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  esac
+  if ((COMP_CWORD == 1)); then
+    words=$("$tool" --help 2>/dev/null |
+      awk '/^[A-Z].*:$/ { listed = $1 == "Subcommands:"; next } listed && /^  / { print $1 } /^  -/ { print $1 }' | tr ',' ' ')
+  else
+    local help
+    help=$("$tool" "${COMP_WORDS[1]}" --help 2>/dev/null)
+    words=$(sed -nE "s/^  (-.,)?$previous \\{([^}]*)\\}.*/\\2/p" <<<"$help" | tr ',' ' ')
+    if [[ -z $words ]]; then words=$(grep -oE '^  -[^ ]+' <<<"$help" | tr ',' ' '); fi
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
 
 _fab_tool() {
   local tool=$1 current=$2 previous=$3 words
   COMPREPLY=()
+  if [[ ${tool##*/} == fab_perf ]]; then
+    _fab_perf "$@"
+    return
+  fi
   case $previous in
   --network)
     words=$(fab_sim --list-networks 2>/dev/null | awk '{ print $1 }')
@@ -33,4 +60,4 @@ _fab_tool() {
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 
-complete -F _fab_tool fab_info fab_run fab_sim fab_tune
+complete -F _fab_tool fab_info fab_perf fab_run fab_sim fab_tune

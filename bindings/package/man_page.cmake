@@ -63,11 +63,15 @@ endif()
 
 # CLI11's help: a description, "Usage: ...", then groups ("Options:") of lines "  -n,--name TEXT   what it does". A
 # name too long for its column has the rest on a line of its own.
-function(tool_page output)
-  run(help --help)
+# help_body(OUTPUT DESCRIPTION ARGUMENT...): the sections of `PROGRAM ARGUMENT...`, and the names of its subcommands in
+# `subcommands`.
+function(help_body output description_output)
+  run(help ${ARGN})
   lines(help "${help}")
   set(description "")
   set(body "")
+  set(title "")
+  set(subcommands "")
   foreach(line IN LISTS help)
     plain(line "${line}")
     if(line STREQUAL "")
@@ -86,6 +90,9 @@ function(tool_page output)
         set(names "${CMAKE_MATCH_1}")
         string(APPEND text " (with ${CMAKE_MATCH_2})")
       endif()
+      if(title STREQUAL "SUBCOMMANDS")
+        list(APPEND subcommands ${names})
+      endif()
       escape(names "${names}")
       escape(text "${text}")
       string(APPEND body ".TP\n.B ${names}\n${text}\n")
@@ -103,9 +110,28 @@ function(tool_page output)
     endif()
   endforeach()
   string(STRIP "${description}" description)
-  string(REGEX REPLACE "\\.$" "" summary "${description}")
+  set(${output} "${body}" PARENT_SCOPE)
+  set(${description_output} "${description}" PARENT_SCOPE)
+  set(subcommands "${subcommands}" PARENT_SCOPE)
+endfunction()
+
+# The options of a subcommand stand under its name; those that print help are the tool's.
+function(tool_page output)
+  help_body(body description --help)
+  set(all ${subcommands})
+  foreach(subcommand IN LISTS all)
+    help_body(of_it what ${subcommand} --help)
+    string(REGEX REPLACE "^.*\n\\.SH OPTIONS\n" "" of_it "${of_it}")
+    string(REGEX REPLACE "^\\.TP\n\\.B [^\n]*help\n[^\n]*\n" "" of_it "${of_it}")
+    string(TOUPPER "${subcommand}" title)
+    string(APPEND body ".SH OPTIONS OF ${title}\n${of_it}")
+  endforeach()
+  if(NOT examples STREQUAL "")  # a help text may have its own
+    string(PREPEND examples ".SH EXAMPLES\n")
+  endif()
+  string(REGEX REPLACE "\\.(\n.*)?$" "" summary "${description}")
   string(REPLACE "\n" " " summary "${summary}")
-  set(${output} ".SH NAME\n${name} \\- ${summary}\n${body}.SH EXAMPLES\n${examples}.SH EXIT STATUS\n0, or another number after an error, which standard error tells.\n.SH SEE ALSO\n.BR fab (7)\n" PARENT_SCOPE)
+  set(${output} ".SH NAME\n${name} \\- ${summary}\n${body}${examples}.SH EXIT STATUS\n0, or another number after an error, which standard error tells.\n.SH SEE ALSO\n.BR fab (7)\n" PARENT_SCOPE)
 endfunction()
 
 function(variables_page output)
@@ -138,6 +164,7 @@ Variables are read once, when a context is opened.
 prints their values, and which network and interface they lead to.
 ${body}.SH SEE ALSO
 .BR fab_info (1),
+.BR fab_perf (1),
 .BR fab_run (1),
 .BR fab_sim (1),
 .BR fab_tune (1)

@@ -22,13 +22,13 @@ TIME_FACTOR = int(os.environ.get("TEST_TIME_FACTOR", "1"))  # see tests/cmake/ti
 
 
 def row(library, form, us, **fields):
-    return {"bench": "fab_neighbor", "implementation": "Open MPI", "transport": "node", "pattern": "ring",
+    return {"bench": "neighbor", "implementation": "Open MPI", "transport": "node", "pattern": "ring",
             "memory": "user", "ranks": 2, "round": 0, "mpi": "Open MPI v0, x=y", "timed": "call + wait", "bytes": 8,
             "library": library, "form": form, "us": us, **fields}
 
 
 def overlap(library, percent, **fields):
-    return row(library, "nonblocking", [], bench="fab_overlap", transport="wire", bytes=1 << 16,
+    return row(library, "nonblocking", [], bench="overlap", transport="wire", bytes=1 << 16,
                overlap_percent=[percent], overall_us=[10.0 if library == "fab" else 9.0], **fields)
 
 
@@ -107,7 +107,7 @@ class Aims(unittest.TestCase):
         self.assertEqual(self.verdict(made_up(), "fab's memory").state, goals.OPEN)
 
     def test_clusters(self):
-        cluster = {"bench": "fab_collectives", "collective": "bcast", "transport": "cluster-2x4", "ranks": 8}
+        cluster = {"bench": "collective", "collective": "bcast", "transport": "cluster-2x4", "ranks": 8}
         found = [row(library, "blocking", [us], implementation=implementation, **cluster) for library, us, implementation in
                  (("fab", 2.0, "Open MPI"), ("flat", 1.0, "Open MPI"), ("MPI", 8.0, "Open MPI"), ("MPI", 4.0, "Open MPI HAN"))]
         flat = self.verdict(found, "2 nodes of 4 ranks, links of 1 Gbit/s: fab's choice")
@@ -166,7 +166,7 @@ class Footprint(unittest.TestCase):
 
 class FirstContact(unittest.TestCase):
     def launch(self, library, first_us, **fields):
-        return {"bench": "fab_first", "library": library, "implementation": "Open MPI", "transport": "node", "ranks": 2,
+        return {"bench": "first", "library": library, "implementation": "Open MPI", "transport": "node", "ranks": 2,
                 "round": 0, "open_us": 0, "grid_us": 300.0, "first_us": first_us, "second_us": 1.0, **fields}
 
     def verdict(self, found, words):

@@ -1,8 +1,5 @@
-// Latency of collectives, fab's and the MPI library's in turns inside one job. Roots go round, so that the calls of a
-// batch depend on each other and their mean is the time of one. Built with another MPI library (mpich_collectives)
-// there is no fab in it.
-#include "support/fab_collectives.h"
-
+// fab_perf collective: latency of collectives, fab's and the MPI library's in turns inside one job. Roots go round, so
+// that the calls of a batch depend on each other and their mean is the time of one.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,20 +7,26 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <optional>
 
-#include "bindings/tools/output.h"
+#include "perf/command.h"
+#include "perf/size_progress.h"
+#include "support/contest.h"
 #include "support/exchange_options.h"
+#include "support/fab_collectives.h"
 #include "support/mpi_collectives.h"
 #include "support/mpi_program.h"
 #include "support/table.h"
 
+namespace perf {
 namespace {
 
 using bench::Collective;
 using bench::CollectiveCase;
 using bench::Contestant;
 using bench::Form;
+using bench::Result;
 using bench::Spread;
 
 constexpr std::array kForms = {Form::blocking, Form::nonblocking};
@@ -34,14 +37,6 @@ struct Options : bench::RunOptions {
   bool mpi_only = false;
   std::vector<Collective> collectives;
   std::vector<Form> forms;
-};
-
-/// One contestant's part of one size.
-struct Result {
-  std::string library;
-  Form form;
-  std::string call;
-  std::vector<double> times_us;  ///< by batch
 };
 
 /// How many times faster fab was in one line of the table.
@@ -64,25 +59,27 @@ double geometric_mean(const std::vector<Lead>& leads, auto&& counts) {
   return counted == 0 ? 0 : std::exp(logarithms / counted);
 }
 
-class Benchmark {
+class Collectives {
  public:
-  Benchmark(const Options& options, int rank, int ranks) : options_(options), rank_(rank), ranks_(ranks) {
+  Collectives(const Options& options, const Job& job)
+      : options_(options), job_(job), rows_(options.files, job.rank == 0) {
     if (!options.mpi_only) fab_.emplace();
     if (options.flat) flat_.emplace(bench::FabRules::flat);
   }
 
   void run() {
-    if (rank_ == 0) bench::write_rows(options_.json, rows_);  // a file that cannot be written is found before the work
+    SizeProgress progress("collective", job_, bench::sizes(options_).size() * options_.collectives.size());
     for (const Collective collective : options_.collectives) {
       for (const std::size_t bytes : sizes(collective)) {
+        progress.next();
         CollectiveCase one(collective, bytes, options_.memory, bench::Roots::in_turns);
         const auto results = time(one);
-        if (rank_ == 0) show(one, results);
+        progress.clear();
+        if (job_.rank == 0) show(one, results);
       }
     }
-    if (rank_ != 0) return;
-    if (path()) sum_up();
-    bench::write_rows(options_.json, rows_);
+    if (job_.rank == 0 && compares()) sum_up();
+    rows_.write();
   }
 
  private:
@@ -91,26 +88,21 @@ class Benchmark {
     return collective == Collective::barrier ? std::vector<std::size_t>{0} : bench::sizes(options_);
   }
 
-  // Every contestant moves checked data first, untimed.
+  [[nodiscard]] bool compares() const { return path() && options_.against == bench::Against::mpi; }
+
   std::vector<Result> time(CollectiveCase& one) {
     std::vector<Contestant> all;
     const auto add = [&all](std::vector<Contestant> more) { std::ranges::move(more, std::back_inserter(all)); };
     if (fab_) add(fab_->contestants(one));
     if (flat_) add(flat_->contestants(one));
-    add(bench::mpi_collectives(one));
+    if (options_.against == bench::Against::mpi) add(bench::mpi_collectives(one));
     std::erase_if(all, [&](const Contestant& each) {
       return std::ranges::find(options_.forms, each.form) == options_.forms.end();
     });
-    std::vector<Result> results;
-    std::vector<bench::Calls> calls;
-    for (const Contestant& each : all) {
+    return bench::contest(all, options_, [&one](const Contestant& each) {
       one.try_out([&each] { each.calls(1); }, each.call);
-      results.push_back({each.library, each.form, each.call, {}});
-      calls.push_back(each.calls);
-    }
-    auto times_us = bench::time_in_turns(options_.plan, calls);
-    for (std::size_t i = 0; i < results.size(); ++i) results[i].times_us = std::move(times_us[i]);
-    return results;
+      return true;
+    });
   }
 
   void show(const CollectiveCase& one, const std::vector<Result>& results) {
@@ -121,69 +113,67 @@ class Benchmark {
         table_->print(cells(one, algorithm, form, results));
     }
     for (const Result& result : results)
-      rows_.push_back(row(one, result.library == "flat" ? flat_->algorithm(one) : algorithm, result));
+      rows_.add(row(one, result.library == "flat" ? flat_->algorithm(one) : algorithm, result));
   }
 
   void start_table() {
     const auto path = this->path();
-    fmt::print("\n# fab_collectives: {} ranks; {}MPI: {}; {} memory\n", ranks_,
+    fmt::print("\n# {} collective: {} ranks; {}MPI: {}; {} memory\n", program_name(), job_.ranks,
                path ? fmt::format("on {} node(s); fab: {}; ", path->nodes, path->name) : "", bench::mpi_library(),
                bench::name_of(options_.memory));
     fmt::print(
         "# bytes of the vector, or of the block of one rank; sums of doubles; roots go round; cached calls (plans "
         "built, peers connected)\n# us per call: mean over ranks, median of {} batches in turns\n",
         options_.plan.batches);
-    std::vector<std::string> titles = {"          collective", "bytes", "       form"};
-    if (path) {
+    if (compares())
       fmt::print("# MPI/fab: MPI's call of the same form; ratios of neighbouring batches: median (quartiles)\n");
-      titles.insert(titles.end(), {"fab us", "MPI us", "             MPI/fab", "fab's algorithm", ""});
-      if (flat_) {
-        fmt::print("# flat: fab's algorithms that know nothing of nodes\n");
-        titles.insert(titles.end() - 1, {"flat us", "            flat/fab"});
-      }
-    } else {
-      titles.emplace_back("MPI us");
-    }
-    table_.emplace(titles);
+    if (flat_) fmt::print("# flat: fab's algorithms that know nothing of nodes\n");
+    table_.emplace(titles());
   }
 
-  static const Result* find(const std::vector<Result>& results, const char* library, Form form) {
-    const auto found = std::ranges::find_if(
-        results, [&](const Result& result) { return result.library == library && result.form == form; });
-    return found == results.end() ? nullptr : &*found;
+  [[nodiscard]] std::vector<std::string> titles() const {
+    std::vector<std::string> titles = {"          collective", "bytes", "       form"};
+    const auto add_library = [&](const char* name) {
+      titles.push_back(std::string(name) + " us");
+      for (const std::string& title : bench::percentile_titles(options_.plan, name)) titles.push_back(title);
+    };
+    if (path()) add_library("fab");
+    if (options_.against == bench::Against::mpi) add_library("MPI");
+    if (compares()) titles.emplace_back("             MPI/fab");
+    if (path()) titles.emplace_back("fab's algorithm");
+    if (flat_) titles.insert(titles.end(), {"flat us", "            flat/fab"});
+    if (compares()) titles.emplace_back("");
+    return titles;
   }
-
-  static std::string median(const Result& result) { return bench::number(bench::spread_of(result.times_us).median); }
 
   std::vector<std::string> cells(const CollectiveCase& one, const std::string& algorithm, Form form,
                                  const std::vector<Result>& results) {
     std::vector<std::string> cells = {bench::name_of(one.collective()), std::to_string(one.bytes()),
                                       bench::name_of(form)};
+    const auto add_library = [&](const Result* result) {
+      cells.push_back(bench::number(median_us(*result)));
+      for (const std::string& cell : bench::percentile_cells(options_.plan, result)) cells.push_back(cell);
+    };
     const Result* const fab = find(results, "fab", form);
-    const Result& mpi = *find(results, "MPI", form);
-    if (fab != nullptr) cells.push_back(median(*fab));
-    cells.push_back(median(mpi));
+    const Result* const mpi = find(results, "MPI", form);
+    if (fab != nullptr) add_library(fab);
+    if (mpi != nullptr) add_library(mpi);
     if (fab == nullptr) return cells;
-    const Spread ratio = bench::spread_of(bench::ratios(mpi.times_us, fab->times_us));
-    leads_.push_back({one.collective(), form, one.bytes(), algorithm, ratio});
-    cells.insert(cells.end(), {bench::ratio_text(ratio), algorithm});
-    if (const Result* const flat = find(results, "flat", form); flat != nullptr) {
-      const Spread gain = bench::spread_of(bench::ratios(flat->times_us, fab->times_us));
-      cells.insert(cells.end(), {median(*flat), bench::ratio_text(gain)});
-    }
-    cells.emplace_back(ratio.median < 1 ? "fab slower" : "");
+    if (mpi != nullptr) leads_.push_back({one.collective(), form, one.bytes(), algorithm, lead(*fab, *mpi)});
+    if (mpi != nullptr) cells.push_back(bench::ratio_text(leads_.back().ratio));
+    cells.push_back(algorithm);
+    if (const Result* const flat = find(results, "flat", form); flat != nullptr)
+      cells.insert(cells.end(), {bench::number(median_us(*flat)), bench::ratio_text(lead(*fab, *flat))});
+    if (mpi != nullptr) cells.emplace_back(leads_.back().ratio.median < 1 ? "fab slower" : "");
     return cells;
   }
 
-  nlohmann::json row(const CollectiveCase& one, const std::string& algorithm, const Result& result) const {
-    nlohmann::json row = bench::common_fields("fab_collectives", options_, ranks_, path());
+  bench::Row row(const CollectiveCase& one, const std::string& algorithm, const Result& result) const {
+    bench::Row row = bench::common_fields("collective", options_, job_.ranks, path());
     row["collective"] = bench::name_of(one.collective());
     row["algorithm"] = result.library == "MPI" ? kUnknown : algorithm;
-    row["library"] = result.library;
-    row["form"] = bench::name_of(result.form);
-    row["timed"] = result.call;
     row["bytes"] = one.bytes();
-    bench::add_times(row, "us", result.times_us);
+    bench::add_result(row, result);
     return row;
   }
 
@@ -212,32 +202,31 @@ class Benchmark {
   }
 
   const Options& options_;
-  int rank_;
-  int ranks_;
+  Job job_;
   std::optional<bench::FabCollectives> fab_;
   std::optional<bench::FabCollectives> flat_;
   std::optional<bench::Table> table_;
   std::vector<Lead> leads_;
-  nlohmann::json rows_ = nlohmann::json::array();
+  bench::Rows rows_;
 };
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  fab::tools::check_output_at_exit();
-  Options options;
-  options.max_bytes = std::size_t{1} << 20;
-  options.plan = {.batches = 15, .batch_ms = 3};
-  options.collectives = bench::all_collectives();
-  options.forms = {kForms.begin(), kForms.end()};
-  CLI::App app("Measures the time of collectives by fab and by the MPI library. Ratios above 1: fab is faster.",
-               "fab_collectives");
-  bench::add_run_options(app, options);
-  bench::add_choices(app, "--collective", options.collectives, bench::all_collectives(),
+Action add_collective(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  options->sizes = "8:1M";
+  options->plan = {.batches = 15, .batch_ms = 3};
+  options->collectives = bench::all_collectives();
+  options->forms = {kForms.begin(), kForms.end()};
+  bench::add_run_options(app, *options, "Bytes of the vector, or of the block of one rank: a range or a list");
+  bench::add_contest_options(app, *options);
+  bench::add_choices(app, "-c,--collective", options->collectives, bench::all_collectives(),
                      "Measure only these, separated by commas; all is the default");
-  bench::add_choices(app, "--form", options.forms, {kForms.begin(), kForms.end()},
+  bench::add_choices(app, "--form", options->forms, {kForms.begin(), kForms.end()},
                      "Measure only calls of these forms; all is the default");
-  auto* const flat = app.add_flag("--flat", options.flat, "Measure fab's algorithms that know nothing of nodes, too");
-  app.add_flag("--mpi-only", options.mpi_only, "Measure the MPI library's calls only")->excludes(flat);
-  return bench::run_mpi_program(app, argc, argv, [&](int rank, int ranks) { Benchmark(options, rank, ranks).run(); });
+  auto* const flat = app.add_flag("--flat", options->flat, "Measure fab's algorithms that know nothing of nodes, too");
+  app.add_flag("--mpi-only", options->mpi_only, "Measure the MPI library's calls only")->excludes(flat);
+  return {.run = [options](const Job& job) { Collectives(*options, job).run(); }};
 }
+
+}  // namespace perf

@@ -1,6 +1,7 @@
-// What the first exchange of a process costs, opening included: by the binding (MPI_Neighbor_xchg, which opens fab), by
-// a native context, or by MPI's own neighbour collective. One of them in a process, as it can be first but once: run it
-// again for the next sample. All of it comes after MPI_Init, so what the launcher takes (PMIx_Init) is not in it.
+// fab_perf first: what the first exchange of a process costs, opening included: by the binding (MPI_Neighbor_xchg,
+// which opens fab), by a native context, or by MPI's own neighbour collective. One of them in a process, as it can be
+// first but once: run it again for the next sample. All of it comes after MPI_Init, so what the launcher takes
+// (PMIx_Init) is not in it.
 #include <fab/mpi.h>
 #include <fmt/format.h>
 
@@ -15,18 +16,21 @@
 #include <string>
 
 #include "apps/mpi_call.h"
-#include "bindings/tools/output.h"
 #include "fab/fab.h"
+#include "perf/command.h"
+#include "support/exchange_options.h"
 #include "support/mpi_program.h"
+#include "support/rows.h"
 #include "support/table.h"
 
+namespace perf {
 namespace {
 
 using apps::check_mpi;
 
 struct Options {
   std::string library = "fab";
-  std::string json;
+  bench::RowFiles files;
 };
 
 /// Microseconds of each step, of the rank that takes longest.
@@ -113,36 +117,35 @@ Steps run(const Options& options, int rank, int ranks) {
 }
 
 void report(const Options& options, int ranks, const Steps& steps) {
-  fmt::print("# {}, {} ranks; microseconds of the rank that takes longest\n", bench::mpi_library(), ranks);
-  const bench::Table table({"library", "open", "grid", "first", "second"});
+  fmt::print("# {}, {} ranks; times of the rank that takes longest\n", bench::mpi_library(), ranks);
+  const bench::Table table({"library", "open us", "grid us", "first us", "second us"});
   table.print({options.library, bench::number(steps.open_us), bench::number(steps.grid_us),
                bench::number(steps.first_us), bench::number(steps.second_us)});
-  bench::write_rows(options.json, nlohmann::json::array({{{"bench", "fab_first"},
-                                                          {"library", options.library},
-                                                          {"ranks", ranks},
-                                                          {"mpi", bench::mpi_library()},
-                                                          {"open_us", steps.open_us},
-                                                          {"grid_us", steps.grid_us},
-                                                          {"first_us", steps.first_us},
-                                                          {"second_us", steps.second_us}}}));
+  bench::Rows rows(options.files, true);
+  rows.add({{"bench", "first"},
+            {"library", options.library},
+            {"ranks", ranks},
+            {"mpi", bench::mpi_library()},
+            {"open_us", steps.open_us},
+            {"grid_us", steps.grid_us},
+            {"first_us", steps.first_us},
+            {"second_us", steps.second_us}});
+  rows.write();
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  fab::tools::check_output_at_exit();
-  Options options;
-  CLI::App app(
-      "Measures once what the first exchange between neighbours of this process costs, opening included, and the "
-      "second.",
-      "fab_first");
-  app.add_option("--library", options.library,
+Action add_first(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("--library", options->library,
                  "fab: MPI_Neighbor_xchg; native: a context of fab's; MPI: MPI_Neighbor_alltoall")
       ->check(CLI::IsMember({"fab", "native", "MPI"}))
       ->capture_default_str();
-  app.add_option("--json", options.json, "Also write the row to this file")->type_name("FILE");
-  return bench::run_mpi_program(app, argc, argv, [&](int rank, int ranks) {
-    const Steps steps = run(options, rank, ranks);
-    if (rank == 0) report(options, ranks, steps);
-  });
+  bench::add_file_options(app, options->files);
+  return {.run = [options](const Job& job) {
+    const Steps steps = run(*options, job.rank, job.ranks);
+    if (job.rank == 0) report(*options, job.ranks, steps);
+  }};
 }
+
+}  // namespace perf

@@ -1,18 +1,19 @@
-// How much of a non-blocking exchange or collective hides behind a computation that never asks about it: fab against
-// the MPI library, in turns inside one job (the MPI library alone when built as mpich_overlap). Columns, formula and
-// computation are those of the OSU micro-benchmarks (osu_ialltoall): it computes for as long as the exchange alone
-// takes, by the clock. With --fixed-work it does a fixed amount of work instead, timed alone beside each batch: then
-// the processor time that a library's own threads, and the kernel on their behalf, take from the computation counts
-// against the overlap, too.
+// fab_perf overlap: how much of a non-blocking exchange or collective hides behind a computation that never asks about
+// it: fab against the MPI library, in turns inside one job. Columns, formula and computation are those of the OSU
+// micro-benchmarks (osu_ialltoall): it computes for as long as the exchange alone takes, by the clock. With
+// --fixed-work it does a fixed amount of work instead, timed alone beside each batch: then the processor time that a
+// library's own threads, and the kernel on their behalf, take from the computation counts against the overlap, too.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <optional>
 
 #include "apps/mpi_call.h"
-#include "bindings/tools/output.h"
+#include "perf/command.h"
+#include "perf/size_progress.h"
 #include "support/batches.h"
 #include "support/computation.h"
 #include "support/exchange_options.h"
@@ -20,6 +21,7 @@
 #include "support/overlap_subject.h"
 #include "support/table.h"
 
+namespace perf {
 namespace {
 
 using apps::check_mpi;
@@ -32,7 +34,7 @@ struct Options : bench::ExchangeOptions {
 };
 
 // Microseconds per call, one value for each batch.
-struct Times {
+struct Parts {
   std::vector<double> pure;     // start and wait, nothing between
   std::vector<double> compute;  // the computation alone
   std::vector<double> overall;  // start, computation, wait
@@ -41,7 +43,7 @@ struct Times {
 };
 
 // max(0, 100 - 100 (overall - compute) / pure), batch by batch.
-std::vector<double> overlap_percent(const Times& times) {
+std::vector<double> overlap_percent(const Parts& times) {
   std::vector<double> percent;
   for (std::size_t i = 0; i < times.pure.size(); ++i)
     percent.push_back(std::max(0.0, 100 - 100 * (times.overall[i] - times.compute[i]) / times.pure[i]));
@@ -91,8 +93,8 @@ class Contestant {
   }
 
   // The means over the ranks. Collective.
-  Times times() const {
-    Times result = times_;
+  Parts times() const {
+    Parts result = times_;
     for (auto* values : {&result.pure, &result.compute, &result.overall, &result.start, &result.wait})
       bench::average_over_ranks(*values);
     return result;
@@ -135,89 +137,102 @@ class Contestant {
   double compute_us_ = 0;
   long rounds_ = 1;  // of the computation, if it is fixed work
   double pure_us_ = 0;
-  Times times_;
+  Parts times_;
 };
 
 /// One library's part of one size.
-struct Result {
+struct Library {
   std::string library;
   std::string call;
-  Times times;
+  Parts times;
 };
 
-class Benchmark {
+class Overlap {
  public:
-  Benchmark(const Options& options, int rank, int ranks) : options_(options), rank_(rank), ranks_(ranks) {}
+  Overlap(const Options& options, const Job& job) : options_(options), job_(job), rows_(options.files, job.rank == 0) {}
 
   void run() {
-    if (rank_ == 0) bench::write_rows(options_.json, rows_);  // a file that cannot be written is found before the work
     if (options_.collectives.empty()) measure(*bench::neighbor_subject(options_.pattern, options_.memory));
     if (!options_.collectives.empty()) {
       bench::FabCollectives fab;
       for (const bench::Collective collective : options_.collectives)
         measure(*bench::collective_subject(collective, options_.memory, fab));
     }
-    if (rank_ == 0) bench::write_rows(options_.json, rows_);
+    rows_.write();
   }
 
  private:
   void measure(bench::OverlapSubject& subject) {
     std::optional<bench::Table> table;
-    for (const std::size_t bytes : bench::sizes(options_)) {
+    const auto sizes = bench::sizes(options_);
+    SizeProgress progress("overlap", job_, sizes.size());
+    for (const std::size_t bytes : sizes) {
+      progress.next();
       const auto results = time(subject, bytes);
-      if (rank_ != 0) continue;
+      progress.clear();
+      if (job_.rank != 0) continue;
       if (!table) table.emplace(start_table(subject, results));
-      for (const Result& result : results) {
-        table->print(cells(bytes, result));
-        rows_.push_back(row(subject, bytes, result));
+      for (const Library& result : results) {
+        table->print(cells(bytes, result, results.front()));
+        rows_.add(row(subject, bytes, result));
       }
     }
   }
 
-  bench::Table start_table(const bench::OverlapSubject& subject, const std::vector<Result>& results) const {
+  bench::Table start_table(const bench::OverlapSubject& subject, const std::vector<Library>& results) const {
     const auto path = subject.path();
-    const nlohmann::json fields = subject.fields();
+    const bench::Row fields = subject.fields();
     const std::string name = fields.value("collective", fields.value("pattern", ""));
-    fmt::print("\n# fab_overlap, {}: {} ranks; {}MPI: {}\n", name, ranks_,
+    fmt::print("\n# {} overlap, {}: {} ranks; {}MPI: {}\n", program_name(), name, job_.ranks,
                path ? fmt::format("on {} node(s); fab: {}; ", path->nodes, path->name) : "", bench::mpi_library());
     fmt::print("# ");
-    for (const Result& result : results) fmt::print("{}: {}, ", result.library, result.call);
+    for (const Library& result : results) fmt::print("{}: {}, ", result.library, result.call);
     fmt::print("cached calls, no calls to MPI_Test while computing\n");
     fmt::print("# {}; us per call: mean over ranks, median of {} batches in turns; the computation {} {}\n",
                subject.unit(), options_.plan.batches, options_.fixed_work ? "is a fixed amount of work for" : "takes",
                options_.same_computation ? "the longest of the pure times" : "the pure time");
     fmt::print("# overlap % = max(0, 100 - 100 (overall - compute) / pure): median (quartiles)\n");
-    return bench::Table(
-        {"bytes", "library", "overall us", "compute us", "start us", "wait us", "pure us", "         overlap %"});
+    std::vector<std::string> titles = {"bytes",    "library", "overall us", "compute us",
+                                       "start us", "wait us", "pure us",    "         overlap %"};
+    if (options_.same_computation) titles.emplace_back("     MPI/fab overall");
+    return bench::Table(titles);
   }
 
-  std::vector<Result> time(bench::OverlapSubject& subject, std::size_t bytes) {
+  std::vector<Library> time(bench::OverlapSubject& subject, std::size_t bytes) {
     std::deque<Contestant> all;  // which are not moved
-    for (bench::NonblockingCall& call : subject.calls(bytes)) all.emplace_back(std::move(call), computation_, options_);
+    for (bench::NonblockingCall& call : subject.calls(bytes)) {
+      if (options_.against == bench::Against::mpi || call.library == "fab")
+        all.emplace_back(std::move(call), computation_, options_);
+    }
     double longest_us = 0;
     for (const Contestant& one : all) longest_us = std::max(longest_us, one.pure_us());
     for (Contestant& one : all) one.set_computation(options_.same_computation ? longest_us : one.pure_us());
     for (int batch = 0; batch < options_.plan.batches; ++batch) {
       for (Contestant& one : all) one.run_batch();
     }
-    std::vector<Result> results;
+    std::vector<Library> results;
     results.reserve(all.size());
     for (const Contestant& one : all) results.push_back({one.call().library, one.call().call, one.times()});
     return results;
   }
 
-  static std::vector<std::string> cells(std::size_t bytes, const Result& result) {
-    const Times& times = result.times;
+  // The ratio stands in the line of the library that is compared with fab, the first one.
+  std::vector<std::string> cells(std::size_t bytes, const Library& result, const Library& fab) const {
+    const Parts& times = result.times;
     const Spread overlap = bench::spread_of(overlap_percent(times));
     std::vector<std::string> cells = {std::to_string(bytes), result.library};
     for (const auto* values : {&times.overall, &times.compute, &times.start, &times.wait, &times.pure})
       cells.push_back(bench::number(median(*values)));
     cells.push_back(fmt::format("{:.1f} ({:.1f}-{:.1f})", overlap.median, overlap.lower, overlap.upper));
+    if (!options_.same_computation) return cells;
+    const bool is_other = fab.library == "fab" && result.library != "fab";
+    cells.push_back(is_other ? bench::ratio_text(bench::spread_of(bench::ratios(times.overall, fab.times.overall)))
+                             : "");
     return cells;
   }
 
-  nlohmann::json row(const bench::OverlapSubject& subject, std::size_t bytes, const Result& result) const {
-    nlohmann::json row = bench::common_fields("fab_overlap", options_, ranks_, subject.path());
+  bench::Row row(const bench::OverlapSubject& subject, std::size_t bytes, const Library& result) const {
+    bench::Row row = bench::common_fields("overlap", options_, job_.ranks, subject.path());
     row.update(subject.fields());
     row["library"] = result.library;
     row["form"] = "nonblocking";
@@ -235,33 +250,31 @@ class Benchmark {
   }
 
   const Options& options_;
-  int rank_;
-  int ranks_;
+  Job job_;
   bench::Computation computation_;
-  nlohmann::json rows_ = nlohmann::json::array();
+  bench::Rows rows_;
 };
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  fab::tools::check_output_at_exit();
-  Options options;
-  options.min_bytes = std::size_t{4} << 10;
-  options.plan = {.batches = 15, .batch_ms = 10};
-  CLI::App app(
-      "Measures how much of the time of a non-blocking neighbour exchange, or collective, a computation hides, with\n"
-      "fab and with the MPI library.",
-      "fab_overlap");
-  bench::add_exchange_options(app, options);
-  bench::add_choices(app, "--collective", options.collectives, bench::all_collectives(),
+Action add_overlap(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  options->sizes = "4k:4M";
+  options->plan = {.batches = 15, .batch_ms = 10};
+  using bench::Pattern;
+  bench::add_pattern_options(app, options->pattern, {Pattern::ring, Pattern::pair, Pattern::grid, Pattern::random});
+  bench::add_run_options(app, *options, "Bytes per neighbour, or of the vector or block: a range or a list");
+  bench::add_choices(app, "-c,--collective", options->collectives, bench::all_collectives(),
                      "Measure these collectives, separated by commas, instead of neighbour exchanges");
   app.add_flag(
-      "--same-computation", options.same_computation,
+      "--same-computation", options->same_computation,
       "Give both libraries the same computation, as long as the slower exchange, so that their overall times can "
       "be compared; by default each gets one as long as its own exchange, as OSU does");
   app.add_flag(
-      "--fixed-work", options.fixed_work,
+      "--fixed-work", options->fixed_work,
       "Compute a fixed amount of work instead of for a fixed time as OSU does; processor time that the exchange "
       "takes from the computation then counts against the overlap");
-  return bench::run_mpi_program(app, argc, argv, [&](int rank, int ranks) { Benchmark(options, rank, ranks).run(); });
+  return {.run = [options](const Job& job) { Overlap(*options, job).run(); }};
 }
+
+}  // namespace perf

@@ -1,0 +1,149 @@
+// fab_perf halo: the halo of a block of doubles, two- or three-dimensional, filled by fab::HaloExchange, by the MPI
+// library's MPI_Neighbor_alltoallw, and by messages that users write by hand with derived types; in turns inside one
+// job, in the same memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "perf/command.h"
+#include "perf/size_progress.h"
+#include "support/contest.h"
+#include "support/exchange_options.h"
+#include "support/fab_forms.h"
+#include "support/mpi_forms.h"
+#include "support/mpi_program.h"
+#include "support/sizes.h"
+#include "support/table.h"
+
+namespace perf {
+namespace {
+
+using bench::Contestant;
+using bench::Exchange;
+using bench::Form;
+using bench::Result;
+
+struct Options : bench::ExchangeOptions {
+  bool explain = false;
+};
+
+class Halo {
+ public:
+  Halo(const Options& options, const Job& job)
+      : options_(options),
+        job_(job),
+        neighbors_(options.pattern),
+        fab_(neighbors_),
+        rows_(options.files, job.rank == 0) {}
+
+  void run() {
+    const auto edges = bench::sizes(options_);
+    SizeProgress progress("halo", job_, edges.size());
+    for (const std::size_t edge : edges) {
+      progress.next();
+      Exchange exchange(neighbors_, bytes_of(edge), options_.memory);
+      const auto results = bench::contest(exchange, contestants(exchange), options_);
+      progress.clear();
+      if (job_.rank == 0) show(edge, results);
+    }
+    rows_.write();
+  }
+
+ private:
+  /// Of a face.
+  [[nodiscard]] std::size_t bytes_of(std::size_t edge) const {
+    return bench::Boxes::face_bytes(static_cast<int>(edge), neighbors_.dims().size() == 2);
+  }
+
+  std::vector<Contestant> contestants(Exchange& exchange) {
+    std::vector<Contestant> all = {fab_.halo(exchange)};
+    if (options_.against == bench::Against::mpi)
+      for (Contestant& contestant : bench::mpi_forms(exchange)) all.push_back(std::move(contestant));
+    return all;
+  }
+
+  static std::string title_of(const Result& result) {
+    if (result.library == "fab") return "fab";
+    return result.library + (result.form == Form::blocking ? "" : result.form == Form::nonblocking ? " I" : " P");
+  }
+
+  void show(std::size_t edge, const std::vector<Result>& results) {
+    if (!table_) start_table(results);
+    std::vector<std::string> cells = {std::to_string(edge), std::to_string(bytes_of(edge))};
+    for (const Result& result : results) {
+      cells.push_back(bench::number(median_us(result)));
+      for (const std::string& cell : bench::percentile_cells(options_.plan, &result)) cells.push_back(cell);
+    }
+    if (results.size() > 1) {
+      const auto fastest = std::ranges::min_element(results.begin() + 1, results.end(), {}, bench::median_us);
+      cells.push_back(bench::ratio_text(bench::lead(results.front(), *fastest)));
+    }
+    if (options_.explain) cells.push_back(fab_.way(bytes_of(edge), options_.memory, Form::persistent));
+    table_->print(cells);
+    for (const Result& result : results) rows_.add(row(edge, result));
+  }
+
+  void start_table(const std::vector<Result>& results) {
+    const auto path = fab_.path();
+    fmt::print("\n# {} halo: {} ranks in a grid of {}, on {} node(s); fab: {}; MPI: {}; {} memory\n", program_name(),
+               job_.ranks, fmt::join(neighbors_.dims(), "x"), path->nodes, path->name, bench::mpi_library(),
+               bench::name_of(options_.memory));
+    for (const Result& result : results) fmt::print("# {}: {}\n", title_of(result), result.call);
+    fmt::print(
+        "# a halo one double wide around a block with edges of so many; bytes of a face; us per exchange of all faces: "
+        "mean over ranks, median of {} batches in turns\n",
+        options_.plan.batches);
+    if (results.size() > 1)
+      fmt::print("# MPI/fab: the fastest of MPI's; ratios of neighbouring batches: median (quartiles)\n");
+    std::vector<std::string> titles = {"edge", "bytes"};
+    for (const Result& result : results) {
+      titles.push_back(title_of(result) + " us");
+      for (const std::string& title : bench::percentile_titles(options_.plan, title_of(result)))
+        titles.push_back(title);
+    }
+    if (results.size() > 1) titles.emplace_back("             MPI/fab");
+    if (options_.explain) titles.emplace_back("          fab's way");
+    table_.emplace(titles);
+  }
+
+  [[nodiscard]] bench::Row row(std::size_t edge, const Result& result) const {
+    bench::Row row = bench::common_fields("halo", options_, job_.ranks, fab_.path());
+    row["grid"] = fmt::format("{}", fmt::join(neighbors_.dims(), "x"));
+    row["periodic"] = neighbors_.periodic();
+    row["edge"] = edge;
+    row["bytes"] = bytes_of(edge);
+    row["in_place"] = result.is_in_place;
+    if (options_.explain && result.library == "fab")
+      row["way"] = fab_.way(bytes_of(edge), options_.memory, Form::persistent);
+    bench::add_result(row, result);
+    return row;
+  }
+
+  const Options& options_;
+  Job job_;
+  bench::Neighbors neighbors_;
+  bench::FabForms fab_;
+  std::optional<bench::Table> table_;
+  bench::Rows rows_;
+};
+
+}  // namespace
+
+Action add_halo(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  options->pattern.pattern = bench::Pattern::faces;
+  options->sizes = "8:128";
+  options->memory = bench::MemoryKind::fab;  // as HaloExchange has it
+  app.add_option("--dims", options->pattern.dimensions, "Dimensions of the block, unless --grid tells")
+      ->check(bench::in_range(2, 3))
+      ->capture_default_str();
+  bench::add_pattern_options(app, options->pattern, {bench::Pattern::faces});
+  bench::add_run_options(app, *options, "Cells along an edge of the block: a range FIRST:LAST[:FACTOR] or a list");
+  bench::add_contest_options(app, *options);
+  app.add_flag("--explain", options->explain, "Tell which way the faces of each size take");
+  return {.run = [options](const Job& job) { Halo(*options, job).run(); }};
+}
+
+}  // namespace perf

@@ -1,0 +1,99 @@
+#include "perf/messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "support/filling.h"
+#include "support/mpi_program.h"
+
+namespace perf {
+namespace {
+
+constexpr int kSpoiledByte = 0xdb;
+constexpr int kMostThreads = 1024;
+
+/// Of each thread and message another.
+std::size_t place_of(int thread, std::size_t message, std::size_t byte) {
+  return ((static_cast<std::size_t>(thread) << 12) + message) * 4099 + byte;
+}
+
+}  // namespace
+
+void add_message_options(CLI::App& app, MessageOptions& options, const char* sizes_help) {
+  bench::add_run_options(app, options, sizes_help);
+  bench::add_contest_options(app, options);
+  app.add_option("-t,--threads", options.threads, "Threads of each rank, with a communicator each")
+      ->check(bench::in_range(1, kMostThreads))
+      ->capture_default_str();
+  app.add_flag("--explain", options.explain, "Tell how the messages of each size meet their receives");
+}
+
+MessageBuffers::MessageBuffers(std::size_t sent, std::size_t received, std::size_t bytes, bench::MemoryKind memory)
+    : bytes_(bytes),
+      messages_sent_(sent),
+      messages_received_(received),
+      sent_(bench::allocate(memory, std::max<std::size_t>(1, sent * bytes))),
+      received_(bench::allocate(memory, std::max<std::size_t>(1, received * bytes))) {}
+
+void MessageBuffers::fill(int rank, int thread) {
+  for (std::size_t message = 0; message < messages_sent_; ++message) {
+    for (std::size_t byte = 0; byte < bytes_; ++byte)
+      at(sent_, message)[byte] = bench::byte_at(rank, place_of(thread, message, byte));
+  }
+  std::memset(received_.get(), kSpoiledByte, messages_received_ * bytes_);
+}
+
+void MessageBuffers::check(std::size_t mine, int sender, int thread, std::size_t its, const std::string& what) {
+  const std::span<const std::byte> data = received(mine);
+  for (std::size_t byte = 0; byte < bytes_; ++byte) {
+    if (data[byte] == bench::byte_at(sender, place_of(thread, its, byte))) continue;
+    throw std::runtime_error(
+        fmt::format("{} of {} bytes: message {} from rank {} is wrong", what, bytes_, mine, sender));
+  }
+}
+
+MessageContest::MessageContest(const MessageOptions& options)
+    : options_(options), team_(options.threads), fab_(options.threads) {
+  if (options.against == bench::Against::mpi) mpi_ = bench::mpi_lanes(options.threads);
+}
+
+std::vector<bench::Result> MessageContest::run(bench::Form form, const Act& act, const std::function<void()>& prepare,
+                                               const Look& look) {
+  const auto contestant = [&](bench::Lanes& lanes) {
+    return bench::Contestant{.library = lanes.library,
+                             .form = form,
+                             .call = form == bench::Form::blocking ? lanes.blocking : lanes.nonblocking,
+                             .calls = [this, &lanes, &act](int count) {
+                               team_.run([&](int thread) {
+                                 bench::Lane& lane = *lanes.of_thread[static_cast<std::size_t>(thread)];
+                                 for (int i = 0; i < count; ++i) act(lane, thread);
+                               });
+                             }};
+  };
+  std::vector<bench::Contestant> all = {contestant(fab_.lanes())};
+  if (mpi_) all.push_back(contestant(*mpi_));
+  return bench::contest(all, options_, [&](const bench::Contestant& one) {
+    prepare();
+    bench::meet();
+    one.calls(1);
+    for (int thread = 0; thread < team_.size(); ++thread) look(thread, one.call);
+    bench::meet();
+    return true;
+  });
+}
+
+void print_message_head(const char* command, const MessageOptions& options, const Job& job, const bench::FabPath& path,
+                        const std::string& what, const std::vector<bench::Result>& results) {
+  fmt::print("\n# {} {}: {} ranks of {} thread(s) on {} node(s); fab: {}; MPI: {}; {} memory\n", program_name(),
+             command, job.ranks, options.threads, path.nodes, path.name, bench::mpi_library(),
+             bench::name_of(options.memory));
+  for (const bench::Result& result : results) fmt::print("# {}: {}\n", result.library, result.call);
+  fmt::print("# {}; mean over ranks, median of {} batches in turns\n", what, options.plan.batches);
+  if (results.size() > 1)
+    fmt::print("# MPI/fab: MPI's time over fab's, ratios of neighbouring batches: median (quartiles)\n");
+}
+
+}  // namespace perf

@@ -1,0 +1,182 @@
+// fab_perf neighbor: latency of neighbour exchanges, all ways to make one in turns inside one job: fab's, the MPI
+// library's neighbour collectives and what users write by hand. Where fab goes through the network to one peer,
+// libfabric alone and a bare socket too.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "perf/command.h"
+#include "perf/size_progress.h"
+#include "support/contest.h"
+#include "support/exchange_options.h"
+#include "support/fab_forms.h"
+#include "support/mpi_forms.h"
+#include "support/mpi_program.h"
+#include "support/table.h"
+
+namespace perf {
+namespace {
+
+using bench::Contestant;
+using bench::Exchange;
+using bench::Form;
+using bench::Result;
+
+constexpr std::array kForms = {Form::blocking, Form::nonblocking, Form::persistent};
+
+struct Options : bench::ExchangeOptions {
+  std::vector<Form> forms{kForms.begin(), kForms.end()};
+  bool explain = false;
+};
+
+bool is_of_mpi(const std::string& library) { return library == "MPI" || library == "by hand"; }
+
+class Neighbor {
+ public:
+  Neighbor(const Options& options, const Job& job)
+      : options_(options),
+        job_(job),
+        neighbors_(options.pattern),
+        fab_(neighbors_),
+        rows_(options.files, job.rank == 0) {}
+
+  void run() {
+    const auto sizes = bench::sizes(options_);
+    SizeProgress progress("neighbor", job_, sizes.size());
+    for (const std::size_t bytes : sizes) {
+      progress.next();
+      const auto results = time(bytes);
+      progress.clear();
+      if (job_.rank == 0) show(bytes, results);
+    }
+    rows_.write();
+  }
+
+ private:
+  std::vector<Contestant> contestants(Exchange& exchange) {
+    std::vector<Contestant> all = fab_.contestants(exchange);
+    if (options_.against == bench::Against::mpi)
+      for (Contestant& contestant : bench::mpi_forms(exchange)) all.push_back(std::move(contestant));
+    std::erase_if(all, [&](const Contestant& one) {
+      return std::ranges::find(options_.forms, one.form) == options_.forms.end();
+    });
+    return all;
+  }
+
+  std::vector<Result> time(std::size_t bytes) {
+    Exchange exchange(neighbors_, bytes, options_.memory);
+    return bench::contest(exchange, contestants(exchange), options_);
+  }
+
+  void show(std::size_t bytes, const std::vector<Result>& results) {
+    if (!table_) start_table(results);
+    for (const Form form : kForms) {
+      if (std::ranges::any_of(results, [&](const Result& result) { return result.form == form; }))
+        table_->print(cells(bytes, form, results));
+    }
+    for (const Result& result : results) rows_.add(row(bytes, result));
+  }
+
+  void start_table(const std::vector<Result>& results) {
+    const auto path = fab_.path();
+    fmt::print("\n# {} neighbor, {}: {} ranks; {}MPI: {}; {} memory\n", program_name(),
+               bench::name_of(options_.pattern.pattern), job_.ranks,
+               path ? fmt::format("on {} node(s); fab: {}; ", path->nodes, path->name) : "", bench::mpi_library(),
+               bench::name_of(options_.memory));
+    std::set<std::string> timed;
+    for (const Result& result : results) {
+      if (!timed.insert(result.library + result.call).second) continue;
+      fmt::print("# {}, {}: {}\n", result.library, bench::name_of(result.form), result.call);
+    }
+    fmt::print(
+        "# bytes per neighbour; cached calls (plans built, peers connected); us per call: mean over ranks, median of "
+        "{} "
+        "batches in turns\n",
+        options_.plan.batches);
+    for (const Result& result : results) {
+      if (std::ranges::find(libraries_, result.library) == libraries_.end()) libraries_.push_back(result.library);
+    }
+    if (compares())
+      fmt::print("# {}: the faster of MPI's of the same form; ratios of neighbouring batches: median (quartiles)\n",
+                 ratio_title());
+    table_.emplace(titles());
+  }
+
+  [[nodiscard]] std::vector<std::string> titles() const {
+    std::vector<std::string> titles = {"bytes", "       form"};
+    for (const std::string& library : libraries_) {
+      titles.push_back(library + " us");
+      for (const std::string& title : bench::percentile_titles(options_.plan, library)) titles.push_back(title);
+    }
+    if (compares()) titles.insert(titles.end(), {"        " + ratio_title(), ""});
+    if (options_.explain) titles.emplace_back("          fab's way");
+    return titles;
+  }
+
+  [[nodiscard]] bool compares() const { return fab_.path() && options_.against == bench::Against::mpi; }
+  [[nodiscard]] std::string fab_library() const {
+    return options_.pattern.pattern == bench::Pattern::faces ? "native" : "fab";
+  }
+  [[nodiscard]] std::string ratio_title() const { return "MPI/" + fab_library(); }
+
+  std::vector<std::string> cells(std::size_t bytes, Form form, const std::vector<Result>& results) const {
+    std::vector<std::string> cells = {std::to_string(bytes), bench::name_of(form)};
+    const Result* fastest_mpi = nullptr;
+    for (const std::string& library : libraries_) {
+      const Result* const result = find(results, library, form);
+      cells.push_back(result == nullptr ? "-" : bench::number(median_us(*result)));
+      for (const std::string& cell : bench::percentile_cells(options_.plan, result)) cells.push_back(cell);
+      if (result == nullptr || !is_of_mpi(library)) continue;
+      if (fastest_mpi == nullptr || median_us(*result) < median_us(*fastest_mpi)) fastest_mpi = result;
+    }
+    if (compares()) add_ratio(cells, find(results, fab_library(), form), fastest_mpi);
+    if (options_.explain) cells.push_back(fab_.way(bytes, options_.memory, form));
+    return cells;
+  }
+
+  static void add_ratio(std::vector<std::string>& cells, const Result* fab, const Result* fastest_mpi) {
+    if (fab == nullptr || fastest_mpi == nullptr) {
+      cells.insert(cells.end(), {"-", ""});
+      return;
+    }
+    const bench::Spread ratio = lead(*fab, *fastest_mpi);
+    cells.insert(cells.end(), {bench::ratio_text(ratio), ratio.median < 1 ? "fab slower" : ""});
+  }
+
+  bench::Row row(std::size_t bytes, const Result& result) const {
+    bench::Row row = bench::common_fields("neighbor", options_, job_.ranks, fab_.path());
+    row["pattern"] = bench::name_of(options_.pattern.pattern);
+    row["neighbors"] = neighbors_.count();
+    row["bytes"] = bytes;
+    row["in_place"] = result.is_in_place;
+    if (options_.explain && !is_of_mpi(result.library)) row["way"] = fab_.way(bytes, options_.memory, result.form);
+    bench::add_result(row, result);
+    return row;
+  }
+
+  const Options& options_;
+  Job job_;
+  bench::Neighbors neighbors_;
+  bench::FabForms fab_;
+  std::vector<std::string> libraries_;  // in the order of the table's columns
+  std::optional<bench::Table> table_;
+  bench::Rows rows_;
+};
+
+}  // namespace
+
+Action add_neighbor(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  bench::add_exchange_options(app, *options);
+  bench::add_choices(app, "--form", options->forms, options->forms,
+                     "Measure only calls of these forms, separated by commas; all is the default");
+  app.add_flag("--explain", options->explain, "Tell which way the messages of each size take");
+  return {.run = [options](const Job& job) { Neighbor(*options, job).run(); }};
+}
+
+}  // namespace perf

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""perf_test.py FAB_PERF LAUNCHER...: every subcommand in small jobs; what its options refuse, and what it writes.
+Timings of such short runs mean nothing."""
+
+import csv
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TIME_LIMIT_S = 60 * int(os.environ.get("TEST_TIME_FACTOR", "1"))  # see tests/cmake/time_limits.cmake
+SHORT = ["--batches", "2", "-n", "2"]
+program = ""
+launcher = []
+
+
+def run(arguments, ranks=0):
+    """Without a launcher where no ranks are asked for."""
+    command = [*launcher, str(ranks), program] if ranks else [program]
+    return subprocess.run([*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=TIME_LIMIT_S, check=False, stdin=subprocess.DEVNULL)
+
+
+class Measures(unittest.TestCase):
+    def rows(self, ranks, *arguments):
+        """What a job writes; its table has a line for each."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "rows.json"
+            done = run([*arguments, "--json", str(file)], ranks)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.table = done.stdout
+            return json.loads(file.read_text())
+
+    def assert_times(self, rows, field="us"):
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertEqual(len(row[field]), 2)
+            self.assertTrue(all(math.isfinite(value) and value > 0 for value in row[field]), row)
+            self.assertLessEqual(row[f"{field}_quartiles"][0], row[f"{field}_median"])
+
+    def test_neighbor_measures_every_pattern(self):
+        for options, neighbors in (
+            (["ring"], 2), (["pair"], 1), (["grid", "--grid", "2x2"], 4), (["grid", "--grid", "4x1", "--open"], 1),
+            (["random", "--degree", "3"], 3), (["faces", "--grid", "2x2"], 4), (["faces", "--open"], 6)):
+            with self.subTest(pattern=options):
+                rows = self.rows(4, "neighbor", "--form", "blocking", "-m", "512", *SHORT, "--pattern", *options)
+                self.assert_times(rows)
+                self.assertEqual({row["neighbors"] for row in rows}, {neighbors})
+                self.assertIn("MPI", {row["library"] for row in rows})
+
+    def test_neighbor_tells_the_way_by_size(self):
+        rows = self.rows(2, "neighbor", "-m", "8,1k,64k", *SHORT, "--form", "blocking", "--explain", "--against", "none")
+        self.assertEqual({row["library"] for row in rows}, {"fab", "native"})
+        self.assertEqual([row["way"] for row in rows if row["library"] == "fab"], ["cell", "ring", "kernel"])
+        rows = self.rows(2, "neighbor", "-m", "64k", *SHORT, "--memory", "fab", "--explain", "--against", "none")
+        self.assertEqual({row["way"] for row in rows}, {"mapped"})
+
+    def test_percentiles_are_in_order(self):
+        for row in self.rows(2, "collective", "-c", "bcast", "-m", "8", *SHORT, "--percentiles"):
+            self.assertLessEqual(row["us_p50"], row["us_p90"])
+            self.assertLessEqual(row["us_p90"], row["us_p99"])
+        self.assertIn("fab P50", self.table)
+
+    def test_collective_names_the_algorithm(self):
+        rows = self.rows(2, "collective", "-c", "barrier,allreduce", "-m", "8:64:8", *SHORT, "--form", "blocking")
+        self.assert_times(rows)
+        self.assertEqual([(row["collective"], row["bytes"]) for row in rows if row["library"] == "fab"],
+                         [("barrier", 0), ("allreduce", 8), ("allreduce", 64)])
+        self.assertTrue(all(row["algorithm"] in self.table for row in rows if row["library"] == "fab"))
+
+    def test_overlap_has_the_parts_of_the_time(self):
+        rows = self.rows(2, "overlap", "-m", "4k", *SHORT, "--same-computation")
+        self.assertEqual([row["library"] for row in rows], ["fab", "MPI"])
+        for field in ("pure_us", "compute_us", "overall_us", "wait_us"):
+            self.assert_times(rows, field)
+        self.assertIn("MPI/fab overall", self.table)
+
+    def test_halo_fills_squares_and_cubes(self):
+        for options, face in ((["--dims", "2"], 8 * 8), (["--grid", "2x1x1", "--open"], 8 * 8 * 8)):
+            with self.subTest(options=options):
+                rows = self.rows(2, "halo", "-m", "8", *SHORT, "--explain", *options)
+                self.assert_times(rows)
+                self.assertEqual({row["bytes"] for row in rows}, {face})
+                self.assertEqual([row["library"] for row in rows], ["fab", "MPI", "MPI", "by hand", "by hand"])
+
+    def test_messages_of_one_thread_and_of_several(self):
+        for threads in ("1", "2"):
+            with self.subTest(threads=threads):
+                rows = self.rows(2, "p2p", "-m", "8,8k", *SHORT, "--threads", threads, "--explain")
+                self.assert_times(rows)
+                self.assertEqual([row["way"] for row in rows if row["library"] == "fab"], ["eager", "rendezvous"])
+                for row in rows:
+                    self.assertAlmostEqual(row["megabytes_per_s"], row["bytes"] * int(threads) / row["us_median"])
+                rows = self.rows(2, "rate", "-m", "8", *SHORT, "-t", threads, "-w", "4", "--pattern", "ring")
+                self.assert_times(rows)
+                for row in rows:
+                    self.assertAlmostEqual(row["messages_per_s"] * row["us_median"] / 1e6, 2 * 4 * int(threads))
+
+    def test_start_needs_no_launcher(self):
+        rows = self.rows(0, "start", *SHORT)
+        self.assert_times(rows, "ns")
+        self.assertEqual(len(rows), 4)
+
+    def test_first_takes_every_library(self):
+        for library in ("fab", "native", "MPI"):
+            rows = self.rows(2, "first", "--library", library)
+            self.assertEqual([row["library"] for row in rows], [library])
+            self.assertGreater(rows[0]["first_us"], 0)
+
+    def test_csv_has_the_scalars_of_the_rows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "rows.csv"
+            rows = self.rows(2, "neighbor", "-m", "8,16", *SHORT, "--csv", str(file))
+            with open(file, newline="", encoding="utf-8") as lines:
+                read = list(csv.DictReader(lines))
+        self.assertEqual(len(read), len(rows))
+        for line, row in zip(read, rows):
+            self.assertEqual(line["library"], row["library"])
+            self.assertEqual(line["timed"], row["timed"])
+            self.assertEqual(float(line["us_median"]), row["us_median"])
+            self.assertEqual(float(line["us_upper_quartile"]), row["us_quartiles"][1])
+            self.assertNotIn("us", line)
+
+
+class Refuses(unittest.TestCase):
+    def refused(self, arguments, *told, ranks=0):
+        done = run(arguments, ranks)
+        self.assertNotEqual(done.returncode, 0)
+        for text in told:
+            self.assertIn(text, done.stderr)
+        return done
+
+    def test_names_option_value_and_what_is_valid(self):
+        self.refused([], "a subcommand is missing", "valid are neighbor, halo")
+        self.refused(["nonsense"], '"nonsense" is no subcommand', "valid are neighbor, halo")
+        self.refused(["neighbor", "-m", "8:x"], "--sizes", '"8:x"', "FIRST:LAST[:FACTOR]")
+        self.refused(["neighbor", "-m", "64:8"], "--sizes", "the last size is below the first")
+        self.refused(["neighbor", "-m", "8:64:1"], "--sizes", "the factor is below 2")
+        self.refused(["neighbor", "-m", "2G"], "--sizes", '"2G"', "1073741824")
+        self.refused(["neighbor", "--pattern", "star"], "--pattern", '"star"', "ring,pair,grid,random,faces")
+        self.refused(["neighbor", "--against", "x"], "--against", '"x"', "mpi,none")
+        self.refused(["rate", "-w", "0"], "--window", "0", "1 to 4096")
+        self.refused(["p2p", "--threads", "x"], "--threads", "x")
+        self.refused(["halo", "--dims", "4"], "--dims", "4", "2 to 3")
+        self.refused(["collective", "-c", "broadcast"], "--collective", '"broadcast"', "bcast")
+        self.refused(["neighbor", "--no-such-option"], "--no-such-option")
+
+    def test_names_what_does_not_fit_the_job(self):
+        self.refused(["neighbor", "--pattern", "grid", "--grid", "4x2"], "--grid 4x2", "8 places", "2 ranks", ranks=2)
+        self.refused(["neighbor", "--open"], "--open", "grid and faces", ranks=2)
+        self.refused(["p2p"], "--pattern pair", "even numbers", ranks=3)
+        self.refused(["neighbor", "--pattern", "faces", "-m", "100"], "100 bytes", "512", ranks=1)
+        self.refused(["neighbor", "--json", "/nowhere/rows"], "--json", "/nowhere/rows", ranks=1)
+
+    def test_one_rank_tells(self):
+        done = self.refused(["neighbor", "-m", "x"], "--sizes", ranks=3)
+        self.assertEqual(done.stderr.count("FIRST:LAST"), 1)
+
+
+class Help(unittest.TestCase):
+    def test_one_rank_prints_help_and_version(self):
+        done = run(["--version"], 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\Afab_perf \d+\.\d+\.\d+\n\Z")
+        done = run(["rate", "--help"], 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count("--window"), 1)
+
+
+if __name__ == "__main__":
+    program, *launcher = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1])
