@@ -40,6 +40,7 @@ constexpr BuiltInRule kMeasured[] = {
 
     {Collective::gather, 4 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::gather, kAnyBytes, 4, "linear"},
+    {Collective::gather, 32 << 10, 16, "linear", Where::node},
     {Collective::gather, 4 << 10, kAnyRanks, "binomial"},
     {Collective::gather, kAnyBytes, kAnyRanks, "linear"},
 

@@ -29,10 +29,10 @@ using bench::Form;
 using bench::Result;
 using bench::Spread;
 
-constexpr std::array kForms = {Form::blocking, Form::nonblocking};
+constexpr std::array kCollectiveForms = {Form::blocking, Form::nonblocking};
 constexpr const char* kUnknown = "its own";  // MPI libraries do not tell
 
-struct Options : bench::RunOptions {
+struct CollectiveOptions : bench::RunOptions {
   bool flat = false;
   bool mpi_only = false;
   std::vector<Collective> collectives;
@@ -61,7 +61,7 @@ double geometric_mean(const std::vector<Lead>& leads, auto&& counts) {
 
 class Collectives {
  public:
-  Collectives(const Options& options, const Job& job)
+  Collectives(const CollectiveOptions& options, const Job& job)
       : options_(options), job_(job), rows_(options.files, job.rank == 0) {
     if (!options.mpi_only) fab_.emplace();
     if (options.flat) flat_.emplace(bench::FabRules::flat);
@@ -108,7 +108,7 @@ class Collectives {
   void show(const CollectiveCase& one, const std::vector<Result>& results) {
     if (!table_) start_table();
     const std::string algorithm = fab_ ? fab_->algorithm(one) : std::string();
-    for (const Form form : kForms) {
+    for (const Form form : kCollectiveForms) {
       if (std::ranges::any_of(results, [&](const Result& result) { return result.form == form; }))
         table_->print(cells(one, algorithm, form, results));
     }
@@ -201,7 +201,7 @@ class Collectives {
     }
   }
 
-  const Options& options_;
+  const CollectiveOptions& options_;
   Job job_;
   std::optional<bench::FabCollectives> fab_;
   std::optional<bench::FabCollectives> flat_;
@@ -213,16 +213,16 @@ class Collectives {
 }  // namespace
 
 Action add_collective(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CollectiveOptions>();
   options->sizes = "8:1M";
   options->plan = {.batches = 15, .batch_ms = 3};
   options->collectives = bench::all_collectives();
-  options->forms = {kForms.begin(), kForms.end()};
+  options->forms = {kCollectiveForms.begin(), kCollectiveForms.end()};
   bench::add_run_options(app, *options, "Bytes of the vector, or of the block of one rank: a range or a list");
   bench::add_contest_options(app, *options);
   bench::add_choices(app, "-c,--collective", options->collectives, bench::all_collectives(),
                      "Measure only these, separated by commas; all is the default");
-  bench::add_choices(app, "--form", options->forms, {kForms.begin(), kForms.end()},
+  bench::add_choices(app, "--form", options->forms, {kCollectiveForms.begin(), kCollectiveForms.end()},
                      "Measure only calls of these forms; all is the default");
   auto* const flat = app.add_flag("--flat", options->flat, "Measure fab's algorithms that know nothing of nodes, too");
   app.add_flag("--mpi-only", options->mpi_only, "Measure the MPI library's calls only")->excludes(flat);

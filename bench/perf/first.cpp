@@ -28,7 +28,7 @@ namespace {
 
 using apps::check_mpi;
 
-struct Options {
+struct FirstOptions {
   std::string library = "fab";
   bench::RowFiles files;
 };
@@ -57,7 +57,7 @@ double time_us(const std::function<void()>& step) {
 
 /// Neighbours are the next rank and the one before; in MPI's collectives it is the other way round. With two ranks
 /// those may pair the words of the one neighbour differently.
-void check(const Words& words, const Options& options, int rank, int ranks) {
+void check(const Words& words, const FirstOptions& options, int rank, int ranks) {
   const int before = (rank + ranks - 1) % ranks;
   const int next = (rank + 1) % ranks;
   const bool by_mpi = options.library == "MPI";
@@ -103,7 +103,7 @@ Steps slowest(const Steps& mine) {
   return {most[0], most[1], most[2], most[3]};
 }
 
-Steps run(const Options& options, int rank, int ranks) {
+Steps run(const FirstOptions& options, int rank, int ranks) {
   Words words(rank);
   Steps steps;
   if (options.library == "native")
@@ -116,7 +116,7 @@ Steps run(const Options& options, int rank, int ranks) {
   return slowest(steps);
 }
 
-void report(const Options& options, int ranks, const Steps& steps) {
+void report(const FirstOptions& options, int ranks, const Steps& steps) {
   fmt::print("# {}, {} ranks; times of the rank that takes longest\n", bench::mpi_library(), ranks);
   const bench::Table table({"library", "open us", "grid us", "first us", "second us"});
   table.print({options.library, bench::number(steps.open_us), bench::number(steps.grid_us),
@@ -136,7 +136,7 @@ void report(const Options& options, int ranks, const Steps& steps) {
 }  // namespace
 
 Action add_first(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<FirstOptions>();
   app.add_option("--library", options->library,
                  "fab: MPI_Neighbor_xchg; native: a context of fab's; MPI: MPI_Neighbor_alltoall")
       ->check(CLI::IsMember({"fab", "native", "MPI"}))

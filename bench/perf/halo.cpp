@@ -25,13 +25,13 @@ using bench::Exchange;
 using bench::Form;
 using bench::Result;
 
-struct Options : bench::ExchangeOptions {
+struct HaloOptions : bench::ExchangeOptions {
   bool explain = false;
 };
 
 class Halo {
  public:
-  Halo(const Options& options, const Job& job)
+  Halo(const HaloOptions& options, const Job& job)
       : options_(options),
         job_(job),
         neighbors_(options.pattern),
@@ -121,7 +121,7 @@ class Halo {
     return row;
   }
 
-  const Options& options_;
+  const HaloOptions& options_;
   Job job_;
   bench::Neighbors neighbors_;
   bench::FabForms fab_;
@@ -132,7 +132,7 @@ class Halo {
 }  // namespace
 
 Action add_halo(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<HaloOptions>();
   options->pattern.pattern = bench::Pattern::faces;
   options->sizes = "8:128";
   options->memory = bench::MemoryKind::fab;  // as HaloExchange has it

@@ -27,10 +27,10 @@ using bench::Exchange;
 using bench::Form;
 using bench::Result;
 
-constexpr std::array kForms = {Form::blocking, Form::nonblocking, Form::persistent};
+constexpr std::array kNeighborForms = {Form::blocking, Form::nonblocking, Form::persistent};
 
-struct Options : bench::ExchangeOptions {
-  std::vector<Form> forms{kForms.begin(), kForms.end()};
+struct NeighborOptions : bench::ExchangeOptions {
+  std::vector<Form> forms{kNeighborForms.begin(), kNeighborForms.end()};
   bool explain = false;
 };
 
@@ -38,7 +38,7 @@ bool is_of_mpi(const std::string& library) { return library == "MPI" || library 
 
 class Neighbor {
  public:
-  Neighbor(const Options& options, const Job& job)
+  Neighbor(const NeighborOptions& options, const Job& job)
       : options_(options),
         job_(job),
         neighbors_(options.pattern),
@@ -75,7 +75,7 @@ class Neighbor {
 
   void show(std::size_t bytes, const std::vector<Result>& results) {
     if (!table_) start_table(results);
-    for (const Form form : kForms) {
+    for (const Form form : kNeighborForms) {
       if (std::ranges::any_of(results, [&](const Result& result) { return result.form == form; }))
         table_->print(cells(bytes, form, results));
     }
@@ -159,7 +159,7 @@ class Neighbor {
     return row;
   }
 
-  const Options& options_;
+  const NeighborOptions& options_;
   Job job_;
   bench::Neighbors neighbors_;
   bench::FabForms fab_;
@@ -171,7 +171,7 @@ class Neighbor {
 }  // namespace
 
 Action add_neighbor(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<NeighborOptions>();
   bench::add_exchange_options(app, *options);
   bench::add_choices(app, "--form", options->forms, options->forms,
                      "Measure only calls of these forms, separated by commas; all is the default");

@@ -27,7 +27,7 @@ namespace {
 using apps::check_mpi;
 using bench::Spread;
 
-struct Options : bench::ExchangeOptions {
+struct OverlapOptions : bench::ExchangeOptions {
   std::vector<bench::Collective> collectives;  ///< in place of exchanges between neighbours
   bool same_computation = false;
   bool fixed_work = false;
@@ -53,9 +53,9 @@ std::vector<double> overlap_percent(const Parts& times) {
 double median(const std::vector<double>& sample) { return bench::spread_of(sample).median; }
 
 // One library's call of one size.
-class Contestant {
+class Overlapping {
  public:
-  Contestant(bench::NonblockingCall call, bench::Computation& computation, const Options& options)
+  Overlapping(bench::NonblockingCall call, bench::Computation& computation, const OverlapOptions& options)
       : call_(std::move(call)), computation_(computation), fixed_work_(options.fixed_work) {
     calls_ = bench::calls_per_batch(options.plan, [this](int count) {
       for (int i = 0; i < count; ++i) make_call();
@@ -149,7 +149,8 @@ struct Library {
 
 class Overlap {
  public:
-  Overlap(const Options& options, const Job& job) : options_(options), job_(job), rows_(options.files, job.rank == 0) {}
+  Overlap(const OverlapOptions& options, const Job& job)
+      : options_(options), job_(job), rows_(options.files, job.rank == 0) {}
 
   void run() {
     if (options_.collectives.empty()) measure(*bench::neighbor_subject(options_.pattern, options_.memory));
@@ -199,20 +200,20 @@ class Overlap {
   }
 
   std::vector<Library> time(bench::OverlapSubject& subject, std::size_t bytes) {
-    std::deque<Contestant> all;  // which are not moved
+    std::deque<Overlapping> all;  // which are not moved
     for (bench::NonblockingCall& call : subject.calls(bytes)) {
       if (options_.against == bench::Against::mpi || call.library == "fab")
         all.emplace_back(std::move(call), computation_, options_);
     }
     double longest_us = 0;
-    for (const Contestant& one : all) longest_us = std::max(longest_us, one.pure_us());
-    for (Contestant& one : all) one.set_computation(options_.same_computation ? longest_us : one.pure_us());
+    for (const Overlapping& one : all) longest_us = std::max(longest_us, one.pure_us());
+    for (Overlapping& one : all) one.set_computation(options_.same_computation ? longest_us : one.pure_us());
     for (int batch = 0; batch < options_.plan.batches; ++batch) {
-      for (Contestant& one : all) one.run_batch();
+      for (Overlapping& one : all) one.run_batch();
     }
     std::vector<Library> results;
     results.reserve(all.size());
-    for (const Contestant& one : all) results.push_back({one.call().library, one.call().call, one.times()});
+    for (const Overlapping& one : all) results.push_back({one.call().library, one.call().call, one.times()});
     return results;
   }
 
@@ -249,7 +250,7 @@ class Overlap {
     return row;
   }
 
-  const Options& options_;
+  const OverlapOptions& options_;
   Job job_;
   bench::Computation computation_;
   bench::Rows rows_;
@@ -258,7 +259,7 @@ class Overlap {
 }  // namespace
 
 Action add_overlap(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<OverlapOptions>();
   options->sizes = "4k:4M";
   options->plan = {.batches = 15, .batch_ms = 10};
   using bench::Pattern;

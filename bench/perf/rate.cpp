@@ -14,13 +14,13 @@ namespace {
 using bench::Order;
 using bench::Result;
 
-struct Options : MessageOptions {
+struct RateOptions : MessageOptions {
   int window = 64;
 };
 
 class Rate {
  public:
-  Rate(const Options& options, const Job& job)
+  Rate(const RateOptions& options, const Job& job)
       : options_(options),
         job_(job),
         neighbors_(options.pattern),
@@ -119,7 +119,7 @@ class Rate {
     return row;
   }
 
-  const Options& options_;
+  const RateOptions& options_;
   Job job_;
   bench::Neighbors neighbors_;
   MessageContest contest_;
@@ -132,7 +132,7 @@ class Rate {
 
 Action add_rate(CLI::App& app) {
   using bench::Pattern;
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RateOptions>();
   options->pattern.pattern = Pattern::pair;
   options->sizes = "8:64k:4";
   bench::add_pattern_options(app, options->pattern, {Pattern::pair, Pattern::ring, Pattern::grid, Pattern::random});

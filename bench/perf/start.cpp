@@ -26,7 +26,7 @@ constexpr std::size_t kBytes = 64;   ///< per neighbour
 constexpr std::size_t kStarts = 16;  ///< in flight at once: few enough for the tags
 constexpr int kRounds = 2000;        ///< of a batch, by default
 
-struct Options {
+struct StartOptions {
   bench::BatchPlan plan{};
   bench::RowFiles files{};
 };
@@ -127,7 +127,7 @@ std::vector<std::vector<double>> measure(const std::vector<Subject>& subjects, c
   return times_ns;
 }
 
-void run(const Options& options, const Job& job) {
+void run(const StartOptions& options, const Job& job) {
   bench::Rows rows(options.files, job.rank == 0);
   Starts starts;
   const std::vector<Subject> subjects = starts.subjects();
@@ -152,7 +152,7 @@ void run(const Options& options, const Job& job) {
 }  // namespace
 
 Action add_start(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<StartOptions>();
   options->plan.calls = kRounds;
   app.add_option("-n,--iterations", options->plan.calls, "Rounds of a batch, of 16 starts each")
       ->check(bench::in_range(1, 1'000'000))
