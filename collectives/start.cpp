@@ -50,11 +50,11 @@ CollectiveCall made_on(const core::Communicator& communicator, CollectiveCall ca
   return call;
 }
 
-Schedule build_for(const core::Communicator& communicator, const CollectiveCall& started) {
+core::PlanSource build_for(const core::Communicator& communicator, const CollectiveCall& started) {
   const CollectiveCall call = made_on(communicator, started);
   const Config& config = communicator.context().config();
   const Algorithm& algorithm = select(call, config);
-  return build(algorithm, call, commit_options(algorithm, call, config));
+  return {build(algorithm, call, commit_options(algorithm, call, config)), algorithm.name};
 }
 
 /// Empty where the communicator compares no calls.

@@ -225,6 +225,10 @@ class Provider {
   /// Asks for an end of a posted receive; its handler is called in any case, with Errc::cancelled if that worked.
   virtual void cancel(Completion& completion) = 0;
 
+  /// Messages and writes that left for the peer, by the way that they took. `way` is a word.
+  using WayVisitor = std::function<void(std::string_view way, std::uint64_t messages, std::uint64_t bytes)>;
+  virtual void visit_ways(PeerHandle, const WayVisitor& /*visit*/) const {}
+
   /// Messages and writes that were dropped because no rank of the job can have sent them.
   [[nodiscard]] virtual std::uint64_t strangers() const noexcept { return 0; }
 

@@ -112,5 +112,6 @@ def carried(text):
     """{function: {carried, passed, seconds}} of fab's table."""
     if "under libfab_dropin" not in text:
         return None
+    table = text.partition("fab: statistics of")[0]
     return {row[1]: {"carried": int(row[2]), "passed": int(row[3]), "seconds": float(row[4])}
-            for row in FAB_ROW.finditer(text)}
+            for row in FAB_ROW.finditer(table)}

@@ -139,6 +139,32 @@ void fab_clear_events(const fab_context* context) {
   if (context != nullptr) context->context.clear_events();
 }
 
+fab_error fab_statistics_totals(const fab_context* context, fab_totals* totals) {
+  return guarded([&] {
+    const OperationStatistics sums = given(context, "context").context.statistics().totals();
+    given(totals, "totals") = {.calls = sums.calls,
+                               .sent_messages = sums.sent.messages,
+                               .sent_bytes = sums.sent.bytes,
+                               .received_messages = sums.received.messages,
+                               .received_bytes = sums.received.bytes,
+                               .waits = sums.waited.waits,
+                               .waited_ns = sums.waited.total_ns,
+                               .longest_wait_ns = sums.waited.most_ns};
+  });
+}
+
+fab_error fab_statistics_json(const fab_context* context, char* buffer, size_t size, size_t* needed) {
+  return guarded([&] {
+    const std::string text = given(context, "context").context.statistics().json();
+    const std::size_t bytes = text.size() + 1;
+    if (needed != nullptr) *needed = bytes;
+    if (size < bytes)
+      throw Error(Errc::no_resources, "fab_statistics_json: " + std::to_string(bytes) + " bytes are needed; size is " +
+                                          std::to_string(size));
+    std::copy_n(text.c_str(), bytes, &given(buffer, "buffer"));
+  });
+}
+
 void* fab_buffer_alloc(size_t bytes) {
   void* memory = nullptr;
   return guarded([&] { memory = alloc(bytes); }) == FAB_SUCCESS ? memory : nullptr;

@@ -50,6 +50,8 @@ int Context::event_fd() const {
 
 void Context::clear_events() const noexcept { core_->engine().clear_completions(); }
 
+Statistics Context::statistics() const { return core_->engine().halted() ? Statistics{} : core_->statistics(); }
+
 void Context::close() { core_->close(kCloseTimeoutS); }
 
 }  // namespace fab

@@ -1,5 +1,7 @@
 #include "bindings/native/open_context.h"
 
+#include <utility>
+
 #include "collectives/select.h"
 #include "providers/local/local_provider.h"
 #include "providers/ofi/ofi_provider.h"
@@ -29,7 +31,15 @@ Transports open_transports(const Config& config, const JobInfo& job, const Log& 
 
 }  // namespace
 
-std::shared_ptr<core::Context> open_context() { return open_context(read_config(), open_store()); }
+std::shared_ptr<core::Context> open_context() {
+  const Config config = read_config();
+  const auto begun = core::Context::Clock::now();
+  std::unique_ptr<Store> store = open_store();
+  const auto found = core::Context::Clock::now();
+  std::shared_ptr<core::Context> context = open_context(config, std::move(store));
+  context->set_launcher_time(found - begun);
+  return context;
+}
 
 std::shared_ptr<core::Context> open_context(const Config& config, std::unique_ptr<Store> store) {
   collectives::check_choices(config);

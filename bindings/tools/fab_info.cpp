@@ -20,11 +20,13 @@
 #include "bindings/tools/output.h"
 #include "collectives/select.h"
 #include "core/base/config.h"
-#include "core/base/statistics.h"
+#include "core/base/counters.h"
 #include "core/bootstrap/store.h"
 #include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "core/peers/transports.h"
+#include "core/statistics/page.h"
+#include "core/statistics/statistics_json.h"
 #include "fab/error.h"
 #include "fab/fab.h"
 #include "providers/ofi/features.h"
@@ -189,27 +191,30 @@ int run_algorithms(bool json) {
   return EXIT_SUCCESS;
 }
 
-/// What rank 0 has counted after some exchanges with its neighbours in a ring: itself, in a job of one.
+/// What all ranks have done and waited for after some exchanges with their neighbours in a ring: with itself, in a job
+/// of one.
 int run_statistics(bool json) {
   constexpr int kExchanges = 1000;
+  constexpr double kTimeoutS = 10;
+  const std::string key = "fab_info.statistics";
   const fab::Context context = fab::Context::open();
   const fab::Communicator ring = context.world().cartesian({context.size()}, {true});
   const std::array<int, 2> out{};
   std::array<int, 2> in{};
   for (int i = 0; i < kExchanges; ++i) fab::neighbor_xchg(ring, out, in);
+  fab::core::Context& core = fab::Access::core(ring)->context();
+  core.tell_statistics(key);
   if (context.rank() != 0) return EXIT_SUCCESS;
-  const fab::core::Statistics& counted = fab::Access::core(ring)->context().statistics();
-  ordered_json rows = ordered_json::array();
-  for (const fab::core::CounterRow& row : fab::core::counter_rows())
-    rows.push_back({{"name", row.name}, {"value", counted[row.counter]}, {"description", row.description}});
+  const fab::core::JobStatistics job = core.gather_statistics(key, kTimeoutS);
   if (json) {
-    fmt::print("{}\n", rows.dump(2));
+    fmt::print("{}", fab::core::job_json(job.told, job.silent));
     return EXIT_SUCCESS;
   }
-  fmt::print("after {} exchanges over {}\n", kExchanges, context.transport());
-  for (const ordered_json& row : rows)
-    fmt::print("  {:<16} {:>8}  {}\n", row["name"].get<std::string>(), row["value"].get<std::uint64_t>(),
-               row["description"].get<std::string>());
+  fmt::print("after {} exchanges over {}\n{}\ncounters of rank 0\n", kExchanges, context.transport(),
+             fab::core::statistics_page(job.told));
+  const fab::Statistics counted = context.statistics();
+  for (const fab::core::CounterRow& row : fab::core::counter_rows())
+    fmt::print("  {:<16} {:>8}  {}\n", row.name, counted.counter(row.name), row.description);
   return EXIT_SUCCESS;
 }
 

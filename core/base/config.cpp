@@ -93,6 +93,15 @@ bool parse_text(std::string_view text, std::string& value) {
   return true;
 }
 
+/// A file's name travels with the settings that ranks compare.
+bool parse_stats(std::string_view text, Config& config) {
+  config.stats_file.clear();
+  if (parse_name<bool>(text, kSwitches, config.stats)) return true;
+  if (!text.ends_with(".json") || text.find_first_of("|\n") != std::string_view::npos) return false;
+  config.stats = true;
+  return parse_text(text, config.stats_file);
+}
+
 template <Collective kCollective>
 struct AlgorithmVariable {
   static constexpr std::string_view kStart = "FAB_ALGO_";
@@ -173,10 +182,14 @@ constexpr std::array<ConfigRow, 23> kOtherRows = {{
      [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.dropin_heap); },
      [](const Config& config) { return std::string(config.dropin_heap ? "on" : "off"); }},
     {"FAB_STATS", "0",
-     "At its end a program under libfab_dropin prints which calls fab carried out, and why not the others: 0 or off, 1 "
-     "or on; the same on all ranks.",
-     [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.stats); },
-     [](const Config& config) { return std::string(find_name<bool>(kSwitches, config.stats)); }, true},
+     "Statistics of all ranks at the end of the job: 0 or off; 1 or on: a page on stderr, and under libfab_dropin a "
+     "table of the calls that fab carried out; a file whose name ends with .json: all of them in that file; the same "
+     "on all ranks.",
+     parse_stats,
+     [](const Config& config) {
+       return config.stats_file.empty() ? std::string(find_name<bool>(kSwitches, config.stats)) : config.stats_file;
+     },
+     true},
     {"FAB_PROGRESS", "auto",
      "Progress of transfers that no caller waits for: auto (a progress thread that sleeps between events), thread (one "
      "that polls if the provider has no descriptor to sleep on) or caller (only calls into fab).",

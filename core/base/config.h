@@ -66,7 +66,8 @@ struct Config {
   Requests requests = Requests::automatic;                  ///< FAB_REQUESTS
   bool dropin_heap = false;       ///< FAB_DROPIN_HEAP: large blocks of the program lie in fab's memory, for fab_run
   std::string dropin;             ///< FAB_DROPIN: auto, all, off or functions of MPI's, for libfab_dropin to read
-  bool stats = false;             ///< FAB_STATS
+  bool stats = false;             ///< FAB_STATS: statistics are shown or written when fab closes
+  std::string stats_file;         ///< FAB_STATS: a file for them; empty: a page on stderr
   int progress_cpu = -1;          ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
   int poll_us = 0;                ///< FAB_POLL_US: of a wait, before it sleeps, where every rank has a processor
   LogLevel log = LogLevel::warn;  ///< FAB_LOG

@@ -15,6 +15,7 @@ class Linked {
   // Of a head.
   [[nodiscard]] bool is_empty() const noexcept { return next_ == this; }
   [[nodiscard]] Linked& first() noexcept { return *next_; }
+  [[nodiscard]] const Linked& first() const noexcept { return *next_; }
   void push_back(Linked& place) noexcept { place.enter_between(*previous_, *this); }
   void push_front(Linked& place) noexcept { place.enter_between(*this, *next_); }
   /// Takes over all that the other one holds. Precondition: this one is empty.
@@ -26,6 +27,8 @@ class Linked {
   }
 
   // Of a place.
+  /// The one behind it, or the head.
+  [[nodiscard]] const Linked& next() const noexcept { return *next_; }
   void leave() noexcept {
     next_->previous_ = previous_;
     previous_->next_ = next_;

@@ -135,7 +135,7 @@ Communicator::RefusedCalls Communicator::take_refused() {
   return std::exchange(refused_, {});
 }
 
-Run& Communicator::make_persistent(Schedule schedule, std::span<std::byte* const> bases, const UserReduction& user,
+Run& Communicator::make_persistent(PlanSource source, std::span<std::byte* const> bases, const UserReduction& user,
                                    std::string_view words) {
   const std::uint64_t limit = context_->tags().max_in_flight() / tags_of_persistent(compares_calls_);
   call_again_ = persistent_ >= limit;
@@ -143,11 +143,11 @@ Run& Communicator::make_persistent(Schedule schedule, std::span<std::byte* const
     throw Error(Errc::no_resources,
                 fmt::format("{}: this communicator has {} persistent exchanges; the maximum is {}: free some first, or "
                             "duplicate the communicator",
-                            schedule.name(), persistent_, limit));
+                            source.schedule.name(), persistent_, limit));
   const TagFormat& tags = context_->tags();
   const std::uint64_t number = std::exchange(next_persistent_, next_persistent_ + tags_of_persistent(compares_calls_));
-  std::string name(words.empty() ? schedule.name() : words);
-  Run& run = make_retired(std::move(schedule), Plan::Use::persistent_run, bases, tags.persistent(number), user);
+  std::string name(words.empty() ? source.schedule.name() : words);
+  Run& run = make_retired(std::move(source), Plan::Use::persistent_run, bases, tags.persistent(number), user);
   run.place_at(persistent_place(number));
   try {
     run.hold_memory();
@@ -206,9 +206,9 @@ void Communicator::make_contact(const Plan& plan, std::uint64_t number) {
   run.let_go();
 }
 
-Run& Communicator::make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
+Run& Communicator::make_retired(PlanSource source, Plan::Use use, std::span<std::byte* const> bases,
                                 std::uint64_t sequence_tag, const UserReduction& user) {
-  auto pool = std::make_unique<RunPool>(*this, std::move(schedule), use);
+  auto pool = std::make_unique<RunPool>(*this, std::move(source), use);
   Run& run = pool->acquire();
   run.prepare(bases, sequence_tag, user);
   plans_.retire(std::move(pool));

@@ -48,14 +48,16 @@ class Communicator final : public Membership {
     shape_.reset(call);
     return shape_;
   }
-  /// Starts the plan of calls of this shape; `build` makes its schedule when there is none yet. Under the engine's
-  /// lock. All ranks of the communicator start their calls in the same order. `user` is what ReduceOp::user calls,
-  /// `words` what the call is called where calls are compared (CalledAs); empty: by the name of its schedule.
+  /// Starts the plan of calls of this shape; `build` makes its schedule, or PlanSource, when there is none yet. Under
+  /// the engine's lock. All ranks of the communicator start their calls in the same order. `user` is what
+  /// ReduceOp::user calls, `words` what the call is called where calls are compared (CalledAs); empty: by the name of
+  /// its schedule.
   template <class Build>
   Run& start(const CallShape& shape, std::span<std::byte* const> bases, Build&& build, const UserReduction& user = {},
              std::string_view words = {}) FAB_REQUIRES(engine_lock) {
     if (RunPool* const known = plans_.find(shape)) return start(*known, bases, user, words);
-    auto made = std::make_unique<RunPool>(*this, build());
+    const auto begun = RunPool::Clock::now();
+    auto made = std::make_unique<RunPool>(*this, build(), Plan::Use::runs, begun);
     if (!plans_.keeps_plans()) return start(std::move(made), bases, user, words);
     return start(plans_.store(shape, std::move(made)), bases, user, words);
   }
@@ -78,7 +80,7 @@ class Communicator final : public Membership {
 
   /// The one run of a persistent exchange, to be given back. All ranks of the communicator make theirs in the same
   /// order. Throws Error(no_resources) when as many last as tags can tell apart.
-  [[nodiscard]] Run& make_persistent(Schedule schedule, std::span<std::byte* const> bases,
+  [[nodiscard]] Run& make_persistent(PlanSource source, std::span<std::byte* const> bases,
                                      const UserReduction& user = {}, std::string_view words = {})
       FAB_REQUIRES(engine_lock);
   /// Started, for the caller to complete: messages that ranks exchange before they make the next persistent exchange,
@@ -103,7 +105,7 @@ class Communicator final : public Membership {
   [[nodiscard]] RefusedCalls take_refused() FAB_REQUIRES(engine_lock);
   /// For the persistent exchange of that number.
   void make_contact(const Plan& plan, std::uint64_t number) FAB_REQUIRES(engine_lock);
-  [[nodiscard]] Run& make_retired(Schedule schedule, Plan::Use use, std::span<std::byte* const> bases,
+  [[nodiscard]] Run& make_retired(PlanSource source, Plan::Use use, std::span<std::byte* const> bases,
                                   std::uint64_t sequence_tag, const UserReduction& user = {}) FAB_REQUIRES(engine_lock);
 
   const std::shared_ptr<Context> context_;  ///< outlives all that follows

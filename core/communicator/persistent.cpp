@@ -6,12 +6,12 @@
 
 namespace fab::core {
 
-Persistent::Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases,
+Persistent::Persistent(std::shared_ptr<Communicator> communicator, PlanSource source, std::span<std::byte* const> bases,
                        const UserReduction& user, std::string_view words)
     : communicator_(std::move(communicator)) {
   {
     const Lock lock(engine());
-    run_ = &communicator_->make_persistent(std::move(schedule), bases, user, words);
+    run_ = &communicator_->make_persistent(std::move(source), bases, user, words);
   }
   engine().hand_over_progress();  // the peers may be being told of this rank's memory
 }

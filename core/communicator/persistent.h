@@ -18,7 +18,7 @@ class Persistent {
  public:
   /// Takes the engine's lock. `words` as in Communicator::start. Throws what binding a schedule throws, and
   /// Error(no_resources).
-  Persistent(std::shared_ptr<Communicator> communicator, Schedule schedule, std::span<std::byte* const> bases,
+  Persistent(std::shared_ptr<Communicator> communicator, PlanSource source, std::span<std::byte* const> bases,
              const UserReduction& user = {}, std::string_view words = {});
   Persistent(Persistent&& other) noexcept;
   Persistent& operator=(Persistent&&) = delete;

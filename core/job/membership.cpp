@@ -6,7 +6,10 @@
 namespace fab::core {
 
 Membership::Membership(Runtime& runtime, Group group, Rank rank, std::optional<ContextId> id)
-    : runtime_(runtime), group_(std::move(group)), rank_(rank) {
+    : runtime_(runtime),
+      group_(std::move(group)),
+      rank_(rank),
+      in_ledger_(runtime.ledger().add_communicator(group_.size())) {
   if (id) name(*id);
 }
 
@@ -14,6 +17,7 @@ Membership::~Membership() = default;
 
 void Membership::name(ContextId id) noexcept {
   scope_.id = id;
+  runtime_.ledger().name(in_ledger_, id);
   context_tag_ = runtime_.tags().context(id);
 }
 

@@ -10,6 +10,7 @@
 #include "core/base/engine_lock.h"
 #include "core/failure/call_scope.h"
 #include "core/job/group.h"
+#include "core/job/ledger.h"
 #include "core/job/runtime.h"
 #include "core/topology/node_map.h"
 #include "core/wire/frame.h"
@@ -46,6 +47,8 @@ class Membership : public std::enable_shared_from_this<Membership> {
     return refusal_.ok() ? nullptr : &refusal_;
   }
   [[nodiscard]] CallScope& scope() noexcept FAB_REQUIRES(engine_lock) { return scope_; }
+  /// Its name in statistics.
+  [[nodiscard]] const Ledger::Communicator& in_ledger() const noexcept { return in_ledger_; }
   [[nodiscard]] CallWord call_word(const Schedule& schedule) const noexcept FAB_REQUIRES(engine_lock);
 
   /// One of the runs in flight has ended.
@@ -67,6 +70,7 @@ class Membership : public std::enable_shared_from_this<Membership> {
   Runtime& runtime_;
   const Group group_;
   const Rank rank_;
+  Ledger::Communicator& in_ledger_;
   CallScope scope_ FAB_GUARDED_BY(engine_lock);
   std::uint64_t context_tag_ FAB_GUARDED_BY(engine_lock) = 0;
   Status refusal_ FAB_GUARDED_BY(engine_lock);

@@ -41,9 +41,10 @@ Runtime::Runtime(const Config& config, std::unique_ptr<Store> store, const Trans
       store_owner_(std::move(store)),
       store_(store_owner_.get()),
       transports_(make(config_, store_->job(), log_)),
+      transports_time_(Clock::now() - begun_),
       transport_(transports_.description()),
       tags_(transports_.narrowest(), store_->job().size),
-      engine_(engine_options(config_, store_->job()), log_, statistics_),
+      engine_(engine_options(config_, store_->job()), log_, counters_),
       inbox_(needs_inbox(transports_) ? new Inbox(engine_, *transports_.network, tags_) : nullptr),
       peers_(engine_, *store_, transports_, inbox_.get(), shared_settings(config_)),
       discards_(engine_, tags_),
@@ -93,18 +94,18 @@ void Runtime::end() {
   store_owner_.reset();
   engine_lock.assert_held();  // no other thread is left
   losses_.close();
-  statistics_.set(Counter::strangers, strangers());
-  if (const std::string counted = statistics_.text(); !counted.empty())
+  counters_.set(Counter::strangers, strangers());
+  if (const std::string counted = counters_.text(); !counted.empty())
     log_.write(LogLevel::info, "statistics: {}", counted);
   arrivals_.reset();
   transports_ = {};
 }
 
 // Strangers are counted where they are met.
-const Statistics& Runtime::statistics() noexcept {
+const Counters& Runtime::counters() noexcept {
   const Lock lock(engine_);
-  statistics_.set(Counter::strangers, strangers());
-  return statistics_;
+  counters_.set(Counter::strangers, strangers());
+  return counters_;
 }
 
 std::uint64_t Runtime::strangers() const noexcept {
@@ -144,11 +145,18 @@ bool Runtime::drain(double timeout_s, IdleHook idle) {
 }
 
 // Under the engine's lock everything that a child could touch is whole.
-void Runtime::before_fork() noexcept { engine_.lock(); }
+void Runtime::before_fork() noexcept {
+  engine_.lock();
+  ledger_.lock();
+}
 
-void Runtime::after_fork() noexcept { engine_.unlock(); }
+void Runtime::after_fork() noexcept {
+  ledger_.unlock();
+  engine_.unlock();
+}
 
 void Runtime::begin_abroad() noexcept {
+  ledger_.unlock();
   closed_ = true;
   losses_.leave_to_parent();
   engine_.halt();
@@ -165,7 +173,9 @@ bool Runtime::close(double timeout_s) {
   }
   if (!drain(timeout_s) && timeout_s > 0)
     log_.write(LogLevel::warn, "close: {} requests are still unfinished after {} s", engine_.active(), timeout_s);
+  if (config_.stats) tell_statistics(kStatisticsKey);
   meet_others(timeout_s);
+  if (config_.stats) report_statistics(all_came_ ? timeout_s : std::min(timeout_s, kMeetingAfterLossS));
   const Lock lock(engine_);
   losses_.close();
   return all_came_;

@@ -10,15 +10,16 @@
 #include <vector>
 
 #include "core/base/config.h"
+#include "core/base/counters.h"
 #include "core/base/engine_lock.h"
 #include "core/base/forks.h"
 #include "core/base/log.h"
-#include "core/base/statistics.h"
 #include "core/bootstrap/store.h"
 #include "core/failure/discards.h"
 #include "core/failure/losses.h"
 #include "core/failure/notices.h"
 #include "core/failure/refusals.h"
+#include "core/job/ledger.h"
 #include "core/peers/arrivals.h"
 #include "core/peers/inbox.h"
 #include "core/peers/peers.h"
@@ -26,11 +27,18 @@
 #include "core/progress/driver.h"
 #include "core/topology/node_map.h"
 #include "core/wire/match_tag.h"
+#include "fab/statistics.h"
 
 namespace fab::core {
 
 /// Opens the ways out once it is known where this process stands in its job.
 using TransportFactory = std::function<Transports(const Config&, const JobInfo&, const Log&)>;
+
+/// The statistics of a job, as far as ranks have told them.
+struct JobStatistics {
+  std::vector<Statistics> told;
+  std::vector<Rank> silent;
+};
 
 /// In a child of fork() nothing can be started, nothing goes on, and it stays for ever: the parent's connections are
 /// the parent's.
@@ -54,7 +62,21 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
   [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
   /// Up to date. Not under the engine's lock.
-  [[nodiscard]] const Statistics& statistics() noexcept;
+  [[nodiscard]] const Counters& counters() noexcept;
+  [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
+  /// What this rank has done and waited for until now. Not under the engine's lock.
+  [[nodiscard]] Statistics statistics();
+  /// Tells rank 0 of the job the statistics until now, if `key` is not told yet, without waiting for it.
+  void tell_statistics(const std::string& key);
+  /// What all ranks have told under that key, on rank 0: waits for those that have not, so long at most. Not under the
+  /// engine's lock.
+  [[nodiscard]] JobStatistics gather_statistics(const std::string& key, double timeout_s, IdleHook idle = nullptr);
+  /// FAB_STATS: on rank 0 writes what all ranks have told by tell_statistics(kStatisticsKey). Reports failures in the
+  /// log.
+  void report_statistics(double timeout_s, IdleHook idle = nullptr) noexcept;
+  static inline const std::string kStatisticsKey = "fab.statistics";
+  /// How long it took to find the job, before this object was made.
+  void set_launcher_time(Clock::duration took) noexcept { launcher_time_ = took; }
   [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }
   /// For messages: the providers, with interfaces and addresses.
   [[nodiscard]] const std::string& transport() const noexcept { return transport_; }
@@ -114,15 +136,23 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   void after_fork() noexcept override FAB_NO_ANALYSIS;
   void begin_abroad() noexcept override FAB_NO_ANALYSIS;
 
+  void collect_operations(Statistics& statistics) FAB_REQUIRES(engine_lock);
+  void collect_peers(Statistics& statistics) FAB_REQUIRES(engine_lock);
+  void collect_counters(Statistics& statistics) FAB_REQUIRES(engine_lock);
+
   // In the order of construction.
+  const Clock::time_point begun_ = Clock::now();
+  Clock::duration launcher_time_{};
+  Ledger ledger_;
   Config config_;
   Log log_;
   std::unique_ptr<Store> store_owner_;
   Store* store_;
   Transports transports_;
+  const Clock::duration transports_time_;
   std::string transport_;
   TagFormat tags_;
-  Statistics statistics_;
+  Counters counters_;
   Engine engine_;
   std::unique_ptr<Inbox> inbox_;  ///< where the network needs one
   PeerTable peers_;
@@ -137,6 +167,8 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   bool closed_ FAB_GUARDED_BY(engine_lock) = false;
   std::shared_ptr<Runtime> kept_abroad_;  ///< itself, in a child
   bool all_came_ = false;
+  std::vector<std::string> told_keys_;  ///< of statistics
+  bool statistics_reported_ = false;
   std::once_flag nodes_looked_up_;
   std::shared_ptr<const NodeMap> nodes_;
 };

@@ -50,6 +50,10 @@ Peer& PeerTable::find(Rank world_rank) {
 
 Peer& PeerTable::known(Rank world_rank) { return *peers_.at(world_rank); }
 
+void PeerTable::visit(const std::function<void(const Peer&)>& visit) const {
+  for (const auto& [rank, peer] : peers_) visit(*peer);
+}
+
 bool PeerTable::is_near(Rank world_rank) const {
   return node_ != nullptr && std::ranges::binary_search(store_.job().node_ranks, world_rank);
 }

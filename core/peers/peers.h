@@ -35,6 +35,8 @@ struct Peer {
       nullptr;  ///< of a peer that the network reaches, once ready; null: it has none
   mutable RefusedPosts refused_sends FAB_GUARDED_BY(engine_lock) = {};   ///< that the engine repeats
   std::function<void()> look_up_ended FAB_GUARDED_BY(engine_lock) = {};  ///< is called then, if there is one
+  std::uint64_t came_last FAB_GUARDED_BY(engine_lock) = 0;               ///< as PeerStatistics
+  std::uint64_t waited_ns FAB_GUARDED_BY(engine_lock) = 0;
 
   /// Long messages travel in parts (core/wire/message_parts.h), which spares the provider messages longer than their
   /// receives.
@@ -82,6 +84,8 @@ class PeerTable {
   Peer& find(Rank world_rank) FAB_REQUIRES(engine_lock);
   /// One that was found before.
   [[nodiscard]] Peer& known(Rank world_rank) FAB_REQUIRES(engine_lock);
+  /// Those that were found, in no order.
+  void visit(const std::function<void(const Peer&)>& visit) const FAB_REQUIRES(engine_lock);
   /// Reached through what only the ranks of this node share. Both ends think the same.
   [[nodiscard]] bool is_near(Rank world_rank) const;
   /// The other processes that schedules of this rank send messages to, or expect some from, unless they cannot be

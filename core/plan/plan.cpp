@@ -323,6 +323,20 @@ std::vector<Arrival> Plan::arrivals(std::span<const Edge> sources) const {
   return result;
 }
 
+// A message of several parts is one message.
+PlannedAmounts Plan::amounts() const noexcept {
+  PlannedAmounts amounts;
+  for (const PlannedOperation& operation : operations_) {
+    if (!is_message(operation.kind) || operation.part == Part::credit) continue;
+    const MessageAmounts part{.messages = operation.part == Part::later ? 0u : 1u, .bytes = operation.bytes};
+    const bool sends = operation.kind == OperationKind::send;
+    (sends ? amounts.sent : amounts.received).add(part);
+    if (operation.staged) (sends ? amounts.packed : amounts.unpacked).add(part);
+    if (sends && operation.channel != PlannedOperation::kNoChannel) amounts.written.add(part);
+  }
+  return amounts;
+}
+
 bool Plan::find_ready() const noexcept {
   all_ready_ = membership_.has_context_id() &&
                std::ranges::all_of(peers_, [](const Peer* peer)

@@ -12,12 +12,22 @@
 #include "core/wire/message_parts.h"
 #include "fab/layout.h"
 #include "fab/schedule.h"
+#include "fab/statistics.h"
 
 namespace fab::core {
 
 /// Messages in each direction between two ranks that are written into the receiver's memory; exchanges with more of
 /// them send messages.
 constexpr std::size_t kMostChannels = 32;
+
+/// What each start of a plan moves, as OperationStatistics has it.
+struct PlannedAmounts {
+  MessageAmounts sent{};
+  MessageAmounts packed{};
+  MessageAmounts written{};
+  MessageAmounts received{};
+  MessageAmounts unpacked{};
+};
 
 /// Something to post, or to copy: an operation of the schedule, or one of the parts of a long message.
 struct PlannedOperation {
@@ -116,6 +126,7 @@ class Plan {
   [[nodiscard]] std::span<const PlannedPiece> pieces() const noexcept { return pieces_; }
   /// One for each edge on which this rank receives.
   [[nodiscard]] std::vector<Arrival> arrivals(std::span<const Edge> sources) const;
+  [[nodiscard]] PlannedAmounts amounts() const noexcept;
   [[nodiscard]] std::size_t widest_round() const noexcept { return widest_round_; }
   /// Its runs call a function of the user's.
   [[nodiscard]] bool has_user_reductions() const noexcept { return has_user_reductions_; }

@@ -67,6 +67,11 @@ void PointOperation::settle() {
 
 // Sends.
 
+Peer* SendOperation::waited(std::uint64_t ns) noexcept {
+  owner_.count_of_sends().waited(ns);
+  return correspondent_ == nullptr ? nullptr : correspondent_->peer;
+}
+
 SendOperation::SendOperation(PointHost& owner, std::uint32_t number) noexcept
     : PointOperation(owner, number),
       payload_(
@@ -286,7 +291,13 @@ const char* ReceiveOperation::describe_state() const noexcept {
   return "complete";
 }
 
+Peer* ReceiveOperation::waited(std::uint64_t ns) noexcept {
+  owner_.count_of_receives().waited(ns);
+  return correspondent_ == nullptr ? nullptr : correspondent_->peer;
+}
+
 void ReceiveOperation::end(const Status& status) {
+  if (status.ok() && !probe_) owner_.count_of_receives().received(message_.bytes);
   complete(status);
   state_ = State::idle;
   payload_.memory.reset();

@@ -10,6 +10,7 @@
 #include "core/point/envelope.h"
 #include "core/point/match_queues.h"
 #include "core/point/message_memory.h"
+#include "core/point/point_counts.h"
 #include "core/progress/pending.h"
 
 namespace fab::core {
@@ -28,6 +29,10 @@ class PointHost {
   [[nodiscard]] virtual SendOperation& send_to_self(std::uint32_t number) FAB_REQUIRES(engine_lock) = 0;
   /// Memory of buffered sends was taken, or given back.
   virtual void count_buffered(std::int64_t bytes) noexcept FAB_REQUIRES(engine_lock) = 0;
+
+  [[nodiscard]] virtual PointCounts& count_of_sends() noexcept FAB_REQUIRES(engine_lock) = 0;
+  /// Receives and probes.
+  [[nodiscard]] virtual PointCounts& count_of_receives() noexcept FAB_REQUIRES(engine_lock) = 0;
 
   virtual void answer(Correspondent& correspondent, EnvelopeKind kind, std::uint32_t send, std::uint32_t receive = 0)
       FAB_REQUIRES(engine_lock) = 0;
@@ -143,6 +148,7 @@ class SendOperation final : public PointOperation {
   void was_cleared(std::uint32_t receive) FAB_REQUIRES(engine_lock);
   void correspondent_lost() FAB_REQUIRES(engine_lock);
 
+  Peer* waited(std::uint64_t ns) noexcept override FAB_REQUIRES(engine_lock);
   /// The user was told that it failed, but the receiver may still answer.
   [[nodiscard]] bool given_up() const noexcept override FAB_REQUIRES(engine_lock) { return given_up_; }
   [[nodiscard]] const MessageMemory& memory() const noexcept FAB_REQUIRES(engine_lock) { return memory_; }
@@ -189,6 +195,7 @@ class ReceiveOperation final : public PointOperation, public PostedReceive {
   void let_go() noexcept override FAB_REQUIRES(engine_lock);
   void visit_peers(const PeerVisitor& visit) const override FAB_REQUIRES(engine_lock);
 
+  Peer* waited(std::uint64_t ns) noexcept override FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool given_up() const noexcept override FAB_REQUIRES(engine_lock) { return !end_.ok(); }
   [[nodiscard]] bool waits_for_any() const noexcept override FAB_REQUIRES(engine_lock) {
     return correspondent_ == nullptr;

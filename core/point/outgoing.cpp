@@ -33,6 +33,7 @@ void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
   envelope.kind = eager ? EnvelopeKind::eager : EnvelopeKind::rts;
   envelope.sequence = to.next_sent++;
   OutgoingEnvelope& out = outgoing(to, eager);
+  send_counts_.sent(envelope.bytes, eager);
   if (eager) {
     --to.credits;
     send.memory().pack(out.memory.get() + sizeof(Envelope));

@@ -63,6 +63,7 @@ Pending& PointToPoint::send(Membership& communicator, MessageMemory memory, Dest
                 fmt::format("send: no room for a buffered message of {} bytes; others in flight take {} of {} bytes",
                             memory.bytes(), buffered_bytes_, kMostBufferedBytes));
   SendOperation& send = acquire(sends_);
+  send_counts_.called();
   send.start(communicator, std::move(memory), to, mode, correspondent);
   if (correspondent.failure.ok())
     send_message(send, correspondent);
@@ -89,6 +90,7 @@ Pending& PointToPoint::start_receive(Membership& communicator, MessageMemory mem
     known = &correspondent(communicator.world_rank(from.rank));
   MatchQueues& queues = queues_of(communicator);
   ReceiveOperation& receive = acquire(receives_);
+  receive_counts_.called();
   receive.start(communicator, queues, std::move(memory), from, probe, known);
   if (probe) {
     if (const Envelope* found = queues.find(from)) {

@@ -18,6 +18,7 @@
 #include "core/point/correspondent.h"
 #include "core/point/match_queues.h"
 #include "core/point/operations.h"
+#include "core/point/point_counts.h"
 #include "core/wire/match_tag.h"
 
 namespace fab::core {
@@ -65,6 +66,8 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   [[nodiscard]] Operation& acquire(Slots<Operation>& operations) FAB_REQUIRES(engine_lock);
 
   // For operations.
+  [[nodiscard]] PointCounts& count_of_sends() noexcept override FAB_REQUIRES(engine_lock) { return send_counts_; }
+  [[nodiscard]] PointCounts& count_of_receives() noexcept override FAB_REQUIRES(engine_lock) { return receive_counts_; }
   [[nodiscard]] Runtime& runtime() const noexcept override { return runtime_; }
   void release(SendOperation& send) override FAB_REQUIRES(engine_lock) { sends_.give_back(send); }
   void release(ReceiveOperation& receive) override FAB_REQUIRES(engine_lock) { receives_.give_back(receive); }
@@ -129,6 +132,8 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
       FAB_REQUIRES(engine_lock);
 
   Runtime& runtime_;
+  PointCounts send_counts_ FAB_GUARDED_BY(engine_lock){runtime_.ledger(), "send"};
+  PointCounts receive_counts_ FAB_GUARDED_BY(engine_lock){runtime_.ledger(), "recv"};
   std::unordered_map<Rank, std::unique_ptr<Correspondent>> correspondents_ FAB_GUARDED_BY(engine_lock);
   std::map<Key, MatchQueues> match_queues_ FAB_GUARDED_BY(engine_lock);
   Slots<SendOperation> sends_ FAB_GUARDED_BY(engine_lock);

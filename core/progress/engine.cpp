@@ -8,12 +8,12 @@
 
 namespace fab::core {
 
-Engine::Engine(const Options& options, const Log& log, Statistics& statistics)
+Engine::Engine(const Options& options, const Log& log, Counters& counters)
     : options_(options),
       log_(log),
-      statistics_(statistics),
-      sleep_(happenings_, tasks_, call_, statistics),
-      thread_(*this, call_, sleep_, statistics, log_) {}
+      counters_(counters),
+      sleep_(happenings_, tasks_, call_, counters),
+      thread_(*this, call_, sleep_, counters, log_) {}
 
 Engine::~Engine() { stop_thread(); }
 
@@ -67,6 +67,7 @@ std::size_t Engine::progress() {
 }
 
 void Engine::yield() {
+  if (first_yield_ == kNever) first_yield_ = std::chrono::steady_clock::now();
   unlock();
   ::sched_yield();
   lock();
@@ -185,7 +186,7 @@ Followers::Epoch Engine::follow(Followers::Epoch seen, const Condition& over, in
   if (notified != seen) return notified;
   const Lock lock(*this);
   const Followers::Epoch epoch = followers_.epoch();
-  if (epoch == seen && over.is_known() && over.holds()) statistics_.count(Counter::late_wake_ups);
+  if (epoch == seen && over.is_known() && over.holds()) counters_.count(Counter::late_wake_ups);
   return epoch;
 }
 

@@ -11,10 +11,10 @@
 
 #include "core/base/condition.h"
 #include "core/base/config.h"
+#include "core/base/counters.h"
 #include "core/base/engine_lock.h"
 #include "core/base/linked.h"
 #include "core/base/log.h"
-#include "core/base/statistics.h"
 #include "core/progress/backlog.h"
 #include "core/progress/followers.h"
 #include "core/progress/pending.h"
@@ -67,7 +67,7 @@ class Engine : private ThreadWork {
     bool thread_may_spin = false;  ///< and there is one more for the thread
   };
 
-  Engine(const Options& options, const Log& log, Statistics& statistics);
+  Engine(const Options& options, const Log& log, Counters& counters);
   /// Stops the thread. Nothing may be in flight.
   ~Engine();
   Engine(const Engine&) = delete;
@@ -163,6 +163,12 @@ class Engine : private ThreadWork {
     count_driver(-1);
   }
 
+  /// When the caller's latest spin_until() first offered its processor to others; the beginning of time: it did not.
+  /// Told once.
+  [[nodiscard]] std::chrono::steady_clock::time_point take_first_yield() noexcept FAB_REQUIRES(engine_lock) {
+    return options_.caller_may_spin ? kNever : std::exchange(first_yield_, kNever);
+  }
+
   /// A post was refused: repeat it after the next progress.
   void retry_later(Post& post) noexcept FAB_REQUIRES(engine_lock) {
     backlog_.add(post);
@@ -186,6 +192,11 @@ class Engine : private ThreadWork {
   [[nodiscard]] int completion_fd() FAB_REQUIRES(engine_lock);
   /// Reads it.
   void clear_completions() noexcept { followers_.clear_descriptor(); }
+
+  // For statistics, since the beginning.
+  [[nodiscard]] std::uint64_t polls() const noexcept FAB_REQUIRES(engine_lock) { return turns_; }
+  /// Each refusal of a post counts.
+  [[nodiscard]] std::uint64_t refused_posts() const noexcept FAB_REQUIRES(engine_lock) { return refused_posts_; }
 
   /// Has `task` executed under the lock by the thread that drives next. From any thread, without the lock.
   void enqueue(TaskQueue::Task task) { tasks_.push(std::move(task)); }
@@ -218,6 +229,7 @@ class Engine : private ThreadWork {
   using Policy = ProgressPolicy;
   static constexpr unsigned kTurnsPerIdlePoll = 64;
   static constexpr unsigned kTurnsPerLook = 64;
+  static constexpr std::chrono::steady_clock::time_point kNever{};
   static constexpr int kSpinPolls = 64;
   static constexpr int kSpinYields = 8;                                    ///< of the processor
   static constexpr Policy::Time kLookPeriod = 200 * Policy::kMillisecond;  ///< of the thread, where there is a lookout
@@ -227,6 +239,7 @@ class Engine : private ThreadWork {
   }
   /// They leave in polls, and their receivers may wait for them.
   void has_refused_posts() noexcept FAB_REQUIRES(engine_lock) {
+    ++refused_posts_;
     call_.allow_late_calls(false);
     if (!std::exchange(refused_posts_counted_, true)) call_.count(Urgency::peers, 1);
   }
@@ -256,11 +269,11 @@ class Engine : private ThreadWork {
   std::mutex mutex_;  ///< engine_lock, which the analysis sees in its place
   Options options_;
   Log log_;
-  Statistics& statistics_;
+  Counters& counters_;
   Lookout* lookout_ = nullptr;
   std::vector<Provider*> providers_;
   std::vector<Intake*> intakes_;
-  unsigned turns_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint64_t turns_ FAB_GUARDED_BY(engine_lock) = 0;
   bool halted_ = false;  ///< changes in a process with one thread
 
   // Both change under the lock.
@@ -271,6 +284,8 @@ class Engine : private ThreadWork {
   bool led_ FAB_GUARDED_BY(engine_lock) = false;    ///< one waiting caller polls; the others follow
   int attentive_ FAB_GUARDED_BY(engine_lock) = 0;   ///< drivers that wait for less than the end of a run
   Backlog backlog_ FAB_GUARDED_BY(engine_lock);
+  std::chrono::steady_clock::time_point first_yield_ FAB_GUARDED_BY(engine_lock);
+  std::uint64_t refused_posts_ FAB_GUARDED_BY(engine_lock) = 0;
   bool refused_posts_counted_ FAB_GUARDED_BY(engine_lock) = false;  ///< as urgent
   bool completions_told_ FAB_GUARDED_BY(engine_lock) = false;       ///< by a descriptor, on which a program sleeps
   std::vector<Task*> deferred_ FAB_GUARDED_BY(engine_lock);

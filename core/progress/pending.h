@@ -81,6 +81,12 @@ class Pending : public Linked {
 
   /// A caller knows that it is over. Needs no lock.
   virtual void over(bool /*took_long*/) noexcept {}
+  /// The peer by whose message, or for whose, something of it has happened last; null: none, or it is not known. Needs
+  /// no lock.
+  [[nodiscard]] virtual Peer* last_peer() const noexcept { return nullptr; }
+  /// A caller has waited for it for so long, not counting its first polls. Returns the one peer that this can have been
+  /// for; null: there are several, or it is not known.
+  virtual Peer* waited(std::uint64_t ns) noexcept FAB_REQUIRES(engine_lock) = 0;
   /// A caller waits, and nothing happens: looks whether anything ever will.
   virtual void stalled() FAB_REQUIRES(engine_lock) {}
   /// All ranks of the communicator have to do the same.

@@ -61,7 +61,7 @@ bool ProgressThread::timed_sleep(Policy::Time ns) {
 // One that has been called since its turn sleeps like a parked one, where each way to call it ends the sleep.
 std::optional<ThreadCall::Called> ProgressThread::sleep_until_called() {
   if (call_.state() != ThreadState::waiting) return sleep_parked();
-  statistics_.count(Counter::thread_sleeps);
+  counters_.count(Counter::thread_sleeps);
   const auto limit_ms = static_cast<int>(parked_sleep_.ns / Policy::kMillisecond);
   std::array<pollfd, 2> ways{call_.event(), call_.timer()};
   last_sleep_ = sleep_.sleep(limit_ms, kSafetyTimeoutMs, ways);

@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/counters.h"
 #include "core/base/engine_lock.h"
 #include "core/base/log.h"
-#include "core/base/statistics.h"
 #include "core/progress/progress_policy.h"
 #include "core/progress/sleep.h"
 #include "core/progress/thread_call.h"
@@ -46,8 +46,8 @@ class ProgressThread {
     int cpu = -1;  ///< -1: any
   };
 
-  ProgressThread(ThreadWork& work, ThreadCall& call, Sleep& sleep, Statistics& statistics, const Log& log)
-      : work_(work), call_(call), sleep_(sleep), statistics_(statistics), log_(log) {}
+  ProgressThread(ThreadWork& work, ThreadCall& call, Sleep& sleep, Counters& counters, const Log& log)
+      : work_(work), call_(call), sleep_(sleep), counters_(counters), log_(log) {}
   ~ProgressThread() { stop(); }
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
@@ -76,7 +76,7 @@ class ProgressThread {
   ThreadWork& work_;
   ThreadCall& call_;
   Sleep& sleep_;
-  Statistics& statistics_;
+  Counters& counters_;
   const Log& log_;
   std::thread thread_;
   std::atomic<bool> stop_{false};

@@ -7,8 +7,8 @@
 
 namespace fab::core {
 
-Sleep::Sleep(const Happenings& happenings, TaskQueue& tasks, ThreadCall& thread, Statistics& statistics)
-    : happenings_(happenings), tasks_(tasks), thread_(thread), statistics_(statistics), descriptors_{kNoEvent} {}
+Sleep::Sleep(const Happenings& happenings, TaskQueue& tasks, ThreadCall& thread, Counters& counters)
+    : happenings_(happenings), tasks_(tasks), thread_(thread), counters_(counters), descriptors_{kNoEvent} {}
 
 void Sleep::add(Provider& provider, Intake* intake) {
   if (descriptors_.size() == kMaxDescriptors)
@@ -61,7 +61,7 @@ bool Sleep::driver_may_wait(Condition over, std::uint32_t seen_news) {
 void Sleep::begin_driver() {
   driver_sleeps_ = true;
   driver_called_ = false;
-  statistics_.count(Counter::caller_sleeps);
+  counters_.count(Counter::caller_sleeps);
   watch_over();
 }
 
@@ -83,7 +83,7 @@ void Sleep::look_before_release() noexcept {
   if (driver_sleeps_) {
     if (driver_called_ || (!driver_is_needed() && providers_tell())) return;
     driver_called_ = true;
-    statistics_.count(Counter::woken_callers);
+    counters_.count(Counter::woken_callers);
     tasks_.wake();
   } else if (thread_.state(std::memory_order_relaxed) == ThreadState::waiting && !providers_tell()) {
     thread_.park();
@@ -112,7 +112,7 @@ std::size_t Sleep::look_for_missed(End end) {
     events += found;
     missed = missed || (found > 0 && would_have_told);
   }
-  if (missed) statistics_.count(Counter::late_wake_ups);
+  if (missed) counters_.count(Counter::late_wake_ups);
   return events;
 }
 

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "core/base/condition.h"
+#include "core/base/counters.h"
 #include "core/base/engine_lock.h"
-#include "core/base/statistics.h"
 #include "core/progress/task.h"
 #include "core/progress/task_queue.h"
 #include "core/progress/thread_call.h"
@@ -41,7 +41,7 @@ class Sleep {
   static constexpr std::size_t kMoreDescriptors = 2;
   enum class End : std::uint8_t { told, time, safety_time };
 
-  Sleep(const Happenings& happenings, TaskQueue& tasks, ThreadCall& thread, Statistics& statistics);
+  Sleep(const Happenings& happenings, TaskQueue& tasks, ThreadCall& thread, Counters& counters);
   Sleep(const Sleep&) = delete;
   Sleep& operator=(const Sleep&) = delete;
 
@@ -102,7 +102,7 @@ class Sleep {
   const Happenings& happenings_;
   TaskQueue& tasks_;
   ThreadCall& thread_;
-  Statistics& statistics_;
+  Counters& counters_;
   std::vector<Provider*> providers_;
   std::vector<Intake*> intakes_;
   std::vector<pollfd> descriptors_;  ///< the wake-up descriptor (-1 before the first sleep), then one per provider

@@ -15,7 +15,7 @@ ProgressPolicy::Turn Engine::take_turn(Policy& policy, Sleep::End last_sleep, Pa
   call_.set_state(ThreadState::awake, std::memory_order_relaxed);
   if (!thread_wanted()) {
     call_.set_state(ThreadState::parked, std::memory_order_relaxed);
-    rest_from_turns(policy.rest(turns_, drivers() > 0), parked);
+    rest_from_turns(policy.rest(static_cast<unsigned>(turns_), drivers() > 0), parked);
     return Policy::Turn::unwanted;
   }
   policy.take_turn();

@@ -26,6 +26,7 @@ Post::Handlers Run::handlers() noexcept {
               [](Completion& self, std::uint64_t bytes, std::uint64_t tag) noexcept {
                 Transfer& transfer = transfer_of(self);
                 Run& active = *transfer.run;
+                active.last_settled_.store(transfer.operation, std::memory_order_relaxed);
                 transfer.state = Transfer::State::idle;  // so that a failure does not take it back
                 if (transfer.operation->receives()) active.received(transfer, bytes, tag);
                 active.settled(transfer);
@@ -91,6 +92,7 @@ void Run::list_memory() noexcept {
 
 void Run::start() {
   if (pending_ > 0) return refuse_start();
+  ++owner_.starts;
   if (kept_data_) let_go_of_kept_data();
   if (given_up_ || !status_.ok()) forget_failure();
   begun_ = false;

@@ -19,6 +19,7 @@
 #include "core/run/written_messages.h"
 #include "core/wire/frame.h"
 #include "core/wire/match_tag.h"
+#include "fab/statistics.h"
 
 namespace fab::core {
 
@@ -41,6 +42,8 @@ class RunOwner {
   virtual void release(Run& run) noexcept FAB_REQUIRES(engine_lock) = 0;
 
   std::atomic<bool> needs_thread{true};  ///< its last run was left alone, or so long that a call of the thread is cheap
+  std::uint64_t starts FAB_GUARDED_BY(engine_lock) = 0;
+  WaitTimes waited FAB_GUARDED_BY(engine_lock);
 
  protected:
   ~RunOwner() = default;
@@ -99,6 +102,14 @@ class Run final : public Pending, public Task {
   void peer_lost(const Peer& peer, const Status& reason) override FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool given_up() const noexcept override FAB_REQUIRES(engine_lock) { return given_up_; }
   void over(bool took_long) noexcept override;
+  [[nodiscard]] Peer* last_peer() const noexcept override {
+    const PlannedOperation* const last = last_settled_.load(std::memory_order_relaxed);
+    return last == nullptr ? nullptr : last->peer;
+  }
+  Peer* waited(std::uint64_t ns) noexcept override FAB_REQUIRES(engine_lock) {
+    owner_.waited.add(ns);
+    return nullptr;
+  }
   void stalled() override FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool is_collective() const noexcept override { return true; }
   /// What the run waits for: the operations in flight with their peers, or the peers whose addresses are missing.
@@ -227,7 +238,8 @@ class Run final : public Pending, public Task {
   std::uint64_t run_tag_ FAB_GUARDED_BY(engine_lock) = 0;
   std::uint32_t round_ = 0;
   std::uint32_t used_transfers_ FAB_GUARDED_BY(engine_lock) = 0;
-  std::uint32_t absences_at_start_ = 0;  ///< the engine's; read by over()
+  std::uint32_t absences_at_start_ = 0;                         ///< the engine's; read by over()
+  std::atomic<const PlannedOperation*> last_settled_{nullptr};  ///< in a poll, of this start or an earlier one
   /// Operations of the round not settled, one more while the round is being posted.
   std::uint32_t pending_ FAB_GUARDED_BY(engine_lock) = 0;
   bool held_ FAB_GUARDED_BY(engine_lock) = false;   ///< the user has a handle

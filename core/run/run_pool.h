@@ -1,16 +1,28 @@
 // A plan with the runs that were made of it. A run that has ended serves the next start.
 #pragma once
 
+#include <chrono>
+#include <string_view>
 #include <utility>
 
 #include "core/base/engine_lock.h"
 #include "core/base/slots.h"
+#include "core/job/ledger.h"
 #include "core/run/run.h"
 
 namespace fab::core {
 
+/// What a plan is made of.
+struct PlanSource {
+  PlanSource(Schedule its_schedule, std::string_view its_algorithm = {})  // NOLINT(google-explicit-constructor)
+      : schedule(std::move(its_schedule)), algorithm(its_algorithm) {}
+
+  Schedule schedule;
+  std::string_view algorithm;  ///< for statistics: a literal; empty: there is no choice
+};
+
 /// Guarded by the engine's lock, but for needs_thread.
-class RunPool final : public RunOwner {
+class RunPool final : public RunOwner, Ledger::Counted {
  public:
   /// Keeps it while it is in use although nothing will be started any more.
   class Keeper {
@@ -21,11 +33,12 @@ class RunPool final : public RunOwner {
    protected:
     ~Keeper() = default;
   };
+  using Clock = std::chrono::steady_clock;
 
-  /// As Plan's constructor.
-  RunPool(Membership& membership, Schedule schedule, Plan::Use use = Plan::Use::runs)
-      : plan_(membership, std::move(schedule), use) {}
-  ~RunPool() = default;
+  /// As Plan's constructor. `begun`: when its schedule began to be built.
+  RunPool(Membership& membership, PlanSource source, Plan::Use use = Plan::Use::runs,
+          Clock::time_point begun = Clock::now());
+  ~RunPool();
   RunPool(const RunPool&) = delete;
   RunPool& operator=(const RunPool&) = delete;
 
@@ -39,9 +52,14 @@ class RunPool final : public RunOwner {
   void retire(Keeper& keeper) noexcept FAB_REQUIRES(engine_lock) { keeper_ = &keeper; }
 
  private:
+  void add_to(OperationStatistics& sums) const noexcept override FAB_REQUIRES(engine_lock);
+
   Plan plan_;
   Slots<Run> runs_ FAB_GUARDED_BY(engine_lock);
   Keeper* keeper_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< once it is retired
+  Ledger& ledger_;
+  std::uint64_t made_ns_ = 0;  ///< the time that took
+  Ledger::Row& row_;
 };
 
 }  // namespace fab::core

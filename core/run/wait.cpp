@@ -6,6 +6,7 @@
 
 #include "core/base/ticks.h"
 #include "core/job/membership.h"
+#include "core/run/wait_clock.h"
 #include "core/run/watch.h"
 
 namespace fab::core {
@@ -20,6 +21,10 @@ Runtime& runtime_of(const Pending& pending) { return pending.membership().runtim
 
 namespace {
 
+std::uint64_t ns_since(std::chrono::steady_clock::time_point begun) {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begun).count());
+}
+
 /// Rounded up, so that no wait returns before its time.
 int ms_at_most(std::chrono::steady_clock::duration left) {
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
@@ -29,22 +34,48 @@ int ms_at_most(std::chrono::steady_clock::duration left) {
 /// In ticks(), about a ms.
 constexpr std::uint64_t kLongTicks = 2'500'000;
 
+void end(WaitClock& clock, Pending& pending) {
+  const Lock lock(engine_of(pending));
+  clock.end(pending);
+}
+
+/// Returns when it is done. `begun` as WaitClock has it.
+void wait_on(Pending& pending, IdleHook idle, WaitClock::Time begun) {
+  const auto is_done = [&pending] { return pending.done(); };
+  Driver driver(engine_of(pending), idle, Driver::Attention::to_runs, Condition(is_done));
+  Pending* const all[] = {&pending};
+  Watch watch(all, runtime_of(pending));
+  WaitClock clock(pending, begun);
+  while (!pending.done()) {
+    if (driver.step()) {
+      clock.look(pending);
+      continue;
+    }
+    watch.check();
+    if (!pending.done()) driver.rest();
+  }
+  end(clock, pending);
+}
+
 /// `end` is called under the lock when it is done. False: it never will be.
 template <class End>
 bool finish(Pending& pending, IdleHook idle, End&& end) {
   Engine& engine = engine_of(pending);
   const std::uint64_t left_at = engine.thread_call().resume_polling();
+  WaitClock::Time begun = WaitClock::kNow;
   const auto spin = [&] {
     const Lock lock(engine);
     engine.spin_until([&pending] { return pending.done(); });
+    begun = engine.take_first_yield();
     if (!pending.done()) return false;
+    if (begun != WaitClock::kNow) WaitClock::end(pending, begun);
     pending.over(left_at != 0 && ticks() - left_at > kLongTicks);
     end();
     return true;
   };
   while (!spin()) {
     if (engine.halted()) return false;
-    wait(pending, idle);
+    wait_on(pending, idle, begun);
   }
   engine.hand_over_progress();
   return true;
@@ -73,16 +104,7 @@ Status complete(Pending& pending, IdleHook idle, MessageInfo* message) {
 }
 
 void wait(Pending& pending, IdleHook idle) {
-  if (pending.done() || engine_of(pending).halted()) return;
-  const auto is_done = [&pending] { return pending.done(); };
-  Driver driver(engine_of(pending), idle, Driver::Attention::to_runs, Condition(is_done));
-  Pending* const all[] = {&pending};
-  Watch watch(all, runtime_of(pending));
-  while (!pending.done()) {
-    if (driver.step()) continue;
-    watch.check();
-    if (!pending.done()) driver.rest();
-  }
+  if (!pending.done() && !engine_of(pending).halted()) wait_on(pending, idle, WaitClock::kNow);
 }
 
 bool wait_until(Pending& pending, std::chrono::steady_clock::time_point time) {
@@ -92,8 +114,10 @@ bool wait_until(Pending& pending, std::chrono::steady_clock::time_point time) {
   const auto is_done = [&pending] { return pending.done(); };
   if (!is_done() && !engine.halted()) {
     Driver driver(engine, nullptr, Driver::Attention::to_runs, Condition(is_done));
+    WaitClock clock(pending);
     while (!is_done()) {
       const bool happened = driver.step();
+      if (happened) clock.look(pending);
       if (is_done()) break;
       const auto left = time - steady_clock::now();
       if (left <= steady_clock::duration::zero()) break;
@@ -101,6 +125,7 @@ bool wait_until(Pending& pending, std::chrono::steady_clock::time_point time) {
       watch_tested(pending);
       if (!is_done()) driver.rest(ms_at_most(left));
     }
+    end(clock, pending);
   }
   if (!is_done()) return false;
   pending.over(false);
@@ -131,10 +156,12 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
   const auto look = [&]() FAB_REQUIRES(engine_lock) {
     return (arrived = find_arrived(run, arrivals, wanted)).has_value();
   };
+  WaitClock::Time begun = WaitClock::kNow;
   {
     const Lock lock(engine);
     engine.spin_until(look);
-    look();
+    begun = engine.take_first_yield();
+    if (look() && begun != WaitClock::kNow) WaitClock::end(run, begun);
   }
   if (arrived) {
     engine.hand_over_progress();
@@ -152,11 +179,16 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
   Driver driver(engine, nullptr, Driver::Attention::to_everything, Condition(has_arrived));
   Pending* const all[] = {&run};
   Watch watch(all, runtime_of(run));
+  WaitClock clock(run, begun);
   while (!look_again()) {
-    if (driver.step()) continue;
+    if (driver.step()) {
+      clock.look(run);
+      continue;
+    }
     watch.check();
     if (!look_again()) driver.rest();
   }
+  end(clock, run);
   return *std::move(arrived);
 }
 
@@ -171,11 +203,14 @@ std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
     if (engine_of(*some).halted()) throw Error(Errc::cancelled, ended_by_fork().message);
     Driver driver(engine_of(*some), idle, Driver::Attention::to_runs, Condition(one_is_done));
     Watch watch(all, runtime_of(*some));
+    const auto begun = std::chrono::steady_clock::now();
     while ((found = first_done()) == all.end()) {
       if (driver.step()) continue;
       watch.check();
       if (first_done() == all.end()) driver.rest();
     }
+    const Lock lock(engine_of(*some));
+    (*found)->waited(ns_since(begun));
   }
   return static_cast<std::size_t>(found - all.begin());
 }

@@ -65,12 +65,14 @@ bool Link::write_message(std::span<const iovec> pieces, std::uint64_t bytes, std
     cell.kind = CellKind::message;
     cell.message.bytes = bytes;
     gather(pieces, cell.message.memory.data(), bytes);
+    count(Way::cell, bytes);
   } else {
     std::byte* memory = out_.bulk(bytes, cell.stretch);
     if (memory == nullptr) return false;
     cell.kind = CellKind::bulk;
     gather(pieces, memory, bytes);
     out_.take(cell.stretch);
+    count(Way::ring, bytes);
   }
   publish();
   return true;
@@ -86,6 +88,8 @@ bool Link::send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uin
   send.bytes = bytes;
   send.missing = 0;
   send.fetched = shared_.traffic.fetched;
+  send.way = region.number != 0 ? Way::mapped : Way::kernel;
+  count(send.way, bytes);
   send.pieces.assign(pieces);
   send.state = State::waiting;
   ++pending_;

@@ -8,12 +8,14 @@
 // expected from there; otherwise they are taken in, so that they hold up nothing.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/slots.h"
@@ -32,6 +34,14 @@ class Link {
   struct Traffic {
     std::size_t receives = 0;   ///< of long messages, in flight
     std::uint64_t fetched = 0;  ///< long messages, since the beginning
+  };
+  /// How a message leaves: in a cell; in the bulk memory; announced, in memory that the receiver maps, or that it has
+  /// the kernel read; announced, and then sent in chunks, as the receiver could do neither.
+  enum class Way : std::uint8_t { chunks, kernel, mapped, ring, cell };
+  static constexpr std::array<std::string_view, 5> kWayNames{"chunks", "kernel", "mapped", "ring", "cell"};
+  struct Sent {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
   };
   /// What all links of a rank have in common.
   struct Shared {
@@ -62,6 +72,7 @@ class Link {
   [[nodiscard]] bool busy() const noexcept { return pending_ > 0; }
   /// Busy, and poll() would find something to do.
   [[nodiscard]] bool ready();
+  [[nodiscard]] const Sent& sent(Way way) const noexcept { return sent_[static_cast<std::size_t>(way)]; }
   /// What the peer told of another rank, also if it has ended since.
   [[nodiscard]] Rank lost_by_peer() const noexcept {
     const std::int32_t lost = peer_.head().lost.load(std::memory_order_acquire);
@@ -116,6 +127,7 @@ class Link {
     std::uint64_t missing = 0;  ///< bytes to send, once it was cleared
     std::uint32_t receive = 0;  ///< the peer's, once it was cleared
     std::uint64_t fetched = 0;  ///< Traffic's, when it was announced
+    Way way = Way::kernel;
     Pieces pieces;
     State state = State::unused;
   };
@@ -158,6 +170,11 @@ class Link {
                               const RegionName& region, Completion& completion);
   [[nodiscard]] bool write_location(Location& location, std::span<const iovec> pieces, std::uint64_t bytes);
   [[nodiscard]] Pieces read_location(const Location& location);
+  void count(Way way, std::uint64_t bytes) noexcept {
+    Sent& sent = sent_[static_cast<std::size_t>(way)];
+    ++sent.messages;
+    sent.bytes += bytes;
+  }
   void publish() noexcept;
   PostResult refuse() noexcept;
   void tell_whether_waiting() noexcept;
@@ -220,6 +237,7 @@ class Link {
   PeerMemory peer_memory_;
   Mapping out_memory_;
   Mapping in_memory_;
+  std::array<Sent, kWayNames.size()> sent_{};  ///< the last ones beside what each message changes
   RingWriter out_;
   std::unique_ptr<RingReader> in_;  ///< once the peer has made its ring
   RemoteDoorbell peer_doorbell_;

@@ -211,10 +211,12 @@ void Link::cleared(const Clearance& clearance) {
   Send& send = sends_[clearance.send];
   send.missing = clearance.bytes;
   send.receive = clearance.receive;
-  if (send.missing == 0)
-    finish(send);
-  else
-    outgoing_.push_back(send.number);
+  if (send.missing == 0) return finish(send);
+  Sent& announced = sent_[static_cast<std::size_t>(send.way)];
+  --announced.messages;
+  announced.bytes -= send.bytes;
+  count(Way::chunks, send.bytes);
+  outgoing_.push_back(send.number);
 }
 
 // One chunk of each send in turn, so that a long message does not hold up a shorter one.

@@ -39,6 +39,7 @@ class LocalProvider final : public Provider {
   [[nodiscard]] Rank given_up_by(PeerHandle peer, std::uint32_t communicator) const noexcept override {
     return links_[peer]->given_up_by_peer(communicator);
   }
+  void visit_ways(PeerHandle peer, const WayVisitor& visit) const override;
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] bool busy() const noexcept override;

@@ -57,6 +57,7 @@ class OfiProvider final : public Provider {
   [[nodiscard]] std::uint64_t strangers() const noexcept override { return strangers_; }
   void drop(PeerHandle peer, bool whole_host) override;
   void ask_before_receiving(PeerHandle peer, std::function<const char*()> why_not) override;
+  void visit_ways(PeerHandle peer, const WayVisitor& visit) const override;
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] int wait_fd() const noexcept override { return wait_fd_; }
@@ -74,6 +75,10 @@ class OfiProvider final : public Provider {
   struct KnownPeer {
     fi_addr_t address = FI_ADDR_UNSPEC;
     ReceiverKey key;
+    std::uint64_t tagged = 0;  ///< messages, or parts of them, that libfabric has taken
+    std::uint64_t tagged_bytes = 0;
+    std::uint64_t written = 0;  ///< the same of writes
+    std::uint64_t written_bytes = 0;
     std::function<const char*()> why_not_receive{};  ///< see ask_before_receiving
   };
   struct KeptBlock {

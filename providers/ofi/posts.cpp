@@ -85,7 +85,7 @@ PostResult OfiProvider::send_part(PeerHandle to, std::span<const iovec> pieces, 
     message.msg_iov = pieces.data();
     message.desc = descriptors;
     message.iov_count = pieces.size();
-    const KnownPeer& peer = peers_[to];
+    KnownPeer& peer = peers_[to];
     message.addr = peer.address;
     message.tag = peer.key.disguise(tag);
     message.context = completion.provider_space();
@@ -94,9 +94,15 @@ PostResult OfiProvider::send_part(PeerHandle to, std::span<const iovec> pieces, 
       message.data = peer.key.proof(tag);
       flags |= FI_REMOTE_CQ_DATA;
     }
-    if (may_inject(total_bytes(pieces))) flags |= FI_INJECT;
+    const std::uint64_t bytes = total_bytes(pieces);
+    if (may_inject(bytes)) flags |= FI_INJECT;
     if (order_) flags |= FI_TRANSMIT_COMPLETE;
-    return posted(fi_tsendmsg(endpoint_.get(), &message, flags), "fi_tsendmsg", completion);
+    const ssize_t result = fi_tsendmsg(endpoint_.get(), &message, flags);
+    if (result == 0) {
+      ++peer.tagged;
+      peer.tagged_bytes += bytes;
+    }
+    return posted(result, "fi_tsendmsg", completion);
   });
 }
 
@@ -314,7 +320,7 @@ PostResult OfiProvider::write_part(PeerHandle to, std::span<const iovec> pieces,
   message.msg_iov = pieces.data();
   message.desc = descriptors;
   message.iov_count = pieces.size();
-  const KnownPeer& peer = peers_[to];
+  KnownPeer& peer = peers_[to];
   message.addr = peer.address;
   message.rma_iov = &there;
   message.rma_iov_count = 1;
@@ -322,7 +328,18 @@ PostResult OfiProvider::write_part(PeerHandle to, std::span<const iovec> pieces,
   message.data = data ? peer.key.disguise_data(*data) : 0;
   const std::uint64_t inject = may_inject(bytes) ? FI_INJECT : 0;
   const std::uint64_t told = data ? FI_REMOTE_CQ_DATA | inject : FI_DELIVERY_COMPLETE;
-  return posted(fi_writemsg(endpoint_.get(), &message, FI_COMPLETION | told), "fi_writemsg", completion);
+  const ssize_t result = fi_writemsg(endpoint_.get(), &message, FI_COMPLETION | told);
+  if (result == 0) {
+    ++peer.written;
+    peer.written_bytes += bytes;
+  }
+  return posted(result, "fi_writemsg", completion);
+}
+
+void OfiProvider::visit_ways(PeerHandle peer, const WayVisitor& visit) const {
+  const KnownPeer& known = peers_[peer];
+  visit("tagged", known.tagged, known.tagged_bytes);
+  visit("written", known.written, known.written_bytes);
 }
 
 // Failures end it (forget).

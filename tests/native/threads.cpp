@@ -35,7 +35,7 @@ class ThreadsOfARank : public test::OnAllRanks {
  protected:
   static constexpr int kRepetitions = 240;  ///< of all threads of a rank together
 
-  static std::uint64_t count(core::Counter counter) { return Access::core(world())->context().statistics()[counter]; }
+  static std::uint64_t count(core::Counter counter) { return Access::core(world())->context().counters()[counter]; }
 
   /// Lets the other end wait, and fall asleep, now and then.
   class Pause {

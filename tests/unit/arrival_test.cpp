@@ -186,7 +186,7 @@ TEST_F(Arrival, WakesAThreadThatFollows) {
     while (told <= slot) std::this_thread::yield();
   }
   follower.join();
-  EXPECT_EQ(rig_->context().statistics()[core::Counter::late_wake_ups], 0u) << "the bound on sleeps ended one";
+  EXPECT_EQ(rig_->context().counters()[core::Counter::late_wake_ups], 0u) << "the bound on sleeps ended one";
   EXPECT_FALSE(other.done());
   provider().settle_all(8);
   leader.join();

@@ -53,7 +53,7 @@ class Envelopes : public testing::Test {
     for (int i = 0; i < 100; ++i) job_.progress();
   }
 
-  [[nodiscard]] std::uint64_t misfits() { return job_.context(kVictim).statistics()[core::Counter::strangers]; }
+  [[nodiscard]] std::uint64_t misfits() { return job_.context(kVictim).counters()[core::Counter::strangers]; }
 
   /// A message of rank 1's, the first one.
   static Envelope message() {

@@ -102,8 +102,8 @@ class StartsBeforeTheSleep : public core::Lookout {
 
 TEST(LateCall, BeforeTheThreadSleepsIsHeard) {
   const Log log;
-  core::Statistics statistics;
-  core::Engine engine({}, log, statistics);
+  core::Counters counters;
+  core::Engine engine({}, log, counters);
   StartsBeforeTheSleep lookout(engine);
   engine.set_lookout(&lookout);
   engine.start_thread();

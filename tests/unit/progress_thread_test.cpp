@@ -278,7 +278,7 @@ TEST(ProgressThreadSleep, EndsWhenAnAddressArrives) {
   ASSERT_TRUE(comes_true([&] { return rig.provider().posts().size() == 2; }));
   rig.provider().settle_all(8);
   ASSERT_TRUE(comes_true([&] { return run.done(); }));
-  EXPECT_EQ(rig.context().statistics()[core::Counter::late_wake_ups], 0u);
+  EXPECT_EQ(rig.context().counters()[core::Counter::late_wake_ups], 0u);
   rig.let_go(run);
 }
 

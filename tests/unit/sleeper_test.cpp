@@ -16,7 +16,7 @@ using core::Counter;
 
 class Sleeper : public testing::Test {
  protected:
-  [[nodiscard]] std::uint64_t count(Counter counter) { return rig_.context().statistics()[counter]; }
+  [[nodiscard]] std::uint64_t count(Counter counter) { return rig_.context().counters()[counter]; }
   /// A thread that waits for the run; it sleeps, or is about to, when this returns.
   [[nodiscard]] std::thread sleep_until_done(core::Run& run) {
     const std::uint64_t before = count(Counter::caller_sleeps);
@@ -105,13 +105,13 @@ TEST_F(Sleeper, OneThatFollowsIsToldByTheThreadThatEndsItsRun) {
   rig_.let_go(second.run);
 }
 
-TEST(Statistics, TellsWhatIsNotZero) {
-  core::Statistics statistics;
-  EXPECT_EQ(statistics.text(), "");
-  statistics.count(Counter::late_wake_ups);
-  statistics.count(Counter::caller_sleeps);
-  statistics.count(Counter::caller_sleeps);
-  EXPECT_EQ(statistics.text(), "caller_sleeps 2, late_wake_ups 1");
+TEST(Counters, TellWhatIsNotZero) {
+  core::Counters counters;
+  EXPECT_EQ(counters.text(), "");
+  counters.count(Counter::late_wake_ups);
+  counters.count(Counter::caller_sleeps);
+  counters.count(Counter::caller_sleeps);
+  EXPECT_EQ(counters.text(), "caller_sleeps 2, late_wake_ups 1");
 }
 
 }  // namespace

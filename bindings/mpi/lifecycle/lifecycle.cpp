@@ -29,6 +29,9 @@ namespace {
 /// A peer may not know of this rank then, and never come.
 constexpr double kFinalizeAfterAFailure_s = 5;
 
+/// Ranks that have made no call of fab's tell no statistics.
+constexpr double kStatisticsTimeout_s = 5;
+
 /// Both libraries must mean the same job, or ranks would be mixed up.
 void compare_jobs(const JobInfo& job) {
   int rank = 0;
@@ -153,7 +156,10 @@ void Lifecycle::close() {
   }
   static_cast<void>(context_->drain(std::numeric_limits<double>::infinity(), next_idle_hook()));
   static_cast<void>(complete_requests());  // those that the user let go of
+  const bool tells = context_->config().stats;
+  if (tells) context_->tell_statistics(core::Context::kStatisticsKey);
   finalize(context_, has_failed() ? kFinalizeAfterAFailure_s : 0);
+  if (tells) context_->report_statistics(kStatisticsTimeout_s, next_idle_hook());
   const std::lock_guard lock(mutex_);
   state_ = State::closed;
   publish_context(nullptr);

@@ -3,6 +3,9 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/process_context.h"
 #include "bindings/mpi/bootstrap/meeting.h"
@@ -15,6 +18,7 @@
 #include "bindings/mpi/requests/request_array.h"
 #include "core/progress/driver.h"
 #include "core/run/wait.h"
+#include "core/run/wait_clock.h"
 #include "core/run/watch.h"
 
 namespace fab::mpi {
@@ -38,20 +42,56 @@ bool fab_needs_driving() noexcept {
   return naming_is_pending() || meeting_is_urgent() || (engine.active() > 0 && !engine.has_thread());
 }
 
+core::Pending* first_of(std::span<core::Pending* const> all) noexcept {
+  const auto found =
+      std::ranges::find_if(all, [](const core::Pending* each) { return each != nullptr && !each->done(); });
+  return found == all.end() ? nullptr : *found;
+}
+
+/// The time of a wait for several requests counts for the first of them that is in flight.
+class TimedWait {
+ public:
+  explicit TimedWait(const RequestArray& array) noexcept : array_(array) {}
+  TimedWait(const TimedWait&) = delete;
+  TimedWait& operator=(const TimedWait&) = delete;
+
+  void happened() {
+    if (clock_) clock_->look(*first_);
+  }
+  /// The wait goes on, after a poll in which nothing happened.
+  void rests() {
+    if (clock_ || (first_ = first_of(array_.pending())) == nullptr) return;
+    clock_.emplace(*first_);
+  }
+  void end() {
+    if (!clock_) return;
+    const core::Lock lock(process_engine());
+    clock_->end(*first_);
+  }
+
+ private:
+  const RequestArray& array_;
+  core::Pending* first_ = nullptr;
+  std::optional<core::WaitClock> clock_;
+};
+
 /// Calls `attempt` until it returns true. Where only exchanges are waited for, the thread may sleep in the kernel.
 template <class Attempt>
 void wait_until(const RequestArray& array, Attempt&& attempt) {
   static_cast<void>(process_engine().thread_call().resume_polling());
   core::Driver driver(process_engine(), next_idle_hook());
   core::Watch watch(array.pending(), process_context());
+  TimedWait timed(array);
   int idle_turns = 0;
   while (!attempt()) {
     if (driver.step()) {
       idle_turns = 0;
+      timed.happened();
       continue;
     }
     watch.check();
-    if (attempt()) return;
+    if (attempt()) break;
+    timed.rests();
     if (array.exchanges_active() && !array.others()) {
       driver.rest();
       continue;
@@ -60,6 +100,7 @@ void wait_until(const RequestArray& array, Attempt&& attempt) {
     if (meeting_is_urgent()) drive_meeting();
     if (++idle_turns > kSpins) ::sched_yield();
   }
+  timed.end();
 }
 
 int wait_for_exchange(Exchange& exchange, MPI_Request* request, MPI_Status* status) {

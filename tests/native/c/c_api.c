@@ -210,6 +210,25 @@ static void exchanges(const fab_comm *world) {
   }
 }
 
+static void statistics(const fab_context *context) {
+  fab_totals before = {0};
+  fab_totals after = {0};
+  size_t needed = 0;
+  DO(fab_statistics_totals(context, &before));
+  for (int i = 0; i < 3; ++i) DO(fab_perform(fab_world(context), fab_barrier()));
+  DO(fab_statistics_totals(context, &after));
+  CHECK(after.calls == before.calls + 3);
+  CHECK((after.sent_messages > before.sent_messages) == (size > 1));
+  CHECK(fab_statistics_json(context, NULL, 0, &needed) == FAB_NO_RESOURCES);
+  char *const text = malloc(needed + 1000);
+  DO(fab_statistics_json(context, text, needed + 1000, &needed));
+  CHECK(strlen(text) + 1 == needed && strstr(text, "\"operation\":\"barrier\"") != NULL);
+  CHECK(strstr(text, "\"operation\":\"send\"") != NULL && strstr(text, "\"operation\":\"recv\"") != NULL);
+  free(text);
+  CHECK(fab_statistics_totals(NULL, &after) == FAB_INVALID_ARGUMENT);
+  CHECK(fab_statistics_totals(context, NULL) == FAB_INVALID_ARGUMENT);
+}
+
 static void messages(const fab_context *context) {
   const fab_comm *const world = fab_world(context);
   fab_request receive = {0};
@@ -391,6 +410,7 @@ int main(int argc, char **argv) {
   exchanges(fab_world(context));
   blocks_of_all_sizes(fab_world(context));
   messages(context);
+  statistics(context);
   halos(fab_world(context));
   waits(fab_world(context));
   refusals(fab_world(context));

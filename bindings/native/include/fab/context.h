@@ -6,6 +6,7 @@
 
 #include "fab/api.h"
 #include "fab/communicator.h"
+#include "fab/statistics.h"
 
 namespace fab {
 
@@ -42,8 +43,12 @@ class FAB_API Context {
   /// Makes the descriptor unreadable until another operation ends.
   void clear_events() const noexcept;
 
+  /// Tells calls, messages and waits of this rank since the context was opened. Takes time and memory that grow with
+  /// its plans and peers. Empty in a child of fork().
+  [[nodiscard]] Statistics statistics() const;
+
   /// Completes the operations in flight, and waits at most ten seconds for each other rank to call close. Collective
-  /// over the job. Afterwards nothing can be started.
+  /// over the job. Afterwards nothing can be started. With FAB_STATS rank 0 then writes the statistics of all ranks.
   void close();
 
  private:

@@ -376,6 +376,24 @@ FAB_API void fab_exchange_free(fab_exchange *exchange);
 FAB_API fab_error fab_event_fd(const fab_context *context, int *fd);
 FAB_API void fab_clear_events(const fab_context *context);
 
+/* Calls, messages and waits of this rank since the context was opened, all its operations together. Times are in
+ * nanoseconds; a wait that its first polls end is none of the waits. */
+typedef struct fab_totals {
+  uint64_t calls;
+  uint64_t sent_messages;
+  uint64_t sent_bytes;
+  uint64_t received_messages;
+  uint64_t received_bytes;
+  uint64_t waits;
+  uint64_t waited_ns;
+  uint64_t longest_wait_ns;
+} fab_totals;
+FAB_API fab_error fab_statistics_totals(const fab_context *context, fab_totals *totals);
+/* All of the statistics as JSON, which ends with a null character. `needed`, unless it is NULL, becomes the bytes that
+ * takes, that character included. FAB_NO_RESOURCES if `size` is less: then the buffer is left alone, and may be NULL
+ * if `size` is 0. */
+FAB_API fab_error fab_statistics_json(const fab_context *context, char *buffer, size_t size, size_t *needed);
+
 /* ---- Messages ---- */
 
 #define FAB_ANY_SOURCE (-1)

@@ -1,4 +1,4 @@
-// The statistics of a context, counted off the fast paths, for tests, people and fab_info.
+// The counters of a context, which count off the fast paths, for tests, people and fab_info.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct CounterRow {
 [[nodiscard]] std::span<const CounterRow> counter_rows() noexcept;
 
 /// From any thread.
-class Statistics {
+class Counters {
  public:
   void count(Counter counter) noexcept { at(counter).fetch_add(1, std::memory_order_relaxed); }
   void set(Counter counter, std::uint64_t value) noexcept { at(counter).store(value, std::memory_order_relaxed); }

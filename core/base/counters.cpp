@@ -1,4 +1,4 @@
-#include "core/base/statistics.h"
+#include "core/base/counters.h"
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ static_assert(in_order());
 
 std::span<const CounterRow> counter_rows() noexcept { return kRows; }
 
-std::string Statistics::text() const {
+std::string Counters::text() const {
   std::string text;
   for (const CounterRow& row : kRows)
     if (const std::uint64_t value = (*this)[row.counter]; value != 0)

@@ -1,0 +1,142 @@
+// The statistics of a context: calls, messages and waits since it was opened. Times are in nanoseconds.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fab/api.h"
+#include "fab/topology.h"
+
+namespace fab {
+
+/// Waits that their first polls (2 or 3 us within a node) did not end, by their length.
+struct WaitTimes {
+  static constexpr std::size_t kClasses = 40;
+
+  std::uint64_t waits = 0;
+  std::uint64_t total_ns = 0;
+  std::uint64_t most_ns = 0;
+  /// by_length[i]: waits of 2^i to 2^(i+1) - 1 ns. The first class has those of 0 ns, the last one all longer ones.
+  std::array<std::uint64_t, kClasses> by_length{};
+
+  void add(std::uint64_t ns) noexcept {
+    ++waits;
+    total_ns += ns;
+    most_ns = std::max(most_ns, ns);
+    ++by_length[class_of(ns)];
+  }
+  void add(const WaitTimes& others) noexcept {
+    waits += others.waits;
+    total_ns += others.total_ns;
+    most_ns = std::max(most_ns, others.most_ns);
+    for (std::size_t i = 0; i < kClasses; ++i) by_length[i] += others.by_length[i];
+  }
+  /// So long at most is that share (0 to 1) of the waits: 0.5 for the median. Up to twice the exact value; 0 if there
+  /// are no waits.
+  [[nodiscard]] std::uint64_t percentile_ns(double share) const noexcept {
+    const double wanted = share * static_cast<double>(waits);
+    std::uint64_t counted = 0;
+    for (std::size_t i = 0; i + 1 < kClasses; ++i) {
+      counted += by_length[i];
+      if (counted > 0 && static_cast<double>(counted) >= wanted) return std::min(longest_of(i), most_ns);
+    }
+    return most_ns;
+  }
+  [[nodiscard]] static constexpr std::size_t class_of(std::uint64_t ns) noexcept {
+    const auto bits = static_cast<std::size_t>(std::bit_width(ns));
+    return std::min(bits == 0 ? 0 : bits - 1, kClasses - 1);
+  }
+  /// The longest wait of a class but the last.
+  [[nodiscard]] static constexpr std::uint64_t longest_of(std::size_t of_class) noexcept {
+    return (std::uint64_t{2} << of_class) - 1;
+  }
+  bool operator==(const WaitTimes&) const = default;
+};
+
+struct MessageAmounts {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;  ///< fab's frames included
+
+  void add(const MessageAmounts& more, std::uint64_t times = 1) noexcept {
+    messages += times * more.messages;
+    bytes += times * more.bytes;
+  }
+  bool operator==(const MessageAmounts&) const = default;
+};
+
+/// Calls of one operation on one communicator that the same algorithm carried out. Their messages are those that the
+/// calls' plans have, also of calls that failed.
+struct FAB_API OperationStatistics {
+  /// "world", or the job's rank that made its id, a dot and a number: the same on all of its ranks. "others": later
+  /// ones than the first 64 communicators of this rank, or ones whose id is not known. "all": of sends and receives.
+  std::string communicator{};
+  int ranks = 0;            ///< of the communicator; 0: of several
+  std::string operation{};  ///< "allreduce", "neighbor_xchg", "send"
+  std::string algorithm{};  ///< as fab_info --algorithms lists it; empty: there is no choice
+  std::uint64_t calls = 0;
+  MessageAmounts sent{};
+  MessageAmounts packed{};   ///< of the sent ones: copied to memory of fab's first
+  MessageAmounts written{};  ///< of the sent ones: written into the receiver's memory (one-sided)
+  MessageAmounts received{};
+  MessageAmounts unpacked{};   ///< of the received ones: copied from memory of fab's
+  std::uint64_t plans = 0;     ///< made for these calls
+  std::uint64_t plans_ns = 0;  ///< the time that took
+  std::uint64_t longest_plan_ns = 0;
+  WaitTimes waited{};  ///< that callers of these calls waited
+
+  /// Adds all but the names.
+  void add(const OperationStatistics& more) noexcept;
+  bool operator==(const OperationStatistics&) const = default;
+};
+
+/// Messages that left by one way.
+struct WayStatistics {
+  std::string way{};  ///< "cell", "ring", "mapped", "kernel", "chunks"; "tagged", "written"
+  MessageAmounts sent{};
+
+  bool operator==(const WayStatistics&) const = default;
+};
+
+/// Another rank, or this one.
+struct PeerStatistics {
+  Rank rank = 0;           ///< of the job
+  std::string provider{};  ///< that carries messages there: "local", "tcp"
+  std::vector<WayStatistics> ways{};
+  /// Waits in which the longest time without an event ended with a message from, or to, this peer: it came last.
+  std::uint64_t came_last = 0;
+  std::uint64_t waited_ns = 0;  ///< in those waits
+
+  bool operator==(const PeerStatistics&) const = default;
+};
+
+struct CounterStatistics {
+  std::string name{};  ///< ends with the unit, if it has one: "opening_ns"
+  std::uint64_t value = 0;
+
+  bool operator==(const CounterStatistics&) const = default;
+};
+
+/// Of one rank.
+struct FAB_API Statistics {
+  Rank rank = 0;  ///< of the job
+  int ranks = 1;  ///< of the job
+  std::vector<OperationStatistics> operations{};
+  std::vector<PeerStatistics> peers{};  ///< by their ranks
+  std::vector<CounterStatistics> counters{};
+
+  /// 0 if there is none of that name.
+  [[nodiscard]] std::uint64_t counter(std::string_view name) const noexcept;
+  /// The sum of all operations, without names.
+  [[nodiscard]] OperationStatistics totals() const;
+  /// One object of JSON, with the names of these members.
+  [[nodiscard]] std::string json() const;
+  bool operator==(const Statistics&) const = default;
+};
+
+}  // namespace fab

@@ -1,0 +1,84 @@
+#include "core/job/ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fab::core {
+
+namespace {
+
+const char* const kOthers = "others";
+
+bool have_one_name(const OperationStatistics& one, const OperationStatistics& other) {
+  return one.communicator == other.communicator && one.operation == other.operation && one.algorithm == other.algorithm;
+}
+
+}  // namespace
+
+Ledger::Communicator& Ledger::add_communicator(int ranks) {
+  const MutexLock lock(mutex_);
+  if (communicators_.size() >= kMostCommunicators) return others_;
+  return communicators_.emplace_back(Communicator{.ranks = ranks});
+}
+
+void Ledger::name(Communicator& communicator, ContextId id) noexcept {
+  const MutexLock lock(mutex_);
+  if (&communicator != &others_) communicator.id = id;
+}
+
+std::string Ledger::name_of(const Communicator& communicator) const {
+  if (&communicator == &all_) return "all";
+  const std::optional<ContextId>& id = communicator.id;
+  if (!id) return kOthers;
+  return *id == ContextId{} ? "world" : fmt::format("{}.{}", id->owner, id->number);
+}
+
+Ledger::Row& Ledger::find(const Communicator& communicator, std::string_view operation, std::string_view algorithm) {
+  const auto is_its = [&](const Row& row) {
+    return row.communicator == &communicator && row.operation == operation && row.algorithm == algorithm;
+  };
+  const auto found = std::ranges::find_if(rows_, is_its);
+  if (found != rows_.end()) return *found;
+  return rows_.emplace_back(
+      Row{.communicator = &communicator, .operation = std::string(operation), .algorithm = algorithm});
+}
+
+Ledger::Row& Ledger::begin(Counted& counted, const Communicator& communicator, std::string_view operation,
+                           std::string_view algorithm) {
+  const MutexLock lock(mutex_);
+  Row& row = rows_.size() < kMostRows ? find(communicator, operation, algorithm) : find(others_, kOthers, {});
+  row.living.push_back(counted);
+  return row;
+}
+
+// The sums are read under both locks, and the last user of a plan need not hold the engine's.
+void Ledger::end(Counted& counted, Row& row) noexcept {
+  const MutexLock lock(mutex_);
+  engine_lock.assert_held();
+  counted.add_to(row.ended);
+  counted.leave();
+}
+
+std::vector<OperationStatistics> Ledger::read() const {
+  const MutexLock lock(mutex_);
+  std::vector<OperationStatistics> all;
+  for (const Row& row : rows_) {
+    OperationStatistics sums = row.ended;
+    sums.communicator = name_of(*row.communicator);
+    sums.ranks = row.communicator->ranks;
+    sums.operation = row.operation;
+    sums.algorithm = row.algorithm;
+    for (const Linked* each = &row.living.first(); each != &row.living; each = &each->next())
+      static_cast<const Counted*>(each)->add_to(sums);
+    const auto known =
+        std::ranges::find_if(all, [&](const OperationStatistics& one) { return have_one_name(one, sums); });
+    if (known == all.end())
+      all.push_back(std::move(sums));
+    else
+      known->add(sums);
+  }
+  return all;
+}
+
+}  // namespace fab::core
