@@ -133,7 +133,8 @@ int main(int argc, char** argv) {
   Request request;
   app.add_option("-c,--carry", request.carry,
                  "What fab carries: auto, all, off, or a list such as allreduce,neighbor_alltoallv (FAB_DROPIN)");
-  app.add_flag("-s,--stats", request.stats, "At the end print what fab carried, why not the rest, and a page of statistics (FAB_STATS=1)");
+  app.add_flag("-s,--stats", request.stats,
+               "At the end print what fab carried, why not the rest, and a page of statistics (FAB_STATS=1)");
   app.add_flag("--heap", request.heap,
                "Large blocks of the program lie in fab's memory, which ranks of a node copy once (FAB_DROPIN_HEAP=on)");
   const std::map<std::string, Mpi> names{{"openmpi", Mpi::open_mpi}, {"mpich", Mpi::mpich}};
