@@ -26,9 +26,10 @@ Post::Handlers Run::handlers() noexcept {
               [](Completion& self, std::uint64_t bytes, std::uint64_t tag) noexcept {
                 Transfer& transfer = transfer_of(self);
                 Run& active = *transfer.run;
-                active.last_settled_.store(transfer.operation, std::memory_order_relaxed);
+                const PlannedOperation& operation = *transfer.operation;
+                active.last_settled_.store(&operation, std::memory_order_relaxed);
                 transfer.state = Transfer::State::idle;  // so that a failure does not take it back
-                if (transfer.operation->receives()) active.received(transfer, bytes, tag);
+                if (operation.receives()) active.received(transfer, bytes, tag);
                 active.settled(transfer);
               },
           .fail =

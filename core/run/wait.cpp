@@ -57,25 +57,29 @@ void wait_on(Pending& pending, IdleHook idle, WaitClock::Time begun) {
   end(clock, pending);
 }
 
+WaitClock::Time take_first_yield(Engine& engine) {
+  const Lock lock(engine);
+  return engine.take_first_yield();
+}
+
 /// `end` is called under the lock when it is done. False: it never will be.
 template <class End>
 bool finish(Pending& pending, IdleHook idle, End&& end) {
   Engine& engine = engine_of(pending);
   const std::uint64_t left_at = engine.thread_call().resume_polling();
-  WaitClock::Time begun = WaitClock::kNow;
   const auto spin = [&] {
     const Lock lock(engine);
     engine.spin_until([&pending] { return pending.done(); });
-    begun = engine.take_first_yield();
     if (!pending.done()) return false;
-    if (begun != WaitClock::kNow) WaitClock::end(pending, begun);
+    if (!engine.caller_may_spin())  // polls that offered the processor to others were a wait
+      if (const auto begun = engine.take_first_yield(); begun != WaitClock::kNow) WaitClock::end(pending, begun);
     pending.over(left_at != 0 && ticks() - left_at > kLongTicks);
     end();
     return true;
   };
   while (!spin()) {
     if (engine.halted()) return false;
-    wait_on(pending, idle, begun);
+    wait_on(pending, idle, take_first_yield(engine));
   }
   engine.hand_over_progress();
   return true;
