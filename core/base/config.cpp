@@ -201,8 +201,8 @@ constexpr std::array<ConfigRow, 23> kOtherRows = {{
      [](std::string_view text, Config& config) { return parse_number(text, -1, kMostProcessors, config.progress_cpu); },
      [](const Config& config) { return std::to_string(config.progress_cpu); }},
     {"FAB_POLL_US", "10000",
-     "Microseconds for which a wait polls before it sleeps, 500 at most where ranks share processors: a whole number "
-     "from 0 to 1000000.",
+     "Microseconds for which a wait polls before it sleeps, where each rank of the node has a processor: a whole "
+     "number from 0 to 1000000.",
      [](std::string_view text, Config& config) { return parse_number(text, 0, kLongestPollUs, config.poll_us); },
      [](const Config& config) { return std::to_string(config.poll_us); }},
     {"FAB_LOG", "warn",

@@ -69,7 +69,7 @@ struct Config {
   bool stats = false;             ///< FAB_STATS: statistics are shown or written when fab closes
   std::string stats_file;         ///< FAB_STATS: a file for them; empty: a page on stderr
   int progress_cpu = -1;          ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
-  int poll_us = 0;                ///< FAB_POLL_US: of a wait, before it sleeps
+  int poll_us = 0;                ///< FAB_POLL_US: of a wait, before it sleeps, where each rank has a processor
   LogLevel log = LogLevel::warn;  ///< FAB_LOG
   double wait_timeout_s = 0;      ///< FAB_WAIT_TIMEOUT: seconds; 0: wait for ever
   double peer_timeout_s = 0;      ///< FAB_PEER_TIMEOUT: seconds; 0: never

@@ -62,7 +62,7 @@ class Engine : private ThreadWork {
   struct Options {
     ProgressMode progress = ProgressMode::automatic;
     int progress_cpu = -1;         ///< processor of the progress thread; -1: any
-    int poll_us = 10'000;          ///< of a caller, before it sleeps
+    int poll_us = 10'000;          ///< of a caller that may spin, before it sleeps
     bool caller_may_spin = false;  ///< every rank of the node has a processor to itself
     bool thread_may_spin = false;  ///< and there is one more for the thread
   };

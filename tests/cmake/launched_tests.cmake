@@ -12,7 +12,7 @@ set(fab_test_rare_providers tcp+ofi_rxm shm)
 set(fab_test_few_ranks 2 5)
 
 # Open MPI refuses to run as root, as in a container, without these two.
-# Waits go to sleep soon, so that most tests see threads that sleep and are woken; and tests run beside each other.
+# Waits go to sleep soon, so that most tests see threads that sleep and are woken.
 set(fab_test_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 FAB_POLL_US=50)
 # No card, no use for Open MPI's components of cards, whose libraries sleep 0.2 s in each process when they are loaded.
 # And its launcher need not look for graphics cards, which is half of the time that it takes. Only fab_launch's tests do
