@@ -206,7 +206,7 @@ TEST(WaitClock, BlamesThePeerThatEndsTheLongestPause) {
   Buffers buffers{24};
   const std::shared_ptr<core::RunPool> pool = rig.pool(exchange_with({1, 2, 3}, 8));
   core::Run& run = rig.start(*pool, buffers);
-  for (Rank each = 1; each <= 3; ++each) rig.provider().complete_send(rig.provider().find(kSend, each));
+  for (const PeerHandle each : {1u, 2u, 3u}) rig.provider().complete_send(rig.provider().find(kSend, each));
   rig.poll();
   core::WaitClock clock(run, core::WaitClock::kNow, TurnedClock::now);
   const auto comes_after = [&](Rank from, milliseconds pause) {
