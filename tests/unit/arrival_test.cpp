@@ -19,6 +19,7 @@ namespace {
 class Arrival : public testing::Test {
  protected:
   void start(const Schedule& schedule, const std::vector<Edge>& sources, const RecordingRig::Options& options = {}) {
+    pool_.reset();  // ahead of the context that counts its starts
     rig_ = std::make_unique<RecordingRig>(options);
     pool_ = rig_->pool(schedule);
     arrivals_ = pool_->plan().arrivals(sources);
