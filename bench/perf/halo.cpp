@@ -39,15 +39,9 @@ class Halo {
         rows_(options.files, job.rank == 0) {}
 
   void run() {
-    const auto edges = bench::sizes(options_);
-    SizeProgress progress("halo", job_, edges.size());
-    for (const std::size_t edge : edges) {
-      progress.next();
-      Exchange exchange(neighbors_, bytes_of(edge), options_.memory);
-      const auto results = bench::contest(exchange, contestants(exchange), options_);
-      progress.clear();
-      if (job_.rank == 0) show(edge, results);
-    }
+    for_each_size(
+        "halo", job_, bench::sizes(options_), [&](std::size_t edge) { return time(edge); },
+        [&](std::size_t edge, const auto& results) { show(edge, results); });
     rows_.write();
   }
 
@@ -55,6 +49,11 @@ class Halo {
   /// Of a face.
   [[nodiscard]] std::size_t bytes_of(std::size_t edge) const {
     return bench::Boxes::face_bytes(static_cast<int>(edge), neighbors_.dims().size() == 2);
+  }
+
+  std::vector<Result> time(std::size_t edge) {
+    Exchange exchange(neighbors_, bytes_of(edge), options_.memory);
+    return bench::contest(exchange, contestants(exchange), options_);
   }
 
   std::vector<Contestant> contestants(Exchange& exchange) {

@@ -46,14 +46,9 @@ class Neighbor {
         rows_(options.files, job.rank == 0) {}
 
   void run() {
-    const auto sizes = bench::sizes(options_);
-    SizeProgress progress("neighbor", job_, sizes.size());
-    for (const std::size_t bytes : sizes) {
-      progress.next();
-      const auto results = time(bytes);
-      progress.clear();
-      if (job_.rank == 0) show(bytes, results);
-    }
+    for_each_size(
+        "neighbor", job_, bench::sizes(options_), [&](std::size_t bytes) { return time(bytes); },
+        [&](std::size_t bytes, const auto& results) { show(bytes, results); });
     rows_.write();
   }
 

@@ -1,6 +1,7 @@
-// Shows how far a subcommand is.
+// Goes through the sizes of a subcommand, and shows how far it is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,5 +34,17 @@ class SizeProgress {
   std::uint64_t sizes_;
   std::uint64_t done_ = 0;
 };
+
+/// Calls `measure(size)` for each of them, and has rank 0 `show(size, what it returned)`.
+template <class Sizes, class Measure, class Show>
+void for_each_size(const char* command, const Job& job, const Sizes& sizes, const Measure& measure, const Show& show) {
+  SizeProgress progress(command, job, sizes.size());
+  for (const std::size_t size : sizes) {
+    progress.next();
+    const auto results = measure(size);
+    progress.clear();
+    if (job.rank == 0) show(size, results);
+  }
+}
 
 }  // namespace perf
