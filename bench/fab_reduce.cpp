@@ -9,6 +9,7 @@
 
 #include "bench/support/google_benchmark.h"
 #include "core/reduction/kernels.h"
+#include "fab/reducible.h"
 
 namespace {
 

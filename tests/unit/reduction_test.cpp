@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/reduction/kernels.h"
+#include "fab/reducible.h"
 #include "support/reduction_oracle.h"
 
 namespace fab {

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "fab/error.h"
+#include "fab/reducible.h"
 #include "fab/reduction.h"
 
 namespace fab {

@@ -16,7 +16,7 @@
 
 #include "fab/error.h"
 #include "fab/operator.h"
-#include "fab/reduction.h"
+#include "fab/reducible.h"
 
 namespace fab {
 

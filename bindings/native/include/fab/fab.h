@@ -27,6 +27,7 @@
 #include "fab/persistent_message.h"
 #include "fab/point_to_point.h"
 #include "fab/reduce_scatter.h"
+#include "fab/reducible.h"
 #include "fab/reduction.h"
 #include "fab/request.h"
 #include "fab/result.h"
