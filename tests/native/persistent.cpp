@@ -12,6 +12,7 @@
 #include "fab/fab.h"
 #include "native/support/on_all_ranks.h"
 #include "support/head_start.h"
+#include "support/sanitizers.h"
 
 namespace fab {
 namespace {
@@ -20,17 +21,11 @@ using namespace std::chrono_literals;
 
 using PersistentTest = test::OnAllRanks;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
 /// Where the processor is emulated, too, time is short.
 bool in_a_hurry() { return std::getenv("FAB_TEST_SHORT") != nullptr; }
 
 int many_iterations(int ranks) {
-  if (kSanitized) return 10'000;
+  if (test::kSanitized) return 10'000;
   const char* local = std::getenv("FAB_LOCAL");
   const bool over_network = local != nullptr && std::string_view(local) == "off";
   if (over_network) return ranks <= 2 ? 20'000 : 4'000;

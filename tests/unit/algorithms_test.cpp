@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "bindings/sim/job.h"
 #include "collectives/registry.h"
+#include "support/sanitizers.h"
 #include "unit/collective_nodes.h"
 #include "unit/collective_performance.h"
 #include "unit/recording_rig.h"
@@ -16,15 +18,11 @@ namespace {
 
 using collectives::Algorithm;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)  // much slower
-constexpr int kRankCounts[] = {1, 2, 3, 4, 5, 7, 8, 13, 16};
-constexpr int kRankCountsOfLongVectors[] = {3, 5, 8};
-constexpr std::size_t kLongBytes = 65544;
-#else
-constexpr int kRankCounts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 31, 32, 33, 64};
-constexpr int kRankCountsOfLongVectors[] = {2, 3, 5, 8};
-constexpr std::size_t kLongBytes = 300'000;
-#endif
+const std::vector<int> kRankCounts =
+    kSanitized ? std::vector{1, 2, 3, 4, 5, 7, 8, 13, 16}
+               : std::vector{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 31, 32, 33, 64};
+const std::vector<int> kRankCountsOfLongVectors = kSanitized ? std::vector{3, 5, 8} : std::vector{2, 3, 5, 8};
+constexpr std::size_t kLongBytes = kSanitized ? 65544 : 300'000;
 
 class Algorithms : public testing::TestWithParam<Algorithm> {
  protected:

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "collectives/start.h"
 #include "support/fill.h"
 
@@ -51,16 +53,16 @@ void Performance::check(Rank rank) const {
 
 Bytes Performance::random_values(Rank rank) const {
   Bytes values(model_.sent(shape_, rank) * shape_.element_bytes);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<std::byte>(hash(static_cast<std::uint64_t>(rank) << 40 | i));
+  fill_by_chance(values, static_cast<std::uint64_t>(rank) << 40);
   return values;
 }
 
 Bytes Performance::buffer(std::size_t elements) const { return Bytes(elements * distance_ + 16, kUntouched); }
 
 void Performance::put(const Bytes& values, Bytes& buffer, std::size_t first_element) const {
-  for (std::size_t i = 0; i < values.size(); ++i)
-    buffer[(first_element + i / shape_.element_bytes) * distance_ + i % shape_.element_bytes] = values[i];
+  std::byte* place = buffer.data() + first_element * distance_;
+  for (std::size_t at = 0; at < values.size(); at += shape_.element_bytes, place += distance_)
+    std::memcpy(place, values.data() + at, shape_.element_bytes);
 }
 
 void perform(InProcessJob& job, const InProcessJob::Communicators& communicators, const CollectiveModel& model,

@@ -38,9 +38,11 @@ std::size_t Exchange::edge_bytes(Rank from, const Edge& edge) const {
   return value % 5 == 0 ? 0 : 1 + value % options_.longest_bytes;
 }
 
-std::byte Exchange::data(Rank from, std::size_t block, std::size_t byte) const {
-  return static_cast<std::byte>(hash(generation_ + (static_cast<std::uint64_t>(from) << 48) +
-                                     (static_cast<std::uint64_t>(block) << 32) + byte * 977));
+std::vector<std::byte> Exchange::data(Rank from, std::size_t block, std::size_t bytes) const {
+  std::vector<std::byte> result(bytes);
+  fill_by_chance(result,
+                 generation_ + (static_cast<std::uint64_t>(from) << 48) + (static_cast<std::uint64_t>(block) << 32));
+  return result;
 }
 
 const Exchange::Side& Exchange::sent(Rank rank) const {
@@ -51,8 +53,7 @@ void Exchange::fill(Rank rank) {
   Side& side = const_cast<Side&>(sent(rank));
   const auto& blocks = side.blocks->blocks();
   for (std::size_t block = 0; block < blocks.size(); ++block)
-    for (std::size_t byte = 0; byte < blocks[block].places.size(); ++byte)
-      side.buffer[blocks[block].places[byte]] = data(rank, block, byte);
+    blocks[block].put(data(rank, block, blocks[block].bytes), side.buffer);
 }
 
 void Exchange::reset(std::uint32_t generation) {
@@ -86,10 +87,9 @@ void Exchange::check(Rank rank) const {
     const auto& destinations = edges(sources[block].peer).destinations;
     const auto other_end = std::find(destinations.begin(), destinations.end(), Edge{rank, sources[block].slot});
     ASSERT_NE(other_end, destinations.end());
-    const auto& places = recv_[index].blocks->blocks()[block].places;
-    for (std::size_t byte = 0; byte < places.size(); ++byte)
-      expected[places[byte]] =
-          data(sources[block].peer, static_cast<std::size_t>(other_end - destinations.begin()), byte);
+    const ScatteredBlock& received = recv_[index].blocks->blocks()[block];
+    const auto sent = static_cast<std::size_t>(other_end - destinations.begin());
+    received.put(data(sources[block].peer, sent, received.bytes), expected);
   }
   EXPECT_TRUE(recv_[index].buffer == expected) << "what rank " << rank << " received is not what was sent";
   EXPECT_TRUE(send_[index].buffer == send_[index].before) << "the send buffer of rank " << rank << " has changed";

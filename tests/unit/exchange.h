@@ -39,7 +39,7 @@ class Exchange {
 
   [[nodiscard]] const Neighborhood& edges(Rank rank) const;
   [[nodiscard]] std::size_t edge_bytes(Rank from, const Edge& edge) const;
-  [[nodiscard]] std::byte data(Rank from, std::size_t block, std::size_t byte) const;
+  [[nodiscard]] std::vector<std::byte> data(Rank from, std::size_t block, std::size_t bytes) const;
   [[nodiscard]] Side make_side(std::uint32_t seed) const;
   [[nodiscard]] const Side& sent(Rank rank) const;
   void fill(Rank rank);

@@ -3,20 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "core/run/wait.h"
+#include "support/sanitizers.h"
 #include "unit/random_topologies.h"
 #include "unit/recording_rig.h"
 
 namespace fab::test {
 namespace {
 
-#if defined(__SANITIZE_THREAD__)  // twenty times slower, with nothing to find: one thread drives all ranks
-constexpr int kJobSizes[] = {1, 2, 5};
-#elif defined(__SANITIZE_ADDRESS__)
-constexpr int kJobSizes[] = {1, 2, 3, 5, 8};
-#else
-constexpr int kJobSizes[] = {1, 2, 3, 4, 5, 7, 8, 16};
-#endif
+// The thread sanitizer finds nothing where one thread drives all ranks.
+const std::vector<int> kJobSizes = kThreadSanitizer    ? std::vector{1, 2, 5}
+                                   : kAddressSanitizer ? std::vector{1, 2, 3, 5, 8}
+                                                       : std::vector{1, 2, 3, 4, 5, 7, 8, 16};
 
 /// What a job is made of besides its ranks.
 struct ExchangeSetting {

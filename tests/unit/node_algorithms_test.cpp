@@ -9,6 +9,7 @@
 #include "collectives/start.h"
 #include "collectives/words.h"
 #include "support/fill.h"
+#include "support/sanitizers.h"
 #include "unit/collective_nodes.h"
 #include "unit/collective_performance.h"
 #include "unit/recording_rig.h"
@@ -19,11 +20,7 @@ namespace {
 using collectives::Algorithm;
 using collectives::CollectiveCall;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)  // much slower
-constexpr int kMostRanks = 9;
-#else
-constexpr int kMostRanks = 17;
-#endif
+constexpr int kMostRanks = kSanitized ? 9 : 17;
 
 /// Nodes of all kinds for a number of ranks.
 std::vector<std::vector<int>> kinds_of_nodes(int ranks) {

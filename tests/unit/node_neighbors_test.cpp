@@ -12,6 +12,7 @@
 #include "core/communicator/refused_call.h"
 #include "core/run/wait.h"
 #include "support/fill.h"
+#include "support/sanitizers.h"
 #include "unit/expect_error.h"
 #include "unit/in_process_job.h"
 #include "unit/random_topologies.h"
@@ -24,11 +25,7 @@ using collectives::BlockList;
 using collectives::NeighborCall;
 using testing::HasSubstr;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)  // much slower
-constexpr int kSeeds = 2;
-#else
-constexpr int kSeeds = 6;
-#endif
+constexpr int kSeeds = kSanitized ? 2 : 6;
 
 enum class Form { xchg, xchg_in_place, xchg_aliases, alltoall, alltoallv, allgather, allgatherv };
 constexpr Form kForms[] = {Form::xchg,      Form::xchg_in_place, Form::xchg_aliases, Form::alltoall,
@@ -60,12 +57,10 @@ class RankSide {
   }
 
   void fill(int start) {
-    const auto random = [&](std::size_t i, int salt) {
-      return static_cast<std::byte>(hash(seed_ * 1000u + static_cast<std::uint64_t>(self_) * 7919u + i * 31u +
-                                         static_cast<std::uint64_t>(start * 2 + salt) * 104729u));
-    };
-    for (std::size_t i = 0; i < send_.size(); ++i) send_[i] = random(i, 0);
-    for (std::size_t i = 0; i < recv_.size(); ++i) recv_[i] = form_ == Form::xchg_in_place ? random(i, 1) : kUntouched;
+    const std::uint64_t seed = static_cast<std::uint64_t>(seed_) << 40 | static_cast<std::uint64_t>(self_) << 32;
+    fill_by_chance(send_, seed | static_cast<std::uint64_t>(2 * start) << 24);
+    std::ranges::fill(recv_, kUntouched);
+    if (form_ == Form::xchg_in_place) fill_by_chance(recv_, seed | static_cast<std::uint64_t>(2 * start + 1) << 24);
   }
 
   [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& communicator) {

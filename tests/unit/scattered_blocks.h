@@ -1,10 +1,12 @@
-// Blocks of random shape with every byte's place listed, so that a transfer can be checked without fab.
+// Blocks of random shape whose pieces are listed, so that a transfer can be checked without fab.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "fab/block_shape.h"
@@ -12,8 +14,23 @@
 namespace fab::test {
 
 struct ScatteredBlock {
+  struct Piece {
+    std::size_t offset;  ///< from the buffer's address
+    std::size_t bytes;
+  };
+
   BlockShape shape;
-  std::vector<std::size_t> places;  ///< of each byte in travelling order, from the buffer's address
+  std::vector<Piece> pieces;  ///< in travelling order
+  std::size_t bytes = 0;
+
+  /// Writes the block's bytes to their places.
+  void put(std::span<const std::byte> data, std::vector<std::byte>& buffer) const {
+    std::size_t at = 0;
+    for (const Piece& piece : pieces) {
+      std::memcpy(buffer.data() + piece.offset, data.data() + at, piece.bytes);
+      at += piece.bytes;
+    }
+  }
 };
 
 /// Blocks one after another, with gaps inside and between that must not be touched.
@@ -24,6 +41,7 @@ class ScatteredBlocks {
   /// Adds a block of so many bytes in at most `pieces` pieces.
   void add(std::size_t bytes, std::size_t pieces) {
     ScatteredBlock block;
+    block.bytes = bytes;
     block.shape.offset = static_cast<std::ptrdiff_t>(end_ + random_() % 9);
     std::vector<std::size_t> lengths;
     std::vector<std::ptrdiff_t> displacements;
@@ -32,8 +50,7 @@ class ScatteredBlocks {
       const std::size_t length = pieces <= 1 ? left : 1 + random_() % left;
       lengths.push_back(length);
       displacements.push_back(static_cast<std::ptrdiff_t>(at));
-      for (std::size_t i = 0; i < length; ++i)
-        block.places.push_back(static_cast<std::size_t>(block.shape.offset) + at + i);
+      block.pieces.push_back({static_cast<std::size_t>(block.shape.offset) + at, length});
       at += length + 1 + random_() % 20;
       left -= length;
     }

@@ -5,6 +5,7 @@
 
 #include "bindings/sim/job.h"
 #include "collectives/start.h"
+#include "support/sanitizers.h"
 #include "unit/patterns.h"
 
 namespace fab::sim {
@@ -117,11 +118,7 @@ TEST(SimulatedJob, LinkClassesFollowTheMachine) {
 
 // Binary tree: each level costs the second child g more than the first.
 TEST(SimulatedJob, ThousandsOfRanksTakeALogarithmicTime) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  constexpr int kRanks = 256;
-#else
-  constexpr int kRanks = 4096;
-#endif
+  constexpr int kRanks = test::kSanitized ? 256 : 4096;
   Job job(kRanks, uniform());
   Tree tree(kRanks, 5, 8);
   const auto outcomes = job.run(job.world(), starting(tree));
