@@ -1,7 +1,7 @@
 // What a program gains from the drop-in library: MPI's collectives by their names, as fab_run has fab carry them, and
 // the MPI library's own functions, in turns inside one job. Starts of fab's and all completions go by their names, too.
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // Measures the cost of fab while nothing happens: processor time of a process with an open context, idle and with a
 // receive pending; and memory of each rank of a ring. A native program: no MPI library in the process.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

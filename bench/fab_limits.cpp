@@ -1,5 +1,5 @@
 // Measures what the machine can do within a node, without a library: two processes send each other two messages.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -1,6 +1,6 @@
 // Measures persistent neighbour exchanges on a random sparse graph, directly and by nodes (FAB_ALGO_NEIGHBOR), in turns
 // in one job: a context of each kind. A native program.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

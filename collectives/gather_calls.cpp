@@ -1,6 +1,6 @@
 #include "collectives/gather_calls.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "fab/error.h"
 

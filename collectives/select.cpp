@@ -1,6 +1,6 @@
 #include "collectives/select.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "collectives/start.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "collectives/buffers.h"
 #include "collectives/calls.h"

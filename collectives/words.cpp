@@ -1,6 +1,6 @@
 #include "collectives/words.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <functional>
 #include <iterator>

@@ -4,7 +4,7 @@
 // for each of its pairs of MPI_Cart_shift and MPI_Sendrecv_replace. Process (i, j) holds the blocks (i, j); dimension 0
 // of the process grid counts block rows, so A moves along dimension 1 and is aligned by its row number, B the other
 // way.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "mpi_call.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <stdexcept>

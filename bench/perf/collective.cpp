@@ -1,6 +1,6 @@
 // fab_perf collective: latency of collectives, fab's and the MPI library's in turns inside one job. Roots go round, so
 // that the calls of a batch depend on each other and their mean is the time of one.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

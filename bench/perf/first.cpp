@@ -3,7 +3,7 @@
 // first but once: run it again for the next sample. All of it comes after MPI_Init, so what the launcher takes
 // (PMIx_Init) is not in it.
 #include <fab/mpi.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <array>

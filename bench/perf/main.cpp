@@ -1,6 +1,6 @@
 // fab_perf: measures what fab does on this machine, against the MPI library in the same job. Built with another MPI
 // library (mpich_perf) there is no fab in it.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "perf/messages.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // fab_perf neighbor: latency of neighbour exchanges, all ways to make one in turns inside one job: fab's, the MPI
 // library's neighbour collectives and what users write by hand. Where fab goes through the network to one peer,
 // libfabric alone and a bare socket too.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -3,7 +3,7 @@
 // micro-benchmarks (osu_ialltoall): it computes for as long as the exchange alone takes, by the clock. With
 // --fixed-work it does a fixed amount of work instead, timed alone beside each batch: then the processor time that a
 // library's own threads, and the kernel on their behalf, take from the computation counts against the overlap, too.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,6 +1,6 @@
 // fab_perf p2p: latency and bandwidth of messages that go to and fro between the ranks 2k and 2k + 1, fab's and MPI's
 // in turns. Each thread has a message of its own on its way.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <memory>

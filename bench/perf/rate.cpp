@@ -1,6 +1,6 @@
 // fab_perf rate: messages per second. Each thread of a rank has a window of messages in flight to each of its
 // neighbours, as many from each, and waits for all of them; fab's and MPI's in turns.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 

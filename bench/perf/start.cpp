@@ -1,6 +1,6 @@
 // fab_perf start: what fab itself takes for an exchange between two neighbours, less what moves the bytes: over a
 // provider that does nothing. Each rank measures for itself.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "support/box.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 #include "support/collective_case.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

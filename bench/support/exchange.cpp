@@ -1,6 +1,6 @@
 #include "support/exchange.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <stdexcept>
 #include <vector>

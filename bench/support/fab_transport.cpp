@@ -1,6 +1,6 @@
 #include "support/fab_transport.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

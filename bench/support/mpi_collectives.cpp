@@ -1,6 +1,6 @@
 #include "support/mpi_collectives.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include "apps/mpi_call.h"

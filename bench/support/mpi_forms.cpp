@@ -1,6 +1,6 @@
 #include "support/mpi_forms.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <exception>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "support/mpi_program.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "bindings/dropin/statistics.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Operations of the C API: converts a C program's fab_operation to a call of the C++ API.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <optional>

@@ -1,5 +1,5 @@
 // Waiting for the first of several operations in the C API.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "bindings/native/c_handles.h"
 #include "bindings/native/short_list.h"

@@ -1,7 +1,7 @@
 // Communicator: makes new communicators of all ranks, of some, or with a topology, and checks the arguments for them.
 #include "fab/communicator.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

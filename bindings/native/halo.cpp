@@ -1,7 +1,7 @@
 // HaloExchange: keeps the halos of a rank's block of a grid current, by a persistent exchange for each of its fields.
 #include "fab/halo.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "bindings/native/null_buffers.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "bindings/native/operation_sizes.h"
 

@@ -1,7 +1,7 @@
 // Checks the sizes of a call's buffers.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstddef>
 #include <optional>

@@ -1,7 +1,7 @@
 // PersistentExchange: starts an exchange again and again, and waits for it, or for the blocks of some sources.
 #include "fab/persistent.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 #include <utility>

@@ -1,7 +1,7 @@
 // Messages between two ranks: checks the arguments, and hands them to core/point.
 #include "fab/point_to_point.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // The first of several things that a caller waits for, of any kind.
 #include "fab/wait_any.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

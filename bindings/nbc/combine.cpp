@@ -1,6 +1,6 @@
 #include "bindings/nbc/combine.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <cstring>

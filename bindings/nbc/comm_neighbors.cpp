@@ -1,5 +1,5 @@
 // NBC_Comm_neighbors_count, NBC_Comm_neighbors. Local: they need no transport.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

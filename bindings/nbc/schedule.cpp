@@ -1,6 +1,6 @@
 #include "bindings/nbc/schedule.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <deque>

@@ -1,6 +1,6 @@
 #include "bindings/sim/job.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // fab_info: shows this build of fab, the provider that it would use here and why, every variable with its value, the
 // algorithms of the collectives, and the statistics of a context.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // fab_run: starts a program under libfab_dropin.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

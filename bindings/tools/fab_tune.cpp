@@ -1,5 +1,5 @@
 // fab_tune: writes rules that choose the algorithms of collectives.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "bindings/tools/neighbor_choice.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 #include "bindings/tools/progress_line.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "bindings/tools/quantity.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cctype>

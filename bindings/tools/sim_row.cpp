@@ -1,6 +1,6 @@
 #include "bindings/tools/sim_row.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

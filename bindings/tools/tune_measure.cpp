@@ -1,6 +1,6 @@
 #include "bindings/tools/tune_measure.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

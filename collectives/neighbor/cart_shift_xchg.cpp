@@ -1,6 +1,6 @@
 #include "collectives/neighbor/cart_shift_xchg.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "collectives/buffers.h"
 #include "collectives/calls.h"

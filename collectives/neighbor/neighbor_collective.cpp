@@ -1,6 +1,6 @@
 #include "collectives/neighbor/neighbor_collective.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <numeric>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "collectives/neighbor/neighbor_xchg.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "collectives/neighbor/node_routes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "collectives/teaching/gather_sorted.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

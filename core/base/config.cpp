@@ -1,6 +1,6 @@
 #include "core/base/config.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Logging to stderr: one line a message, "fab[rank] level: text".
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <string_view>

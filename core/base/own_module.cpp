@@ -1,7 +1,7 @@
 #include "core/base/own_module.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 

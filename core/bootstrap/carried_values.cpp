@@ -1,6 +1,6 @@
 #include "core/bootstrap/carried_values.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Helpers that all stores share.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "fab/error.h"
 #include "fab/topology.h"

@@ -1,5 +1,5 @@
 // Chooses how ranks find each other: PMIx if a launcher offers it, alone if there is no launcher.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/bootstrap/launcher.h"
 #include "core/bootstrap/pmix_store.h"

@@ -1,7 +1,7 @@
 // Converts PMIx's statuses to fab's errors.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pmix.h>
 
 #include <string>

@@ -1,6 +1,6 @@
 #include "core/communicator/call_check.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "core/communicator/communicator.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 #include <optional>

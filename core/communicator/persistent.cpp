@@ -1,6 +1,6 @@
 #include "core/communicator/persistent.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 #include "core/job/ledger.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

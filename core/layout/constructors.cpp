@@ -1,5 +1,5 @@
 // Constructors of compound layouts: each builds its loops and computes its bounds.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/layout/bounds.h"
 #include "core/layout/checked.h"

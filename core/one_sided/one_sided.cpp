@@ -1,6 +1,6 @@
 #include "core/one_sided/one_sided.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "core/peers/arrivals.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace fab::core {
 

@@ -1,6 +1,6 @@
 #include "core/point/operations.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "core/point/point_to_point.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

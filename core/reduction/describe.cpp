@@ -1,5 +1,5 @@
 // Sizes and names of element types and operations, and the text of a reduction for messages.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/reduction/kernels.h"
 

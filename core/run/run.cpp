@@ -2,7 +2,7 @@
 // something goes wrong in run_failures.cpp.
 #include "core/run/run.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

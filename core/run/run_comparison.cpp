@@ -1,5 +1,5 @@
 // A run between the two comparisons of its call (FAB_CHECK): it begins after one, and ends after the other.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // Failures of a run: it records the error, cancels receives that cannot complete, tells its peers, or gives up.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <span>

@@ -1,6 +1,6 @@
 #include "core/run/watch.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <numeric>
 #include <utility>

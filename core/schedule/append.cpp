@@ -1,5 +1,5 @@
 // Composition: parts that were built by themselves become rounds of one schedule.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

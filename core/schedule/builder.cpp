@@ -1,5 +1,5 @@
 // Building, validating and optimising a schedule before it is frozen.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

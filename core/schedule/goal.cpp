@@ -1,5 +1,5 @@
 // Writes schedules in GOAL, the language of LogGOPSim.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Writes schedules as text and as drawings.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 

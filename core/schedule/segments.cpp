@@ -1,6 +1,6 @@
 // Pipelines: a vector in segments, each of which does one round later what the one before it does (Hoefler and
 // Lumsdaine, LibNBC, name this as what a schedule allows and their library leaves to its users).
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

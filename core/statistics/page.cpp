@@ -1,6 +1,6 @@
 #include "core/statistics/page.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

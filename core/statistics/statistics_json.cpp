@@ -1,6 +1,6 @@
 #include "core/statistics/statistics_json.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // Cartesian: ranks and coordinates of a grid, in row-major order, and the neighbours along its dimensions.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 #include <utility>

@@ -1,5 +1,5 @@
 // dims_create: divides ranks into a grid whose extents are as close to each other as possible.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // DistributedGraph: a graph of which each rank knows its own edges only.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 #include <utility>

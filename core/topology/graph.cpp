@@ -1,5 +1,5 @@
 // Graph: a graph that every rank knows, whose edges go both ways.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

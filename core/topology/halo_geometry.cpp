@@ -1,7 +1,7 @@
 // HaloGeometry: where the interior, the halo and the boundary of a block lie in memory, for each direction.
 #include "fab/halo_geometry.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

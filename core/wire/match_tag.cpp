@@ -1,6 +1,6 @@
 #include "core/wire/match_tag.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

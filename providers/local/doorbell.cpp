@@ -1,7 +1,7 @@
 #include "providers/local/doorbell.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <sys/epoll.h>

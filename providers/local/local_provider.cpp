@@ -1,6 +1,6 @@
 #include "providers/local/local_provider.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "providers/local/segment.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/ipc.h>
 #include <sys/random.h>

@@ -1,6 +1,6 @@
 #include "providers/ofi/features.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>

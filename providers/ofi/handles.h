@@ -1,7 +1,7 @@
 // Owning handles for libfabric's objects, and the conversion of its error codes to fab's errors.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>

@@ -1,7 +1,7 @@
 #include "providers/ofi/interfaces.h"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #include "providers/ofi/receiver_key.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/random.h>
 
 #include <bit>

@@ -1,5 +1,5 @@
 // Operations that end early: ranks fail, receives are cancelled.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 #include <utility>

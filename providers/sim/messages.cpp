@@ -1,5 +1,5 @@
 // Delivers messages and writes.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

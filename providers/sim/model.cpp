@@ -1,6 +1,6 @@
 #include "providers/sim/model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <fstream>

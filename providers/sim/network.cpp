@@ -1,7 +1,7 @@
 // Virtual time and polls of the simulated network. posts.cpp, messages.cpp and endings.cpp have the rest.
 #include "providers/sim/network.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // The posts of ranks on a simulated network.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "providers/sim/predict.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "providers/sim/program.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "fab/error.h"
 

@@ -1,6 +1,6 @@
 // Usage: fab_check_rows FILE FIELD...   The JSON file is a list of rows, at least one; each has every field, and what
 // is a number is finite and not negative.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // FAB_CHECK under mpirun: if ranks make different calls, each of them gets an error that names both calls, even if it
 // only tests.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include <functional>

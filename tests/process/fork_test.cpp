@@ -1,6 +1,6 @@
 // fork(): a child hurts its parent neither by what it writes nor by how it ends, and fab goes on beside children of all
 // kinds.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <spawn.h>
 #include <sys/syscall.h>

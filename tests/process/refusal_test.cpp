@@ -1,6 +1,6 @@
 // Where the system refuses or limits anonymous files: exchanges go on by the next best way, with one line, and no
 // signal ends the process.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

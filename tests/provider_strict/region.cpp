@@ -1,5 +1,6 @@
 #include "region.h"
 
+#include <fmt/format.h>
 #include <rdma/fi_errno.h>
 #include <sys/mman.h>
 #include <sys/random.h>

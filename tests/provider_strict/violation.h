@@ -1,7 +1,7 @@
 // Ends a process that did something that its provider's profile forbids.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 

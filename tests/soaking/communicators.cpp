@@ -6,7 +6,7 @@
 // communicator of its own, from which it makes others. Rank 0 prints a line for every tenth of the rounds and a
 // summary.
 #include <fab/mpi.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <cstdlib>

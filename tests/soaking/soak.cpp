@@ -4,7 +4,7 @@
 //   fab_soak [--operations N] [--threads T] [--seed S]
 //
 // N operations of each rank, all threads together. Rank 0 prints twenty lines on the way and a summary.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <chrono>

@@ -1,5 +1,5 @@
 // FAB_CHECK: ranks that make different calls all get an error that names two of the calls, for any kinds of calls.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include <array>

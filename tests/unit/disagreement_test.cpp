@@ -1,6 +1,6 @@
 // Ranks that disagree about sizes, combining or the call: errors, no hang, nothing written beyond a block, and the next
 // exchange works.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include "collectives/neighbor/cart_shift_xchg.h"

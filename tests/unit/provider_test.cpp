@@ -1,5 +1,5 @@
 // Providers on their own: two ends in this process, over each provider that every machine has.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // A call that one rank refuses for its arguments: the others learn which, and the next call meets no old messages.
 #include "core/communicator/refused_call.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include <functional>

@@ -1,7 +1,7 @@
 // The posts of a run, their times, and the orders in which they may end.
 #include "core/run/run.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <numeric>

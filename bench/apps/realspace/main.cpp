@@ -1,6 +1,6 @@
 // Lowest state of one particle in a molecule's potential, on a real-space grid shared among the ranks: the example that
 // motivates "Topological Collectives for MPI-2" (Hoefler, Lorenzen, Gregor, Lumsdaine, 2008; introduction, figure 1).
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #include "realspace/options.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstdlib>

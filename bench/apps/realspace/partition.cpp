@@ -1,6 +1,6 @@
 #include "realspace/partition.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <metis.h>
 
 #include <array>

@@ -1,6 +1,6 @@
 #include "realspace/summary.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "bindings/mpi/base/failure.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <mutex>

@@ -1,6 +1,6 @@
 #include "bindings/mpi/bootstrap/mpi_carrier.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 #include <list>

@@ -1,7 +1,7 @@
 // All-to-all exchanges as calls for three_forms.h.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/calls/sides.h"

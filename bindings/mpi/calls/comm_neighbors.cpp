@@ -1,5 +1,5 @@
 // MPI_Comm_neighbors_count, MPI_Comm_neighbors. Local: they need no transport.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "bindings/mpi/communicators/attachment.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <cstdint>

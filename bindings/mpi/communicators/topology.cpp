@@ -1,6 +1,6 @@
 #include "bindings/mpi/communicators/topology.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

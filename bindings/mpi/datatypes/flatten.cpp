@@ -1,6 +1,6 @@
 #include "bindings/mpi/datatypes/flatten.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <span>

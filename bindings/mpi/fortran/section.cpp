@@ -1,6 +1,6 @@
 #include "bindings/mpi/fortran/section.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "bindings/mpi/calls/three_forms.h"
 

@@ -1,7 +1,7 @@
 #include "bindings/mpi/interception/call_graph.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

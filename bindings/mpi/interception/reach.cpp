@@ -1,7 +1,7 @@
 #include "bindings/mpi/interception/reach.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "bindings/mpi/lifecycle/library.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <array>

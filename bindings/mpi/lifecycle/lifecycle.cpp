@@ -1,6 +1,6 @@
 #include "bindings/mpi/lifecycle/lifecycle.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <limits>

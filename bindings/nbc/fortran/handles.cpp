@@ -1,6 +1,6 @@
 #include "bindings/nbc/fortran/handles.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace fab::nbc {
 

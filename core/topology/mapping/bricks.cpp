@@ -5,7 +5,7 @@
 //   stencil computations, arXiv 2005.09521, 2020, there "stencil strips");
 // - bisection: the grid and the nodes are halved again and again, where the cut is lightest;
 // - Hilbert's curve, which nodes follow.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // Grids onto hypercubes: a processor's number consists of the Gray codes of its coordinates, the first dimension's in
 // the highest bits. Rings of a power of two places close, as the last Gray code differs from the first in one bit.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <utility>

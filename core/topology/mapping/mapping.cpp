@@ -1,7 +1,7 @@
 // Mapping: which rank takes which place of a topology. Other files of this folder search for good ones.
 #include "fab/mapping.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // How good a mapping is: what it sends between nodes, and how many links its longest edge takes.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // Regions of any graph for nodes: Scotch cuts, what it leaves uneven is balanced, then places are exchanged as long as
 // that helps; the same exchanges from the identity are another candidate.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // Traffic: which places of a topology send to which, and how much, made from lists, grids and graphs.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

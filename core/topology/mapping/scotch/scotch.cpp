@@ -1,6 +1,6 @@
 #include "core/topology/mapping/scotch/scotch.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>
