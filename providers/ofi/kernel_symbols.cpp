@@ -4,10 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <new>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -43,16 +45,19 @@ bool is_in_read_only_part(const dl_phdr_info& info, std::uintptr_t address) noex
   return false;
 }
 
-int visit(dl_phdr_info* info, std::size_t, void* found) noexcept {
+/// Nothing can be thrown through the dynamic linker. Without memory no slot is found.
+int visit(dl_phdr_info* info, std::size_t, void* found) noexcept try {
   if (info->dlpi_name == nullptr || std::string_view(info->dlpi_name).find("/libfabric.so") == std::string_view::npos)
     return 0;
   const core::DynamicSection dynamic(*info);
   if (!dynamic.usable()) return 1;
-  dynamic.for_each_slot([&](const ElfW(Sym) & symbol, const std::uintptr_t* address) {
-    if (std::string_view(dynamic.string(symbol.st_name)) != "fopen") return;
+  constexpr std::array<std::string_view, 1> kNames{"fopen"};
+  dynamic.for_each_slot(kNames, [&](const ElfW(Sym)&, const std::uintptr_t* address) {
     *static_cast<Slot*>(found) = {const_cast<std::uintptr_t*>(address),
                                   is_in_read_only_part(*info, reinterpret_cast<std::uintptr_t>(address))};
   });
+  return 1;
+} catch (const std::bad_alloc&) {
   return 1;
 }
 

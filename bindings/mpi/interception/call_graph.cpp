@@ -38,7 +38,13 @@ const TakenOver* find(std::string_view name) {
   return found == taken_over().end() ? nullptr : found;
 }
 
-bool is_taken_over(std::string_view name) { return find(name) != nullptr; }
+std::vector<std::string_view> names_taken_over() {
+#define FAB_ROW(member, name) "MPI_" #name, "PMPI_" #name,
+  std::vector<std::string_view> names{FAB_TAKEN_OVER(FAB_ROW)};
+#undef FAB_ROW
+  std::ranges::sort(names);
+  return names;
+}
 
 /// A handle of an object that is loaded.
 class Handle {
@@ -62,7 +68,7 @@ class Handle {
 
 class Reader {
  public:
-  Reader() : objects_(read_loaded_objects(is_taken_over)) {
+  Reader() : objects_(read_loaded_objects(names_taken_over())) {
     mpi_ = holder(reinterpret_cast<std::uintptr_t>(&PMPI_Get_library_version));
     fab_ = holder(reinterpret_cast<std::uintptr_t>(&taken_over));
   }

@@ -14,24 +14,23 @@ namespace fab::mpi {
 namespace {
 
 struct Reading {
-  bool (*wanted)(std::string_view name);
+  std::span<const std::string_view> names;
   std::vector<LoadedObject> objects;
 };
 
 // A slot that leads into its own object has not been bound yet: it leads to what binds it. Unless the object has the
 // function itself.
-void read_imports(const core::DynamicSection& dynamic, std::uintptr_t base, Reading& reading, LoadedObject& object) {
-  dynamic.for_each_slot([&](const ElfW(Sym) & symbol, const std::uintptr_t* slot) {
-    const char* const name = dynamic.string(symbol.st_name);
-    if (!reading.wanted(name)) return;
+void read_imports(const core::DynamicSection& dynamic, std::uintptr_t base, const Reading& reading,
+                  LoadedObject& object) {
+  dynamic.for_each_slot(reading.names, [&](const ElfW(Sym) & symbol, const std::uintptr_t* slot) {
     const std::uintptr_t target = *slot;
     const bool own = symbol.st_shndx != SHN_UNDEF && target == base + symbol.st_value;
     const bool bound = own || !object.contains(target);
-    object.imports.push_back({.name = name, .target = bound ? target : 0, .bound = bound});
+    object.imports.push_back({.name = dynamic.string(symbol.st_name), .target = bound ? target : 0, .bound = bound});
   });
 }
 
-LoadedObject read_object(const dl_phdr_info& info, Reading& reading) {
+LoadedObject read_object(const dl_phdr_info& info, const Reading& reading) {
   LoadedObject object;
   if (info.dlpi_name != nullptr) object.path = info.dlpi_name;
   for (const ElfW(Phdr) & header : std::span(info.dlpi_phdr, info.dlpi_phnum))
@@ -68,8 +67,8 @@ bool LoadedObject::contains(std::uintptr_t address) const noexcept {
                              [address](const auto& range) { return address >= range.first && address < range.second; });
 }
 
-std::vector<LoadedObject> read_loaded_objects(bool (*wanted)(std::string_view name)) {
-  Reading reading{.wanted = wanted, .objects = {}};
+std::vector<LoadedObject> read_loaded_objects(std::span<const std::string_view> names) {
+  Reading reading{.names = names, .objects = {}};
   if (::dl_iterate_phdr(visit, &reading) != 0) throw std::bad_alloc();
   return std::move(reading.objects);
 }

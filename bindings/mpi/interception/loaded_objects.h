@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,8 +28,8 @@ struct LoadedObject {
   [[nodiscard]] bool contains(std::uintptr_t address) const noexcept;
 };
 
-/// All objects, with those of their imports whose names `wanted` says yes to.
-[[nodiscard]] std::vector<LoadedObject> read_loaded_objects(bool (*wanted)(std::string_view name));
+/// All objects, with their imports of these names, which are sorted.
+[[nodiscard]] std::vector<LoadedObject> read_loaded_objects(std::span<const std::string_view> names);
 
 /// How many objects have been loaded since the process began.
 [[nodiscard]] std::uint64_t count_loads() noexcept;
