@@ -1,7 +1,12 @@
 #include "random_call.h"
 
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
+#include <span>
+
+#include "support/fill.h"
 
 namespace fab::test {
 
@@ -15,7 +20,7 @@ void require(int code) {
 
 Bytes random_bytes(std::size_t bytes, Draw& draw) {
   Bytes all(bytes);
-  for (unsigned char& byte : all) byte = static_cast<unsigned char>(draw.number(0, 255));
+  fill_by_chance(std::as_writable_bytes(std::span(all)), static_cast<std::uint64_t>(draw.number(0, std::numeric_limits<int>::max())));
   return all;
 }
 
