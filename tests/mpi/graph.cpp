@@ -2,11 +2,14 @@
 // meets the k-th entry of i in j's list.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <random>
+#include <span>
 
 #include "communicators.h"
+#include "support/fill.h"
 
 namespace fab::test {
 namespace {
@@ -97,18 +100,19 @@ std::vector<Key> incoming(const Lists& lists, int rank) {
   return keys;
 }
 
-std::mt19937 stream_of(const Key& key, unsigned seed) {
-  std::seed_seq sequence{static_cast<unsigned>(key.from), static_cast<unsigned>(key.to),
-                         static_cast<unsigned>(key.repetition), seed};
-  return std::mt19937(sequence);
+/// The same at both ends of an edge.
+std::uint64_t number_of(const Key& key, unsigned seed) {
+  std::uint64_t number = seed;
+  for (const int each : {key.from, key.to, key.repetition}) number = hash(number + static_cast<unsigned>(each));
+  return number;
 }
 
 /// Bytes along an edge: none for a third of them, otherwise up to `most`, small ones more often than large ones.
 int bytes_along(const Key& key, unsigned seed, int most) {
-  std::mt19937 stream = stream_of(key, seed);
-  if (stream() % 3 == 0) return 0;
-  const double exponent = std::uniform_real_distribution<double>(0, std::log2(most))(stream);
-  return static_cast<int>(std::exp2(exponent));
+  const std::uint64_t number = number_of(key, seed);
+  if (number % 3 == 0) return 0;
+  const double fraction = static_cast<double>(number / 3 % 10'000) / 10'000;
+  return static_cast<int>(std::exp2(fraction * std::log2(most)));
 }
 
 /// The blocks of one side, laid out with gaps between them, in random order.
@@ -141,9 +145,9 @@ Blocks lay_out(const std::vector<Key>& keys, unsigned seed, int most) {
 std::vector<unsigned char> filled(const std::vector<Key>& keys, const Blocks& blocks, unsigned seed) {
   std::vector<unsigned char> memory(blocks.bytes, 0xEE);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    std::mt19937 stream = stream_of(keys[i], seed + 1);
-    for (int k = 0; k < blocks.counts[i]; ++k)
-      memory[static_cast<std::size_t>(blocks.displacements[i] + k)] = static_cast<unsigned char>(stream());
+    const auto block = std::span(memory).subspan(static_cast<std::size_t>(blocks.displacements[i]),
+                                                 static_cast<std::size_t>(blocks.counts[i]));
+    fill_by_chance(std::as_writable_bytes(block), number_of(keys[i], seed + 1));
   }
   return memory;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mpi/communicators.h"
+#include "support/fill.h"
 
 namespace fab::test {
 
@@ -23,7 +24,7 @@ inline std::mt19937_64& random_numbers() {
 
 inline Bytes random_bytes(std::size_t count) {
   Bytes bytes(count);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random_numbers()());
+  fill_by_chance(bytes, random_numbers()());
   return bytes;
 }
 
