@@ -89,6 +89,7 @@ class Job:
     environment: dict
     limit_s: int
     may_hang: bool = False  # no fault of fab's
+    must_print: str = ""  # a pattern that a line of its output begins with
 
     def shown(self):
         variables = [f"{name}={value}" for name, value in self.environment.items()]
@@ -106,13 +107,13 @@ def rig(tools, cluster, *arguments):
             "-n", str(cluster.ranks)]
 
 
-def launch(tools, implementation, transport, ranks):
-    """The command up to the program, and the environment."""
+def launch(tools, implementation, transport, ranks, rate=WIRE_RATE):
+    """The command up to the program, and the environment. `rate` is the wire's."""
     if transport in CLUSTERS:
         return rig(tools, CLUSTERS[transport], *(HAN if implementation == "Open MPI HAN" else [])), {}
     if transport == "wire":
         mpich = ["--mpich"] if implementation == "MPICH" else []
-        return [str(tools.cluster), "run", "--rate", WIRE_RATE, *mpich, "--", "-n", str(ranks)], {}
+        return [str(tools.cluster), "run", "--rate", rate, *mpich, "--", "-n", str(ranks)], {}
     arguments, environment = (MPICH if implementation == "MPICH" else OPENMPI)[transport]
     if implementation == "MPICH":
         return [tools.mpich, "-n", str(ranks), *(["-bind-to", "core"] if ranks == 2 else []), *arguments], environment

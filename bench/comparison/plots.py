@@ -45,8 +45,12 @@ class Script:
         self.add(f"set xtics ({ticks})", f"set xrange [{sizes[0] / 1.5}:{sizes[-1] * 1.5}]")
 
     def run(self):
-        subprocess.run(["gnuplot"], input="\n".join(self.lines) + "\n", text=True, check=True, capture_output=True,
-                       timeout=60)
+        draw_lines(self.lines)
+
+
+def draw_lines(lines):
+    """Commands for gnuplot."""
+    subprocess.run(["gnuplot"], input="\n".join(lines) + "\n", text=True, check=True, capture_output=True, timeout=60)
 
 
 def quoted(file):

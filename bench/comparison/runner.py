@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -56,6 +57,8 @@ def run_one(job, file):
         rows = rows_in(file)
         if rows is None:
             return None, "failed", "no rows"
+        if not re.search(job.must_print, output, re.MULTILINE):
+            return None, "failed", f"no line of its output begins with {job.must_print}"
         return rows, "", "" if status == 0 else "complete, but then it did not end by itself"
     if status is HUNG:
         return None, "left_out" if job.may_hang else "failed", f"not done within {job.limit_s} s"
@@ -120,7 +123,7 @@ def end(process):
 def reason(output, status):
     """The line in which a program or the rig says what is wrong."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    told = [line for line in lines if line.startswith(("fab_", "mpich_", "cluster:"))]
+    told = [line for line in lines if line.startswith(("fab_", "mpich_", "cluster:", "realspace:"))]
     return (told or lines or [f"exit status {status}"])[0][:300]
 
 
