@@ -1,11 +1,12 @@
-// The exchange of ghost values, by fab or by the MPI library's own neighbour collective, and the time each takes.
+// The exchange of ghost values, by fab or by the MPI library's own neighbour collective, and the time that it takes.
 #ifndef BENCH_APPS_REALSPACE_HALO_H
 #define BENCH_APPS_REALSPACE_HALO_H
 
 #include <mpi.h>
 
-#include <array>
 #include <cstddef>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "realspace/domain.h"
@@ -13,7 +14,6 @@
 namespace realspace {
 
 enum class Transport { fab, mpi };
-inline constexpr std::array kTransports = {Transport::fab, Transport::mpi};
 
 // "fab" or "mpi".
 const char* name(Transport transport);
@@ -32,31 +32,50 @@ class GraphCommunicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-// Both transports use the same communicator, counts, displacements and buffers. One exchange at a time.
+// Both transports use the same communicator, counts and displacements: fab a persistent exchange for each vector, MPI a
+// call for each exchange. Boundary values are packed into memory that the transport's library gave. One exchange at a
+// time.
 class Halo {
  public:
-  // `domain` must outlive the halo; `comm`'s neighbors are the domain's, in the same order.
-  Halo(const Domain& domain, MPI_Comm comm);
+  // `domain` must outlive the halo; `comm`'s neighbors are the domain's, in the same order. Vectors have `width` values
+  // per slot.
+  Halo(Transport transport, const Domain& domain, MPI_Comm comm, std::size_t width);
+  ~Halo();
+  Halo(const Halo&) = delete;
+  Halo& operator=(const Halo&) = delete;
 
-  // Starts filling the ghost slots of x; neither they nor the packed boundary values may be touched until wait().
-  void start(Transport transport, double* x);
+  // Collective. Makes what exchanges of the ghost slots of x need, and exchanges them some times.
+  void attach(double* x);
+
+  // Starts filling the ghost slots of x, which is attached; neither they nor the packed boundary values may be touched
+  // until wait().
+  void start(double* x);
   void wait();
 
-  // Seconds in the starting call and in MPI_Wait, together, of every exchange so far. Packing is not included.
-  const std::vector<double>& seconds(Transport transport) const {
-    return seconds_[static_cast<std::size_t>(transport)];
-  }
+  // Seconds in the starting call and in MPI_Wait, together, of every exchange since the last attach(). Packing is not
+  // included.
+  const std::vector<double>& seconds() const { return seconds_; }
+  // Of what this rank sends in an exchange.
+  std::size_t sent_bytes() const { return packed_count_ * sizeof(double); }
 
  private:
+  using Memory = std::unique_ptr<double, void (*)(double*)>;
+
+  void lay_out();
+  MPI_Request persistent_exchange(double* ghosts);
+
+  const Transport transport_;
   const Domain& domain_;
-  MPI_Comm comm_;
+  const MPI_Comm comm_;
+  const std::size_t width_;
   std::vector<int> send_counts_, send_displacements_;
   std::vector<int> receive_counts_, receive_displacements_;
-  std::vector<double> packed_;
+  std::size_t packed_count_ = 0;
+  Memory packed_;
+  std::vector<std::pair<const double*, MPI_Request>> persistent_;  // of each vector attached
   MPI_Request request_ = MPI_REQUEST_NULL;
-  Transport active_ = Transport::fab;
   double start_seconds_ = 0;
-  std::array<std::vector<double>, kTransports.size()> seconds_;
+  std::vector<double> seconds_;
 };
 
 }  // namespace realspace

@@ -30,6 +30,7 @@ class View {
 
   int width_px() const { return width_px_; }
   int height_px() const { return height_px_; }
+  double bohr_per_px() const { return bohr_per_px_; }
   double to_px(double bohr) const { return bohr / bohr_per_px_; }
 
   Vector3 position_bohr(int x, int y) const {
@@ -45,14 +46,16 @@ class View {
  private:
   // The plane through the centroid that the nuclei scatter least from; its longest direction lies level.
   void fit_plane(const Molecule& molecule) {
-    Matrix3 scatter{};
+    Matrix scatter(3);
     for (const Atom& atom : molecule.atoms) {
       const Vector3 d = atom.position_bohr - center_;
-      for (std::size_t i = 0; i < 3; ++i) scatter[i] = scatter[i] + d[i] * d;
+      for (std::size_t i = 0; i < 3; ++i) {
+        for (std::size_t j = 0; j < 3; ++j) scatter(i, j) += d[i] * d[j];
+      }
     }
     const EigenSystem system = eigen_system(scatter);
-    right_ = system.vectors[2];
-    down_ = system.vectors[1];
+    std::copy_n(system.vectors.row(2), 3, right_.begin());
+    std::copy_n(system.vectors.row(1), 3, down_.begin());
   }
 
   Vector3 center_;
@@ -69,8 +72,8 @@ std::array<double, 4> cubic_weights(double t) {
           t * t * (t - 1) / 2};
 }
 
-// The state between grid points; zero outside the grid.
-double interpolate(const Grid& grid, const std::vector<double>& state, const Vector3& position_bohr) {
+// The amplitude between grid points; zero outside the grid.
+double interpolate(const Grid& grid, const std::vector<double>& amplitude, const Vector3& position_bohr) {
   const Vector3 place = grid.lattice_coordinates(position_bohr);
   Cell corner{};
   std::array<std::array<double, 4>, 3> weight{};
@@ -85,21 +88,21 @@ double interpolate(const Grid& grid, const std::vector<double>& state, const Vec
     const std::int32_t point = grid.point_at(
         {corner[0] + static_cast<int>(x), corner[1] + static_cast<int>(y), corner[2] + static_cast<int>(z)});
     if (point == Grid::kNoPoint) continue;
-    sum += weight[0][x] * weight[1][y] * weight[2][z] * state[static_cast<std::size_t>(point)];
+    sum += weight[0][x] * weight[1][y] * weight[2][z] * amplitude[static_cast<std::size_t>(point)];
   }
   return sum;
 }
 
-// The amplitude |state|, that is, the root of the density: its colours show the tails as well as the peaks.
-void paint_density(Canvas& canvas, const View& view, const Grid& grid, const std::vector<double>& state) {
-  std::vector<double> amplitude;
+// The amplitude, not its square: its colours show the tails as well as the peaks.
+void paint(Canvas& canvas, const View& view, const Grid& grid, const std::vector<double>& amplitude) {
+  std::vector<double> values;
   for (int y = 0; y < canvas.height_px(); ++y) {
     for (int x = 0; x < canvas.width_px(); ++x) {
-      amplitude.push_back(std::abs(interpolate(grid, state, view.position_bohr(x, y))));
+      values.push_back(std::abs(interpolate(grid, amplitude, view.position_bohr(x, y))));
     }
   }
-  const double highest = *std::max_element(amplitude.begin(), amplitude.end());
-  auto value = amplitude.begin();
+  const double highest = *std::max_element(values.begin(), values.end());
+  auto value = values.begin();
   for (int y = 0; y < canvas.height_px(); ++y) {
     for (int x = 0; x < canvas.width_px(); ++x) canvas.set(x, y, color_map(highest > 0 ? *value++ / highest : 0));
   }
@@ -131,13 +134,14 @@ void draw_molecule(Canvas& canvas, const View& view, const Molecule& molecule) {
 
 }  // namespace
 
-void write_density_image(const std::string& path, const Grid& grid, const Molecule& molecule,
-                         const std::vector<double>& state, int width_px) {
+double write_density_image(const std::string& path, const Grid& grid, const Molecule& molecule,
+                           const std::vector<double>& amplitude, int width_px) {
   const View view(molecule, width_px);
   Canvas canvas(view.width_px(), view.height_px());
-  paint_density(canvas, view, grid, state);
+  paint(canvas, view, grid, amplitude);
   draw_molecule(canvas, view, molecule);
   canvas.save_png(path);
+  return view.bohr_per_px();
 }
 
 }  // namespace realspace

@@ -3,251 +3,210 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <utility>
 
-#include "mpi_call.h"
-#include "realspace/domain.h"
-#include "realspace/grid.h"
-#include "realspace/hamiltonian.h"
+#include "core/base/quoted.h"
+#include "realspace/checkpoint.h"
+#include "realspace/filtered_subspace.h"
 #include "realspace/image.h"
 #include "realspace/input_error.h"
-#include "realspace/partition.h"
+#include "realspace/propagation.h"
+#include "realspace/solver.h"
+#include "realspace/start.h"
 #include "realspace/summary.h"
+#include "realspace/workplace.h"
 
 namespace realspace {
 namespace {
 
-using apps::check_mpi;
+constexpr int kProgressInterval = 20;  // iterations for one state; those for several take longer
 
-constexpr int kProgressInterval = 20;  // iterations
-
-// Sum of exponentials around the nuclei: positive, as the lowest state is, and the same for every partition.
-std::vector<double> starting_state(const Domain& domain, const Grid& grid, const Molecule& molecule) {
-  std::vector<double> state(domain.slot_count(), 0.0);
-  for (std::size_t i = 0; i < domain.owned_count(); ++i) {
-    for (const Atom& atom : molecule.atoms) {
-      const Vector3 d = grid.position_bohr(domain.owned[i]) - atom.position_bohr;
-      state[i] += std::exp(-std::sqrt(dot(d, d)));
-    }
-  }
-  return state;
-}
-
-Summary begin_summary(const Options& options, const Grid& grid) {
-  Summary summary;
-  summary.molecule = options.molecule_path;
-  summary.spacing_bohr = options.spacing_bohr;
-  summary.radius_bohr = options.radius_bohr;
-  summary.softening_bohr = options.softening_bohr;
-  summary.grid_points = static_cast<int>(grid.size());
-  summary.serial = options.serial;
-  return summary;
-}
-
-Solution solve(const Distribution& distribution, const Options& options, std::vector<double> start, bool show,
-               Summary& summary) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto progress = [&](int iteration, double energy_hartree, double residual_hartree) {
-    if (!show || iteration % kProgressInterval != 0) return;
-    fmt::print("iteration {:4}  energy {:.10f} hartree  residual {:.1e}\n", iteration, energy_hartree,
-               residual_hartree);
-    std::fflush(stdout);
-  };
-  Solution solution = lowest_state(distribution, options.limits, std::move(start), progress);
-  summary.solve_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  summary.iterations_per_s = solution.iterations / summary.solve_s;
-  summary.iterations = solution.iterations;
-  summary.energy_hartree = solution.energy_hartree;
-  summary.residual_hartree = solution.residual_hartree;
-  summary.converged = solution.converged;
-  return solution;
-}
-
-bool has_expected_energy(const Options& options, double energy_hartree) {
-  return !options.expected_energy_hartree ||
-         relative_difference(energy_hartree, *options.expected_energy_hartree) <= kEnergyTolerance;
-}
-
-// What one process does at the end. `state` has a value for every grid point, or is empty without a picture to draw.
-void publish(const Options& options, const Summary& summary, const Grid& grid, const Molecule& molecule,
-             const std::vector<double>& state) {
-  if (!options.quiet) print_summary(summary);
-  if (!options.json_path.empty()) write_summary(summary, options.json_path);
-  if (!options.image_path.empty()) {
-    write_density_image(options.image_path, grid, molecule, state, options.image_width_px);
-  }
-  if (!summary.converged) {
-    fmt::print(stderr, "realspace: not converged: residual {:.1e} hartree after {} iterations, asked for {:.1e}\n",
-               summary.residual_hartree, summary.iterations, options.limits.tolerance);
-  }
-  if (!has_expected_energy(options, summary.energy_hartree)) {
-    fmt::print(stderr, "realspace: energy {:.14g} hartree differs from the expected {:.14g} by {:.1e} relative\n",
-               summary.energy_hartree, *options.expected_energy_hartree,
-               relative_difference(summary.energy_hartree, *options.expected_energy_hartree));
-  }
-}
-
-// Reads the file on rank 0 only, so that it need not exist on other nodes. Throws InputError on all ranks or on none.
-std::string read_text_everywhere(const std::string& path, int rank) {
-  std::string text;
-  int is_text = 1;
-  if (rank == 0) {
-    try {
-      text = read_text_file(path);
-    } catch (const InputError& error) {
-      text = error.what();
-      is_text = 0;
-    }
-  }
-  auto length = static_cast<int>(text.size());
-  check_mpi(MPI_Bcast(&is_text, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
-  check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
-  text.resize(static_cast<std::size_t>(length));
-  check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
-  if (is_text == 0) throw InputError(text);
-  return text;
-}
-
-std::vector<int> partition_everywhere(const Grid& grid, int rank, int ranks) {
-  if (static_cast<std::size_t>(ranks) > grid.size()) {
-    throw InputError(
-        fmt::format("{} ranks for {} grid points: there must be a point for every rank", ranks, grid.size()));
-  }
-  std::vector<int> part_of_point(grid.size());
-  if (rank == 0) part_of_point = partition_points(grid, ranks);
-  check_mpi(MPI_Bcast(part_of_point.data(), static_cast<int>(grid.size()), MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
-  return part_of_point;
-}
-
-// Which transport an exchange uses: they take turns, some exchanges each.
-class Turns {
+class Job {
  public:
-  explicit Turns(const Options& options) : options_(options) {}
-  Transport next() {
-    const int turn = exchange_++ / options_.batch_iterations;
-    return options_.transports[static_cast<std::size_t>(turn) % options_.transports.size()];
+  Job(const Options& options, Workplace& place)
+      : options_(options),
+        place_(place),
+        count_(static_cast<std::size_t>(options.states)),
+        width_(options.states == 1 ? 1 : block_width(options.states)),
+        shows_(place.is_writer() && !options.quiet) {
+    if (width_ * 4 > place.grid().size()) {
+      throw InputError(fmt::format("--states {} takes {} vectors, too many for {} grid points", options.states, width_,
+                                   place.grid().size()));
+    }
+  }
+
+  bool run() {
+    if (shows_) {
+      fmt::print("{}: {} atoms, {} grid points\n", place_.molecule().name, place_.molecule().atoms.size(),
+                 place_.grid().size());
+    }
+    const Solution solution = solve();
+    save(solution.states);
+    summarize(solution);
+    draw(solution);
+    if (options_.kick_per_bohr != 0) move(solution);
+    if (place_.is_writer()) publish();
+    return summary_.converged && has_expected_energy();
   }
 
  private:
+  Solution solve() {
+    const auto progress = [this](const Stage& stage) { tell(stage); };
+    std::vector<double> start = begin();
+    const Distribution& distribution = place_.distribution(width_);
+    if (options_.states == 1) return lowest_state(distribution, options_.limits, std::move(start), progress);
+    return lowest_states(distribution, options_.limits, options_.filter_degree, options_.states, std::move(start),
+                         progress);
+  }
+
+  void tell(const Stage& stage) {
+    if (stage.iteration > 0 && stage.iteration % options_.checkpoint_interval == 0) save(stage.states);
+    const int interval = options_.states == 1 ? kProgressInterval : 1;
+    if (!shows_ || stage.iteration % interval != 0) return;
+    fmt::print("iteration {:4}  energy {:.10f} hartree  residual {:.1e}\n", stage.iteration, stage.energy_hartree,
+               stage.residual_hartree);
+    std::fflush(stdout);
+  }
+
+  // The vectors to start from; those of the checkpoint take the first places.
+  std::vector<double> begin() {
+    std::vector<double> start = starting_states(place_.domain(), place_.grid(), place_.molecule(), width_);
+    if (options_.restart_path.empty()) return start;
+    const Checkpoint found = parse_checkpoint(place_.read_file(options_.restart_path), options_.restart_path);
+    require_same_grid(found, checkpoint({}), options_.restart_path);
+    for (std::size_t i = 0; i < place_.domain().owned_count(); ++i) {
+      const auto point = static_cast<std::size_t>(place_.domain().owned[i]);
+      std::copy_n(&found.values[point * found.width], std::min(width_, found.width), &start[i * width_]);
+    }
+    return start;
+  }
+
+  Checkpoint checkpoint(std::vector<double> values) const {
+    return {place_.grid().size(),    width_,           options_.spacing_bohr, options_.radius_bohr,
+            place_.molecule().atoms, std::move(values)};
+  }
+
+  void save(const std::vector<double>& states) {
+    if (options_.checkpoint_path.empty()) return;
+    std::vector<double> values = place_.gather(owned(states), width_);
+    place_.agree_on_error(place_.is_writer() ? write_checkpoint(checkpoint(std::move(values)), options_.checkpoint_path)
+                                             : "");
+  }
+
+  std::span<const double> owned(const std::vector<double>& states) const {
+    return {states.data(), place_.domain().owned_count() * width_};
+  }
+
+  void summarize(const Solution& solution) {
+    summary_.molecule = options_.molecule_path;
+    summary_.spacing_bohr = options_.spacing_bohr;
+    summary_.radius_bohr = options_.radius_bohr;
+    summary_.softening_bohr = options_.softening_bohr;
+    summary_.grid_points = static_cast<int>(place_.grid().size());
+    summary_.serial = options_.serial;
+    summary_.states = options_.states;
+    summary_.block_width = static_cast<int>(width_);
+    summary_.steps_s = solution.seconds;
+    summary_.iterations = solution.iterations;
+    summary_.energies_hartree = solution.energies_hartree;
+    summary_.energy_hartree = std::accumulate(solution.energies_hartree.begin(), solution.energies_hartree.end(), 0.0);
+    summary_.residual_hartree = solution.residual_hartree;
+    summary_.converged = solution.converged;
+    place_.add_communication(summary_);
+  }
+
+  // The root of the sum of the states' densities.
+  void draw(const Solution& solution) {
+    if (options_.image_path.empty()) return;
+    std::vector<double> amplitude(place_.domain().owned_count());
+    for (std::size_t i = 0; i < amplitude.size(); ++i) {
+      const double* values = &solution.states[i * width_];
+      amplitude[i] = std::sqrt(std::inner_product(values, values + count_, values, 0.0));
+    }
+    amplitude = place_.gather(amplitude, 1);
+    if (!place_.is_writer()) return;
+    summary_.picture_bohr_per_px =
+        write_density_image(options_.image_path, place_.grid(), place_.molecule(), amplitude, options_.image_width_px);
+  }
+
+  void move(const Solution& solution) {
+    const std::size_t axis = options_.kick_axis == "x" ? 0 : options_.kick_axis == "y" ? 1 : 2;
+    const Vector3 center = place_.molecule().centroid_bohr();
+    std::vector<double> x_bohr;
+    for (std::int32_t point : place_.domain().owned) {
+      x_bohr.push_back(place_.grid().position_bohr(point)[axis] - center[axis]);
+    }
+    const Distribution& distribution = place_.distribution(2 * count_);
+    const double margin = 0.01 * (distribution.highest_hartree - solution.energies_hartree.front());
+    const TimeSteps steps{options_.time_step_au, options_.time_steps, solution.energies_hartree.front() - margin};
+    const Motion motion = propagate(
+        distribution, steps,
+        kicked(solution.states, width_, count_, distribution.slot_count, x_bohr, options_.kick_per_bohr), x_bohr);
+    summary_.norm_error = motion.norm_error;
+    if (place_.is_writer()) write(motion);
+  }
+
+  void write(const Motion& motion) const {
+    std::string dipole = "# time, position along the kick (atomic units)\n";
+    for (std::size_t i = 0; i < motion.position_bohr.size(); ++i) {
+      dipole += fmt::format("{:.10g} {:.15g}\n", static_cast<double>(i) * motion.time_step_au, motion.position_bohr[i]);
+    }
+    write_text(options_.dipole_path, dipole);
+    constexpr double kHighestHartree = 3;
+    std::string lines = "# energy [hartree], dipole strength [1/hartree]\n";
+    for (const SpectrumPoint& point : spectrum(motion, options_.kick_per_bohr, kHighestHartree)) {
+      lines += fmt::format("{:.6f} {:.10g}\n", point.energy_hartree, point.strength);
+    }
+    write_text(options_.spectrum_path, lines);
+  }
+
+  static void write_text(const std::string& path, const std::string& text) {
+    if (path.empty()) return;
+    std::ofstream file(path);
+    file << text;
+    if (!file.flush()) throw std::runtime_error(fmt::format("cannot write {}", fab::in_quotes(path)));
+  }
+
+  bool has_expected_energy() const {
+    return !options_.expected_energy_hartree ||
+           relative_difference(summary_.energy_hartree, *options_.expected_energy_hartree) <= kEnergyTolerance;
+  }
+
+  // What one process does at the end.
+  void publish() const {
+    if (shows_) print_summary(summary_);
+    if (!options_.json_path.empty()) write_summary(summary_, options_.json_path);
+    if (!summary_.converged) {
+      fmt::print(stderr, "realspace: not converged: residual {:.1e} hartree after {} iterations, asked for {:.1e}\n",
+                 summary_.residual_hartree, summary_.iterations, options_.limits.tolerance);
+    }
+    if (!has_expected_energy()) {
+      fmt::print(stderr, "realspace: energy {:.14g} hartree differs from the expected {:.14g} by {:.1e} relative\n",
+                 summary_.energy_hartree, *options_.expected_energy_hartree,
+                 relative_difference(summary_.energy_hartree, *options_.expected_energy_hartree));
+    }
+  }
+
   const Options& options_;
-  int exchange_ = 0;
+  Workplace& place_;
+  const std::size_t count_;  // of the states that are asked for
+  const std::size_t width_;  // of the vectors that are worked on
+  const bool shows_;
+  Summary summary_;
 };
-
-// On rank 0; elsewhere the figures mean nothing.
-ExchangeTimes exchange_times(const Halo& halo, Transport transport, int ranks) {
-  const std::vector<double>& seconds = halo.seconds(transport);
-  std::vector<double> mean(seconds.size());
-  check_mpi(
-      MPI_Reduce(seconds.data(), mean.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD),
-      "MPI_Reduce");
-  for (double& value : mean) value /= ranks;
-  ExchangeTimes times{name(transport), static_cast<int>(mean.size()) - 1, 0, 0, 1e6 * mean.front()};
-  mean.erase(mean.begin());
-  for (double value : mean) times.total_s += value;
-  if (mean.empty()) return times;
-  const auto middle = mean.begin() + static_cast<std::ptrdiff_t>(mean.size() / 2);
-  std::nth_element(mean.begin(), middle, mean.end());
-  times.median_us = 1e6 * *middle;
-  return times;
-}
-
-// The state by grid point on rank 0, empty elsewhere.
-std::vector<double> gather_state(const Domain& domain, const std::vector<double>& state, std::size_t grid_points,
-                                 int rank, int ranks) {
-  const auto count = static_cast<int>(domain.owned_count());
-  std::vector<int> counts(static_cast<std::size_t>(ranks));
-  check_mpi(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather");
-  std::vector<int> displacements(counts.size());
-  for (std::size_t i = 1; i < counts.size(); ++i) displacements[i] = displacements[i - 1] + counts[i - 1];
-
-  const std::size_t received = rank == 0 ? grid_points : 0;
-  std::vector<std::int32_t> points(received);
-  std::vector<double> values(received);
-  check_mpi(MPI_Gatherv(domain.owned.data(), count, MPI_INT32_T, points.data(), counts.data(), displacements.data(),
-                        MPI_INT32_T, 0, MPI_COMM_WORLD),
-            "MPI_Gatherv");
-  check_mpi(MPI_Gatherv(state.data(), count, MPI_DOUBLE, values.data(), counts.data(), displacements.data(), MPI_DOUBLE,
-                        0, MPI_COMM_WORLD),
-            "MPI_Gatherv");
-  std::vector<double> by_point(received);
-  for (std::size_t i = 0; i < received; ++i) by_point[static_cast<std::size_t>(points[i])] = values[i];
-  return by_point;
-}
 
 }  // namespace
 
-bool run_serial(const Options& options) {
+bool run(const Options& options) {
   validate(options);
-  const Molecule molecule = parse_xyz(read_text_file(options.molecule_path), options.molecule_path);
-  const Grid grid(molecule, options.spacing_bohr, options.radius_bohr);
-  const Domain domain = make_domain(grid, std::vector<int>(grid.size(), 0), 0, {});
-  const Hamiltonian hamiltonian(domain, grid, molecule, options.softening_bohr);
-  Summary summary = begin_summary(options, grid);
-  const bool show = !options.quiet;
-  if (show) fmt::print("{}: {} atoms, {} grid points, serial\n", molecule.name, molecule.atoms.size(), grid.size());
-
-  const Distribution distribution{domain.owned_count(), domain.slot_count(),
-                                  [&](const double* x, double* y) { hamiltonian.apply(x, y, 0, domain.owned_count()); },
-                                  [](std::span<double>) {}};
-  const Solution solution = solve(distribution, options, starting_state(domain, grid, molecule), show, summary);
-  publish(options, summary, grid, molecule, solution.state);  // one domain owns the points in their order
-  return summary.converged && has_expected_energy(options, summary.energy_hartree);
-}
-
-bool run_parallel(const Options& options) {
-  validate(options);
-  int rank = 0;
-  int ranks = 1;
-  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
-  const Molecule molecule = parse_xyz(read_text_everywhere(options.molecule_path, rank), options.molecule_path);
-  const Grid grid(molecule, options.spacing_bohr, options.radius_bohr);
-  const std::vector<int> part_of_point = partition_everywhere(grid, rank, ranks);
-  const std::vector<std::vector<int>> neighbors = part_neighbors(grid, part_of_point, ranks);
-  const Domain domain = make_domain(grid, part_of_point, rank, neighbors[static_cast<std::size_t>(rank)]);
-  const Hamiltonian hamiltonian(domain, grid, molecule, options.softening_bohr);
-  const GraphCommunicator graph(MPI_COMM_WORLD, neighbors);
-  Halo halo(domain, graph.get());
-
-  Summary summary = begin_summary(options, grid);
-  summary.ranks = ranks;
-  const auto ghosts = static_cast<int>(domain.ghost_count);
-  check_mpi(MPI_Allreduce(&ghosts, &summary.ghost_points, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
-  const bool show = rank == 0 && !options.quiet;
-  if (show) {
-    fmt::print("{}: {} atoms, {} grid points, {} rank(s), {} ghost points\n", molecule.name, molecule.atoms.size(),
-               grid.size(), ranks, summary.ghost_points);
-  }
-
-  std::vector<double> start = starting_state(domain, grid, molecule);
-  for (Transport transport : options.transports) {  // connections are made here, not in the measured exchanges
-    halo.start(transport, start.data());
-    halo.wait();
-  }
-  Turns turns(options);
-  const Distribution distribution{domain.owned_count(), domain.slot_count(),
-                                  [&](double* x, double* y) {
-                                    halo.start(turns.next(), x);
-                                    hamiltonian.apply(x, y, 0, domain.inner_count);
-                                    halo.wait();
-                                    hamiltonian.apply(x, y, domain.inner_count, domain.owned_count());
-                                  },
-                                  [](std::span<double> sums) {
-                                    check_mpi(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()),
-                                                            MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD),
-                                              "MPI_Allreduce");
-                                  }};
-  const Solution solution = solve(distribution, options, std::move(start), show, summary);
-
-  for (Transport transport : options.transports) {
-    summary.exchange_times.push_back(exchange_times(halo, transport, ranks));
-  }
-  std::vector<double> state;
-  if (!options.image_path.empty()) state = gather_state(domain, solution.state, grid.size(), rank, ranks);
-  if (rank == 0) publish(options, summary, grid, molecule, state);
-  return summary.converged && has_expected_energy(options, summary.energy_hartree);
+  const std::unique_ptr<Workplace> place =
+      options.serial ? make_serial_workplace(options) : make_parallel_workplace(options);
+  return Job(options, *place).run();
 }
 
 }  // namespace realspace

@@ -1,5 +1,6 @@
-// Lowest state of one particle in a molecule's potential, on a real-space grid shared among the ranks: the example that
-// motivates "Topological Collectives for MPI-2" (Hoefler, Lorenzen, Gregor, Lumsdaine, 2008; introduction, figure 1).
+// Lowest states of one particle in a molecule's potential, on a real-space grid shared among the ranks: the example
+// that motivates "Topological Collectives for MPI-2" (Hoefler, Lorenzen, Gregor, Lumsdaine, 2008; introduction, figure
+// 1).
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -11,7 +12,6 @@
 #include "mpi_call.h"
 #include "realspace/input_error.h"
 #include "realspace/job.h"
-#include "realspace/summary.h"
 
 namespace realspace {
 namespace {
@@ -54,7 +54,7 @@ int without_mpi(Work work) {
 int main(int argc, char** argv) {
   fab::tools::check_output_at_exit();
   realspace::Options options;
-  CLI::App app("Finds the lowest state of one particle in the softened Coulomb potential of a molecule's nuclei.");
+  CLI::App app("Finds the lowest states of one particle in the softened Coulomb potential of a molecule's nuclei.");
   realspace::add_options(app, options);
   try {
     app.parse(argc, argv);
@@ -62,9 +62,6 @@ int main(int argc, char** argv) {
     return realspace::with_mpi(
         [&](int rank) { return rank == 0 ? fab::tools::end_parsing(app, error) : error.get_exit_code(); });
   }
-  if (!options.report_paths.empty()) {
-    return realspace::without_mpi([&] { return realspace::print_report(options.report_paths); });
-  }
-  if (options.serial) return realspace::without_mpi([&] { return realspace::run_serial(options); });
-  return realspace::with_mpi([&](int) { return realspace::run_parallel(options) ? EXIT_SUCCESS : EXIT_FAILURE; });
+  if (options.serial) return realspace::without_mpi([&] { return realspace::run(options); });
+  return realspace::with_mpi([&](int) { return realspace::run(options) ? EXIT_SUCCESS : EXIT_FAILURE; });
 }

@@ -5,10 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "realspace/distribution.h"
 #include "realspace/halo.h"
-#include "realspace/solver.h"
 
 namespace realspace {
 
@@ -19,14 +18,24 @@ struct Options {
   double softening_bohr = 0.5;
   SolverLimits limits{2000, 1e-7};
   bool serial = false;
-  std::vector<Transport> transports{Transport::fab};
-  int batch_iterations = 5;
+  int states = 1;
+  int filter_degree = 10;
+  Transport transport = Transport::fab;
   bool quiet = false;
   std::string image_path;
   int image_width_px = 640;
   std::string json_path;
   std::optional<double> expected_energy_hartree;
-  std::vector<std::string> report_paths;
+  std::optional<double> harmonic_hartree;  // omega of a harmonic potential, instead of the nuclei's
+  std::string checkpoint_path;
+  int checkpoint_interval = 100;  // iterations
+  std::string restart_path;
+  double kick_per_bohr = 0;  // 0: no propagation
+  std::string kick_axis = "x";
+  double time_step_au = 0.05;
+  int time_steps = 400;
+  std::string dipole_path;
+  std::string spectrum_path;
 };
 
 // Throws InputError for values that no run can use; the message names option, value and what is valid.

@@ -1,8 +1,10 @@
 #include "realspace/solver.h"
 
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -18,17 +20,21 @@ class ConjugateGradients {
         count_(distribution.owned_count),
         x_{std::move(start), std::vector<double>(count_)},
         w_{std::vector<double>(distribution.slot_count), std::vector<double>(count_)},
-        p_{std::vector<double>(count_), std::vector<double>(count_)} {}
+        p_{std::vector<double>(count_), std::vector<double>(count_)} {
+    distribution.attach(x_.v.data());
+    distribution.attach(w_.v.data());
+  }
 
   Solution solve(const SolverLimits& limits, const Progress& progress) {
+    const auto begin = std::chrono::steady_clock::now();
     auto [energy, residual] = evaluate();
     int iterations = 0;
     while (iterations < limits.max_iterations) {
       set_residual(energy);
       apply(w_);
       const Gram gram = gram_matrices();
-      residual = std::sqrt(gram.s[1][1]);
-      progress(iterations, energy, residual);
+      residual = std::sqrt(gram.s(1, 1));
+      progress({iterations, energy, residual, x_.v});
       if (residual <= limits.tolerance) break;
       ++iterations;
       if (!step(gram, energy)) break;
@@ -36,7 +42,8 @@ class ConjugateGradients {
     // The images H x were updated along with the vectors; the result comes from the operator itself.
     std::tie(energy, residual) = evaluate();
     const bool converged = limits.tolerance == 0 || residual <= 2 * limits.tolerance;
-    return {std::move(x_.v), energy, residual, iterations, converged};
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    return {std::move(x_.v), {energy}, residual, iterations, converged, took.count()};
   }
 
  private:
@@ -46,11 +53,11 @@ class ConjugateGradients {
   };
 
   struct Gram {
-    Matrix3 s{};  // inner products of x, w, p
-    Matrix3 a{};  // the same with H between
+    Matrix s;  // inner products of x, w, p
+    Matrix a;  // the same with H between
   };
 
-  void apply(VectorPair& pair) { distribution_.apply(pair.v.data(), pair.hv.data()); }
+  void apply(VectorPair& pair) { distribution_.apply({}, pair.v.data(), pair.hv.data()); }
 
   // Scales x to length 1; returns its energy and residual, by an application of H.
   std::pair<double, double> evaluate() {
@@ -86,21 +93,28 @@ class ConjugateGradients {
       for (std::size_t k = 0; k < terms.size(); ++k) sums[k] += terms[k];
     }
     distribution_.sum_over_ranks(sums);
-    const auto symmetric = [](const double* m) {
-      return Matrix3{Vector3{m[0], m[1], m[2]}, Vector3{m[1], m[3], m[4]}, Vector3{m[2], m[4], m[5]}};
-    };
-    return {symmetric(sums.data()), symmetric(sums.data() + 6)};
+    return {symmetric(std::span(sums).first<6>()), symmetric(std::span(sums).last<6>())};
+  }
+
+  static Matrix symmetric(std::span<const double, 6> upper) {
+    Matrix matrix(3);
+    auto entry = upper.begin();
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = i; j < 3; ++j) matrix(i, j) = matrix(j, i) = *entry++;
+    }
+    return matrix;
   }
 
   // Moves x to the lowest vector of the span of x, w, p. False: x is as good as the arithmetic allows.
   bool step(const Gram& gram, double& energy) {
-    std::optional<RitzPair> pair = lowest_ritz_pair(gram.a, gram.s, 3);
-    if (!pair) pair = lowest_ritz_pair(gram.a, gram.s, 2);  // no last step yet, or it adds nothing
-    if (!pair) return false;
-    energy = pair->value;
-    const auto [cx, cw, cp] = pair->coefficients;
-    combine(x_.v, w_.v, p_.v, cx, cw, cp);
-    combine(x_.hv, w_.hv, p_.hv, cx, cw, cp);
+    std::optional<EigenSystem> pairs = ritz_pairs(gram.a, gram.s);
+    const bool has_last_step = pairs.has_value();  // and it adds to the span
+    if (!pairs) pairs = ritz_pairs(gram.a.leading(2), gram.s.leading(2));
+    if (!pairs) return false;
+    energy = pairs->values[0];
+    const double cp = has_last_step ? pairs->vectors(0, 2) : 0;
+    combine(x_.v, w_.v, p_.v, pairs->vectors(0, 0), pairs->vectors(0, 1), cp);
+    combine(x_.hv, w_.hv, p_.hv, pairs->vectors(0, 0), pairs->vectors(0, 1), cp);
     return true;
   }
 

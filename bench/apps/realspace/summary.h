@@ -1,4 +1,4 @@
-// The results of a run: printed, written as JSON, compared with other runs.
+// The results of a run: printed, and written as JSON.
 #ifndef BENCH_APPS_REALSPACE_SUMMARY_H
 #define BENCH_APPS_REALSPACE_SUMMARY_H
 
@@ -12,16 +12,9 @@ inline constexpr double kEnergyTolerance = 1e-10;
 
 double relative_difference(double value, double reference);
 
-// Times of the exchanges of one transport, in its starting call and MPI_Wait together, as the mean over the ranks.
-struct ExchangeTimes {
-  std::string transport;
-  int exchanges = 0;
-  double median_us = 0;  // per exchange
-  double total_s = 0;
-  double first_us = 0;  // the first exchange, before the iterations; counted nowhere else
-};
-
+// Times are means over the ranks unless something else is said.
 struct Summary {
+  std::string bench = "realspace";
   std::string molecule;
   double spacing_bohr = 0;
   double radius_bohr = 0;
@@ -29,21 +22,30 @@ struct Summary {
   int grid_points = 0;
   bool serial = false;
   int ranks = 1;
-  int ghost_points = 0;  // of all ranks
-  double energy_hartree = 0;
-  double residual_hartree = 0;
+  std::string transport;  // empty in a serial run
+  int states = 1;
+  int block_width = 1;                   // vectors that are exchanged together
+  int ghost_points = 0;                  // of all ranks
+  double energy_hartree = 0;             // the sum of those of the states
+  std::vector<double> energies_hartree;  // of the states
+  double residual_hartree = 0;           // the largest
   bool converged = false;
   int iterations = 0;
-  double iterations_per_s = 0;
-  double solve_s = 0;
-  std::vector<ExchangeTimes> exchange_times;
+  double setup_s = 0;             // of communication: the communicator and the first exchanges; of the slowest rank
+  double steps_s = 0;             // of the iterations, after that
+  int exchanges = 0;              // in the iterations
+  double exchange_bytes = 0;      // that a rank sends in one, the mean
+  double exchange_s = 0;          // of all, in their starting calls and in MPI_Wait
+  double exchange_median_us = 0;  // of one
+  double sum_s = 0;               // in sums over the ranks
+  double picture_bohr_per_px = 0;
+  double norm_error = 0;  // of a propagation in time
 };
 
 void print_summary(const Summary& summary);
-void write_summary(const Summary& summary, const std::string& path);
 
-// Prints a table of summary files, the serial run's first. Returns whether all energies equal the first one's.
-bool print_report(const std::vector<std::string>& paths);
+// A list with one row, as benchmarks write.
+void write_summary(const Summary& summary, const std::string& path);
 
 }  // namespace realspace
 

@@ -1,0 +1,101 @@
+"""What is run: the same calculation in several scenes, in each with fab, under fab_run and with Open MPI alone."""
+
+import dataclasses
+import os
+
+import jobs
+
+NODE, WIRE = "node", "wire"
+FAB, DROP_IN, OPEN_MPI = "fab", "fab_run", "Open MPI"
+WAYS = [FAB, DROP_IN, OPEN_MPI]
+EXPLAINED = {
+    FAB: "fab's persistent exchange, MPI_Neighbor_xchgv_init",
+    DROP_IN: "the program's MPI_Ineighbor_alltoallv, which fab_run lets fab carry; the program does not know of fab",
+    OPEN_MPI: "the same MPI_Ineighbor_alltoallv, by Open MPI itself",
+}
+LIMIT_S = 180
+# The table of `fab_run --stats` with a call that fab carried.
+CARRIED = r"^neighbor_alltoallv +[1-9]"
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """What is computed. Equal problems have equal energies."""
+
+    molecule: str
+    states: int
+    spacing_bohr: float
+    iterations: int
+
+    @property
+    def title(self):
+        return "lowest state" if self.states == 1 else f"{self.states} states"
+
+    def options(self):
+        """A fixed number of iterations: there is as much to time on every machine."""
+        return [self.molecule, "--states", str(self.states), "--spacing", str(self.spacing_bohr), "--tolerance", "0",
+                "--max-iterations", str(self.iterations), "--quiet"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Scene:
+    """Where a problem is computed."""
+
+    problem: Problem
+    link: str  # NODE or WIRE
+    ranks: int
+    rate: str = ""  # of the wire, as tc(8) has it
+
+    @property
+    def where(self):
+        return f"wire, {self.rate}" if self.link == WIRE else "node"
+
+    @property
+    def title(self):
+        return f"{self.problem.title}, {self.where}, {self.ranks} rank{'s' if self.ranks > 1 else ''}"
+
+    @property
+    def is_oversubscribed(self):
+        return self.ranks > len(os.sched_getaffinity(0))
+
+
+@dataclasses.dataclass(frozen=True)
+class Programs:
+    tools: jobs.Tools
+    realspace: str
+    fab_run: str
+
+    @staticmethod
+    def found(root, build):
+        return Programs(jobs.Tools.found(root, build), str(build / "bench" / "apps" / "realspace"),
+                        str(build / "bindings" / "fab_run"))
+
+
+def serial_job(programs, problem, picture=None):
+    return jobs.Job(
+        title=f"{problem.title}, serial",
+        fields={"problem": dataclasses.asdict(problem)},
+        command=[programs.realspace, *problem.options(), "--serial", *(["--image", str(picture)] if picture else [])],
+        environment={},
+        limit_s=LIMIT_S,
+    )
+
+
+def job(programs, scene, number, way):
+    command, environment = jobs.launch(programs.tools, "Open MPI", scene.link, scene.ranks, scene.rate)
+    under = [programs.fab_run, "--stats"] if way == DROP_IN else []
+    return jobs.Job(
+        title=f"{scene.title}, {way}",
+        fields={"scene": number, "way": way},
+        command=[*command, *under, programs.realspace, *scene.problem.options(), "--transport",
+                 "fab" if way == FAB else "mpi"],
+        environment=environment,
+        limit_s=LIMIT_S,
+        # With one rank there is nothing to carry.
+        must_print=CARRIED if way == DROP_IN and scene.ranks > 1 else "",
+    )
+
+
+def jobs_of(programs, scenes):
+    """In turns: the three ways of a scene follow each other."""
+    return [job(programs, scene, number, way) for number, scene in enumerate(scenes) for way in WAYS]
