@@ -11,13 +11,12 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <exception>
 #include <vector>
 
-#include "bindings/tools/command_line.h"
 #include "bindings/tools/output.h"
 #include "fab/mpi.h"
 #include "mpi_call.h"
+#include "turns.h"
 
 namespace {
 
@@ -165,15 +164,9 @@ int main(int argc, char** argv) {
   CLI::App app("Cannon's matrix product on a square number of processes, checked against a serial product.");
   app.add_option("--size", size, "Rows of the matrices: a multiple of the square root of the number of processes")
       ->capture_default_str();
-  int exit_code = EXIT_FAILURE;
-  int rank = 0;
-  int processes = 0;
-  try {
-    check_mpi(MPI_Init(nullptr, nullptr), "MPI_Init");
-    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  return apps::with_mpi("cannon", app, argc, argv, [&] {
+    int processes = 0;
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &processes), "MPI_Comm_size");
-    app.parse(argc, argv);
     const int side = square_side(processes);
     if (side == 0) {
       throw CLI::ValidationError(fmt::format("{} processes are not a square: take 1, 4, 9, 16, ...", processes));
@@ -181,12 +174,6 @@ int main(int argc, char** argv) {
     if (size < 1 || size % side != 0) {
       throw CLI::ValidationError(fmt::format("--size {} must be a positive multiple of {}", size, side));
     }
-    exit_code = run(size);
-  } catch (const CLI::ParseError& error) {
-    exit_code = rank == 0 ? fab::tools::end_parsing(app, error) : error.get_exit_code();
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "cannon: rank {}: {}\n", rank, error.what());
-    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-  }
-  return MPI_Finalize() == MPI_SUCCESS ? exit_code : EXIT_FAILURE;
+    return run(size);
+  });
 }
