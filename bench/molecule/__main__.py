@@ -17,7 +17,7 @@ import pictures  # noqa: E402
 import scenes  # noqa: E402
 import told  # noqa: E402
 
-DEFAULT_SPACING, FINER_SPACING = 0.3, 0.2  # bohr
+DEFAULT_SPACING = 0.3  # bohr
 BENZENE_PAIRS = 21  # of its 42 electrons
 
 
@@ -88,15 +88,19 @@ def measure(options, folder):
     references = runner.run(serial, 1, folder / "jobs" / "serial")
     planned_jobs = scenes.jobs_of(programs, chosen)
     gathered = runner.run(planned_jobs, 1 if options.quick else options.rounds, folder / "jobs")
+    water = options.root / "bench" / "apps" / "realspace" / "water.xyz"
+    motion_job = scenes.motion_job(programs, water, 40 if options.quick else 600, folder / "spectrum.txt")
+    motion = runner.run([motion_job], 1, folder / "jobs" / "motion")
     return {
         "machine": described,
         "rounds": 1 if options.quick else options.rounds,
         "scenes": [dataclasses.asdict(scene) for scene in chosen],
-        "commands": [{"job": one.title, "command": one.shown()} for one in [*serial, *planned_jobs]],
+        "commands": [{"job": one.title, "command": one.shown()} for one in [*serial, *planned_jobs, motion_job]],
         "serial": references.rows,
         "rows": gathered.rows,
-        "failed": references.failed + gathered.failed,
-        "left_out": references.left_out + gathered.left_out,
+        "motion": motion.rows,
+        "failed": references.failed + gathered.failed + motion.failed,
+        "left_out": references.left_out + gathered.left_out + motion.left_out,
     }
 
 
@@ -124,6 +128,9 @@ def draw(data, found, folder):
     if raw.exists() and data["serial"]:
         drawn["density"] = folder / "density.png"
         pictures.density(raw, pictures.size_px(raw), data["serial"][0]["picture_bohr_per_px"], data["caption"], drawn["density"])
+    if data["motion"]:
+        drawn["spectrum"] = folder / "spectrum.png"
+        pictures.spectrum(folder / "spectrum.txt", drawn["spectrum"])
     return drawn
 
 
@@ -146,7 +153,7 @@ def report(data, folder):
     text = "\n\n".join([
         "\n".join(["== Machine", *(f"{name}: {text}" for name, text in data["machine"].items())]),
         *(table.plain() for table in tables),
-        *(["\n".join(told.sentences(found))] if found else []),
+        *(["\n".join(told.sentences(found, data["machine"]))] if found else []),
         *(f"{title.replace('_', ' ')}: {entry['what']}: {entry['why']}" for title in ("failed", "left_out") for entry in data[title]),
     ])
     (folder / "results.txt").write_text(text + "\n")

@@ -7,19 +7,21 @@ import scenes
 import told
 
 STYLE = page.STYLE + """
+body { max-width: 1380px; }
 .lead { font-size: 17px; } figure { margin: 1.2em 0; } figcaption { color: #555; font-size: 13px; max-width: 60em; }
-.bars svg { max-width: 100%; height: auto; }
 """
 
 
 def render(data, found, tables, drawn, timeline):
-    """`drawn`: {"bars": SVG file, "density": PNG file}, either may be missing. `timeline`: text of an SVG, or None."""
+    """`drawn`: files by what they show, "bars" (SVG), "density" and "spectrum" (PNG); each may be missing.
+    `timeline`: the text of an SVG, or None."""
     body = "\n".join([
-        "".join(f'<p class="lead">{page.escape(text)}</p>' for text in told.sentences(found)),
+        "".join(f'<p class="lead">{page.escape(text)}</p>' for text in told.sentences(found, data["machine"])),
         f'<p><b>How to read the tables:</b> {page.escape(told.HOW_TO_READ)}</p>',
         bars(drawn.get("bars")),
         *(f'<h2>{page.escape(table.title)}</h2><div class="wide">{table.html()}</div>' for table in tables),
         density(drawn.get("density"), data),
+        spectrum(drawn.get("spectrum"), data),
         timeline_of(timeline),
         "<h2>What was run</h2>", ran(data),
         "<h2>Machine</h2>", page.words([], [[name, text] for name, text in data["machine"].items()]),
@@ -55,6 +57,15 @@ def density(file, data):
             f"<figcaption>{page.escape(data['caption'])}. Circles are atoms, lines bonds.</figcaption></figure>")
 
 
+def spectrum(file, data):
+    if file is None:
+        return ""
+    error = data["motion"][0]["norm_error"]
+    return (f"<h2>After a kick</h2><figure>{image(file, 'png', 'Absorption spectrum')}<figcaption>Absorption spectrum of the lowest "
+            "states of water, which do not interact here: a kick along x, and the sine transform of their motion. "
+            f"Their norm changed by {error:.0e} at most.</figcaption></figure>")
+
+
 def timeline_of(text):
     if text is None:
         return ""
@@ -66,7 +77,8 @@ def timeline_of(text):
 def ran(data):
     return (f"<p>The lowest states of one particle in the softened Coulomb potential of a molecule's nuclei, on a real-space grid "
             f"that METIS divides among the ranks. {data['rounds']} rounds over all jobs; in each the ways take turns. Before them one "
-            "serial run of each problem, whose energies all others must have.</p>"
+            "serial run of each problem, whose energies all others must have. Each makes a fixed number of iterations, which is "
+            "enough to time, and not enough to converge.</p>"
             + page.words(["way", ""], [[way, scenes.EXPLAINED[way]] for way in scenes.WAYS]))
 
 

@@ -1,4 +1,4 @@
-"""What gnuplot draws: the times as bars, and the density with a caption and a scale."""
+"""What gnuplot draws: the times as bars, the density with a caption and a scale, and a spectrum."""
 
 import shutil
 import struct
@@ -7,6 +7,7 @@ import plots
 import scenes
 
 ANGSTROM_PER_BOHR = 0.529177210903
+EV_PER_HARTREE = 27.211386245988
 COMPUTING, COMMUNICATING = "#c9ced6", "#1f4e9c"
 # color_map.cpp's
 DENSITY = ["#000316", "#100044", "#320061", "#590073", "#850077", "#b20070", "#d52f5e", "#ec5b4e", "#f6874e", "#f8b16c",
@@ -65,6 +66,15 @@ def density(picture, size_px, bohr_per_px, caption, file):
         f"set label 1 '2 Å' at {left + 1},{bottom + 0.3} center tc rgb 'white' front",
         f"plot '{plots.quoted(picture)}' binary filetype=png center=(0,0) dx={step!r} dy={step!r} with rgbimage, "
         "NaN palette notitle",
+    ])
+
+
+def spectrum(table, file):
+    """Of lines with an energy in hartree and a dipole strength for each."""
+    plots.draw_lines([
+        "set terminal pngcairo size 760,380 font 'sans-serif,12'", f"set output '{plots.quoted(file)}'", "unset key",
+        "set grid back lt 1 lw 0.5 lc rgb '#cccccc'", "set xlabel 'energy, eV'", "set ylabel 'dipole strength, 1/eV'",
+        f"plot '{plots.quoted(table)}' using ($1 * {EV_PER_HARTREE}):($2 / {EV_PER_HARTREE}) with lines lw 2 lc rgb '{COMMUNICATING}'",
     ])
 
 

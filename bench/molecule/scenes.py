@@ -96,6 +96,19 @@ def job(programs, scene, number, way):
     )
 
 
+def motion_job(programs, molecule, steps, spectrum):
+    """Some states of a molecule after a kick, and the spectrum of their motion."""
+    command, environment = jobs.launch(programs.tools, "Open MPI", NODE, 2)
+    return jobs.Job(
+        title=f"motion of water's electrons, node, 2 ranks, {FAB}",
+        fields={},
+        command=[*command, programs.realspace, str(molecule), "--spacing", "0.4", "--states", "5", "--tolerance", "1e-5", "--kick",
+                 "0.01", "--time-step", "0.1", "--time-steps", str(steps), "--quiet", "--spectrum", str(spectrum)],
+        environment=environment,
+        limit_s=LIMIT_S,
+    )
+
+
 def jobs_of(programs, scenes):
     """In turns: the three ways of a scene follow each other."""
     return [job(programs, scene, number, way) for number, scene in enumerate(scenes) for way in WAYS]

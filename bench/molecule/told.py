@@ -104,5 +104,11 @@ WHEN = ("When to expect a gain: when an exchange takes a time on the wire that t
         "computation, or the ranks share a node's memory, there is little to gain.")
 
 
-def sentences(found):
-    return [*filter(None, map(verdict, found)), WHEN]
+def other_work(machine):
+    """A warning, if other programs were running before."""
+    load = float(machine.get("load before", "0").split()[0])
+    return f"Other programs were running (load {load:g}): run it again on a quiet machine before you trust the times." if load > 1 else ""
+
+
+def sentences(found, machine):
+    return [*filter(None, [other_work(machine), *map(verdict, found)]), WHEN]

@@ -48,7 +48,7 @@ def row(way, steps_s, **fields):
 
 def made_up(rows, ranks=2, link="wire"):
     scene = scenes.Scene(PROBLEM, link, ranks, "1gbit" if link == "wire" else "")
-    return {"machine": {"processor": "<made up>"}, "rounds": 1, "serial": [SERIAL], "rows": rows, "failed": [], "left_out": [],
+    return {"machine": {"processor": "<made up>"}, "rounds": 1, "serial": [SERIAL], "rows": rows, "motion": [], "failed": [], "left_out": [],
             "scenes": [{**vars(scene), "problem": vars(PROBLEM)}], "commands": [{"job": "a job", "command": "a command"}]}
 
 
@@ -73,7 +73,7 @@ class Page(html.parser.HTMLParser):
         if tag == "img":
             self.images.append(found["src"])
         self.loaded += [value for name, value in attributes if name in ("src", "href") and not value.startswith("data:")]
-        if tag != "meta":
+        if tag not in ("meta", "img"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):
@@ -192,9 +192,10 @@ class SmallJobs(unittest.TestCase):
     def test_the_page_is_whole(self):
         page = Page((self.folder / "index.html").read_text())
         self.assertEqual(page.loaded, [])
-        self.assertEqual(len(page.images), 2 if shutil.which("gnuplot") else 0)
+        self.assertEqual(len(page.images), 3 if shutil.which("gnuplot") else 0)
         if shutil.which("gnuplot"):
-            self.assertEqual((self.folder / "density.png").read_bytes()[:4], b"\x89PNG")
+            for picture in ("density.png", "spectrum.png"):
+                self.assertEqual((self.folder / picture).read_bytes()[:4], b"\x89PNG")
 
     @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
     def test_a_browser_shows_the_page(self):
