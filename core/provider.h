@@ -228,6 +228,9 @@ class Provider {
   /// Messages and writes that left for the peer, by the way that they took. `way` is a word.
   using WayVisitor = std::function<void(std::string_view way, std::uint64_t messages, std::uint64_t bytes)>;
   virtual void visit_ways(PeerHandle, const WayVisitor& /*visit*/) const {}
+  /// The way of a message of these pieces that is posted now, as far as that is known before its receiver answers: a
+  /// literal. Empty: unknown.
+  [[nodiscard]] virtual std::string_view way_of(PeerHandle, std::span<const iovec> /*pieces*/) const { return {}; }
 
   /// Messages and writes that were dropped because no rank of the job can have sent them.
   [[nodiscard]] virtual std::uint64_t strangers() const noexcept { return 0; }

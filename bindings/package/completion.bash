@@ -1,17 +1,19 @@
-# Completion for bash of fab_info, fab_perf, fab_run, fab_sim and fab_tune: the options are those that the --help of the
-# tool, or of its subcommand, lists, the collectives and their algorithms those of fab_sim --list.
+# Completion for bash of fab_info, fab_perf, fab_run, fab_sim, fab_trace and fab_tune: the options are those that the
+# --help of the tool, or of its subcommand, lists, the collectives and their algorithms those of fab_sim --list.
 
 # The first word is a subcommand, and options are those of the subcommand; where its help has an option's values in
 # braces, they are offered.
-_fab_perf() {
-  local tool=$1 current=$2 previous=$3 words
-  case $previous in
-  --json | --csv)
+_fab_subcommands() {
+  local tool=$1 current=$2 previous=$3 words files
+  case ${tool##*/}:$previous in
+  fab_perf:--json | fab_perf:--csv | fab_trace:-o | fab_trace:--out) files=yes ;;
+  fab_trace:*) if ((COMP_CWORD > 1)) && [[ $current != -* ]]; then files=yes; fi ;;
+  esac
+  if [[ -n $files ]]; then
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
     return
-    ;;
-  esac
+  fi
   if ((COMP_CWORD == 1)); then
     words=$("$tool" --help 2>/dev/null |
       awk '/^[A-Z].*:$/ { listed = $1 == "Subcommands:"; next } listed && /^  / { print $1 } /^  -/ { print $1 }' | tr ',' ' ')
@@ -27,8 +29,8 @@ _fab_perf() {
 _fab_tool() {
   local tool=$1 current=$2 previous=$3 words
   COMPREPLY=()
-  if [[ ${tool##*/} == fab_perf ]]; then
-    _fab_perf "$@"
+  if [[ ${tool##*/} == fab_perf || ${tool##*/} == fab_trace ]]; then
+    _fab_subcommands "$@"
     return
   fi
   case $previous in
@@ -60,4 +62,4 @@ _fab_tool() {
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 
-complete -F _fab_tool fab_info fab_perf fab_run fab_sim fab_tune
+complete -F _fab_tool fab_info fab_perf fab_run fab_sim fab_trace fab_tune

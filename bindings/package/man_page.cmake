@@ -56,6 +56,11 @@ elseif(name STREQUAL "fab_sim")
   example("fab_sim --print-network > network.json" "A network file to change, for --network.")
   example("fab_sim allreduce -n 4096 --ppn 64 --network infiniband-edr" "64 ranks on each node share a card of 100 Gbit/s.")
   example("fab_sim bcast -a binary -n 64 --goal bcast.goal" "The schedules of one algorithm, for LogGOPSim.")
+elseif(name STREQUAL "fab_trace")
+  example("FAB_TRACE=trace mpirun -n 4 ./program" "The ranks write trace.0 to trace.3.")
+  example("fab_trace report trace" "Overlap of each operation, and the longest waits with their reasons.")
+  example("fab_trace merge trace -o trace.json" "All ranks in one file for ui.perfetto.dev.")
+  example("fab_trace svg trace --operation neighbor_xchg --steps 10:12 -o steps.svg" "A picture of three exchanges.")
 elseif(name STREQUAL "fab_tune")
   example("fab_tune simulate --network infiniband-ndr --ppn 128 -o rules.json" "Rules for nodes of 128 ranks with cards of 400 Gbit/s.")
   example("FAB_RULES=rules.json mpirun -n 1024 ./program" "A program that uses them.")
@@ -167,6 +172,7 @@ ${body}.SH SEE ALSO
 .BR fab_perf (1),
 .BR fab_run (1),
 .BR fab_sim (1),
+.BR fab_trace (1),
 .BR fab_tune (1)
 " PARENT_SCOPE)
 endfunction()

@@ -29,6 +29,8 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 62;
 constexpr std::size_t kMostPlans = 1'000'000'000;
 constexpr int kMostProcessors = 1 << 20;
 constexpr int kLongestPollUs = 1'000'000;
+constexpr std::size_t kLeastTraceEvents = 16;
+constexpr std::size_t kMostTraceEvents = std::size_t{1} << 28;
 
 template <class Value>
 using Names = std::span<const std::pair<std::string_view, Value>>;
@@ -137,7 +139,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 23> kOtherRows = {{
+constexpr std::array<ConfigRow, 25> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "Provider that carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another name of "
      "libfabric's, as fab_info lists them; empty or auto: fab chooses the best one.",
@@ -190,6 +192,18 @@ constexpr std::array<ConfigRow, 23> kOtherRows = {{
        return config.stats_file.empty() ? std::string(find_name<bool>(kSwitches, config.stats)) : config.stats_file;
      },
      true},
+    {"FAB_TRACE", "",
+     "A file for what each rank does and when, for fab_trace: each rank writes its own one at its end, with its number "
+     "behind the name (FILE.3); empty: none.",
+     [](std::string_view text, Config& config) { return parse_text(text, config.trace_file); },
+     [](const Config& config) { return config.trace_file; }},
+    {"FAB_TRACE_EVENTS", "262144",
+     "Records of 32 bytes that FAB_TRACE keeps on each rank, the newest ones: 16 to 268435456, rounded up to a power "
+     "of two.",
+     [](std::string_view text, Config& config) {
+       return parse_number(text, kLeastTraceEvents, kMostTraceEvents, config.trace_events);
+     },
+     [](const Config& config) { return std::to_string(config.trace_events); }},
     {"FAB_PROGRESS", "auto",
      "Progress of transfers that no caller waits for: auto (a progress thread that sleeps between events), thread (one "
      "that polls if the provider has no descriptor to sleep on) or caller (only calls into fab).",

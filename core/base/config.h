@@ -68,6 +68,8 @@ struct Config {
   std::string dropin;             ///< FAB_DROPIN: auto, all, off or functions of MPI's, for libfab_dropin to read
   bool stats = false;             ///< FAB_STATS: statistics are shown or written when fab closes
   std::string stats_file;         ///< FAB_STATS: a file for them; empty: a page on stderr
+  std::string trace_file;         ///< FAB_TRACE: a file for each rank, whose number stands behind it; empty: none
+  std::size_t trace_events = 0;   ///< FAB_TRACE_EVENTS: records that a rank keeps
   int progress_cpu = -1;          ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
   int poll_us = 0;                ///< FAB_POLL_US: of a wait, before it sleeps, where each rank has a processor
   LogLevel log = LogLevel::warn;  ///< FAB_LOG

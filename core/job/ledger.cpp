@@ -40,8 +40,10 @@ Ledger::Row& Ledger::find(const Communicator& communicator, std::string_view ope
   };
   const auto found = std::ranges::find_if(rows_, is_its);
   if (found != rows_.end()) return *found;
-  return rows_.emplace_back(
-      Row{.communicator = &communicator, .operation = std::string(operation), .algorithm = algorithm});
+  return rows_.emplace_back(Row{.communicator = &communicator,
+                                .operation = std::string(operation),
+                                .algorithm = algorithm,
+                                .number = rows_.size()});
 }
 
 Ledger::Row& Ledger::begin(Counted& counted, const Communicator& communicator, std::string_view operation,
@@ -58,6 +60,17 @@ void Ledger::end(Counted& counted, Row& row) noexcept {
   engine_lock.assert_held();
   counted.add_to(row.ended);
   counted.leave();
+}
+
+std::vector<TracedOperation> Ledger::names() const {
+  const MutexLock lock(mutex_);
+  std::vector<TracedOperation> all;
+  for (const Row& row : rows_)
+    all.push_back({.communicator = name_of(*row.communicator),
+                   .ranks = row.communicator->ranks,
+                   .operation = row.operation,
+                   .algorithm = std::string(row.algorithm)});
+  return all;
 }
 
 std::vector<OperationStatistics> Ledger::read() const {

@@ -10,6 +10,7 @@
 
 #include "core/base/engine_lock.h"
 #include "core/base/linked.h"
+#include "core/trace/trace_file.h"
 #include "core/wire/match_tag.h"
 #include "fab/statistics.h"
 
@@ -40,6 +41,8 @@ class Ledger {
     const Communicator* communicator;
     std::string operation;
     std::string_view algorithm;
+    std::size_t number = 0;       ///< its place among the rows
+    std::uint64_t traced{};       ///< starts, while they are recorded (FAB_TRACE); guarded by the engine's lock
     OperationStatistics ended{};  ///< the sums of what counts no more
     Linked living{};              ///< of Counted
   };
@@ -67,6 +70,8 @@ class Ledger {
 
   /// Rows of one name are one.
   [[nodiscard]] std::vector<OperationStatistics> read() const FAB_REQUIRES(engine_lock);
+  /// The names of all rows, by number.
+  [[nodiscard]] std::vector<TracedOperation> names() const;
 
  private:
   [[nodiscard]] Row& find(const Communicator& communicator, std::string_view operation, std::string_view algorithm)

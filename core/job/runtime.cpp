@@ -44,6 +44,7 @@ Runtime::Runtime(const Config& config, std::unique_ptr<Store> store, const Trans
       transports_time_(Clock::now() - begun_),
       transport_(transports_.description()),
       tags_(transports_.narrowest(), store_->job().size),
+      recorder_(config_.trace_file.empty() ? nullptr : new Recorder(config_.trace_events)),
       engine_(engine_options(config_, store_->job()), log_, counters_),
       inbox_(needs_inbox(transports_) ? new Inbox(engine_, *transports_.network, tags_) : nullptr),
       peers_(engine_, *store_, transports_, inbox_.get(), shared_settings(config_)),
@@ -52,6 +53,7 @@ Runtime::Runtime(const Config& config, std::unique_ptr<Store> store, const Trans
       losses_(config_, log_, store_->job(), transports_, engine_, peers_, notices_),
       refusals_(engine_, store_->job().rank, std::move(courier)),
       surplus_(new std::byte[kHeadBytes]) {
+  engine_.set_recorder(recorder_.get());
   peers_.set_watcher(losses_);
   if (transports_.node) engine_.add(*transports_.node);
   if (transports_.network) engine_.add(*transports_.network, inbox_.get());
@@ -90,6 +92,7 @@ void Runtime::begin() {
 // that nothing has come for.
 void Runtime::end() {
   engine_.stop_thread();
+  write_trace();
   engine_.set_lookout(nullptr);
   store_owner_.reset();
   engine_lock.assert_held();  // no other thread is left
@@ -174,6 +177,7 @@ bool Runtime::close(double timeout_s) {
   if (!drain(timeout_s) && timeout_s > 0)
     log_.write(LogLevel::warn, "close: {} requests are still unfinished after {} s", engine_.active(), timeout_s);
   if (config_.stats) tell_statistics(kStatisticsKey);
+  write_trace();
   meet_others(timeout_s);
   if (config_.stats) report_statistics(all_came_ ? timeout_s : std::min(timeout_s, kMeetingAfterLossS));
   const Lock lock(engine_);

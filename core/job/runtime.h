@@ -26,6 +26,8 @@
 #include "core/peers/transports.h"
 #include "core/progress/driver.h"
 #include "core/topology/node_map.h"
+#include "core/trace/recorder.h"
+#include "core/trace/trace_file.h"
 #include "core/wire/match_tag.h"
 #include "fab/statistics.h"
 
@@ -75,6 +77,8 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   /// log.
   void report_statistics(double timeout_s, IdleHook idle = nullptr) noexcept;
   static inline const std::string kStatisticsKey = "fab.statistics";
+  /// FAB_TRACE: writes this rank's file, once. Reports failures in the log. Not under the engine's lock.
+  void write_trace() noexcept;
   /// How long it took to find the job, before this object was made.
   void set_launcher_time(Clock::duration took) noexcept { launcher_time_ = took; }
   [[nodiscard]] const TagFormat& tags() const noexcept { return tags_; }
@@ -153,6 +157,8 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   std::string transport_;
   TagFormat tags_;
   Counters counters_;
+  const ClockPair clocks_at_begin_ = read_clocks();
+  std::unique_ptr<Recorder> recorder_;  ///< null: nothing is recorded
   Engine engine_;
   std::unique_ptr<Inbox> inbox_;  ///< where the network needs one
   PeerTable peers_;
@@ -169,6 +175,7 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   bool all_came_ = false;
   std::vector<std::string> told_keys_;  ///< of statistics
   bool statistics_reported_ = false;
+  bool trace_written_ = false;
   std::once_flag nodes_looked_up_;
   std::shared_ptr<const NodeMap> nodes_;
 };

@@ -13,6 +13,9 @@ namespace {
 
 static_assert(kMostWrites <= Arrivals::kLanes);
 
+/// In traces, as providers name it in statistics.
+constexpr std::string_view kWay = "written";
+
 /// Tells lists of blocks apart whose sums are equal.
 std::uint64_t fingerprint(std::span<const BlockRecord> blocks) noexcept {
   std::uint64_t hash = blocks.size();
@@ -275,7 +278,10 @@ PostResult OneSided::post(Transfer& transfer, std::span<const iovec> pieces) {
     transfer.done(operation.bytes, 0);
     return PostResult::pending;
   }
+  const bool recorded = !credit && run_.membership().engine().recorder() != nullptr;
+  const TraceRecord record = recorded ? run_.record_of(operation, kWay) : TraceRecord();
   const PostResult result = write(channel, transfer, pieces);
+  if (recorded) run_.record_post(record, result);
   if (!credit && result != PostResult::again) channel.kept_starts[operation.write] = starts_;
   return result;
 }

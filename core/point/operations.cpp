@@ -38,6 +38,8 @@ void PointOperation::complete(Status status) {
   if (done()) return;
   status_ = std::move(status);
   count_settled();
+  if (engine().recorder() != nullptr) [[unlikely]]
+    record_message();
   if (held_ && (!status_.ok() || communicator_->scope().given_up_for != kNoRank))
     owner_.runtime().losses().ended(*this, communicator_->scope(), failed_rank_);
   done_.store(true, std::memory_order_release);
@@ -95,6 +97,8 @@ void SendOperation::start(Membership& communicator, MessageMemory memory, Destin
   mode_ = mode;
   correspondent_ = &correspondent;
   given_up_ = false;
+  if (engine().recorder() != nullptr) [[unlikely]]
+    record_start(owner_.count_of_sends());
 }
 
 std::string SendOperation::describe() const {
@@ -268,6 +272,8 @@ void ReceiveOperation::start(Membership& communicator, MatchQueues& queues, Mess
   correspondent_ = correspondent;
   if (!end_.ok()) end_ = {};
   discards_ = false;
+  if (engine().recorder() != nullptr) [[unlikely]]
+    record_start(owner_.count_of_receives());
 }
 
 std::string ReceiveOperation::describe() const {
@@ -329,6 +335,7 @@ Status ReceiveOperation::truncated(const Envelope& envelope) const {
 
 void ReceiveOperation::take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes) {
   correspondent_ = &correspondent;
+  sequence_ = envelope.sequence;
   message_ = {envelope.source, envelope.tag, envelope.bytes};
   const Status status = truncated(envelope);
   const bool waits = envelope.mode == SendMode::synchronous || envelope.mode == SendMode::ready;

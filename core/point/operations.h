@@ -12,6 +12,7 @@
 #include "core/point/message_memory.h"
 #include "core/point/point_counts.h"
 #include "core/progress/pending.h"
+#include "core/trace/trace_record.h"
 
 namespace fab::core {
 
@@ -81,6 +82,11 @@ class PointOperation : public Pending {
   ~PointOperation() = default;
 
   void begin(Membership& communicator) FAB_REQUIRES(engine_lock);
+  // FAB_TRACE. Precondition: the engine has a recorder.
+  void record(const TraceRecord& record) FAB_REQUIRES(engine_lock);
+  void record_start(PointCounts& counts) FAB_REQUIRES(engine_lock);
+  /// Its message is at its end here.
+  virtual void record_message() FAB_REQUIRES(engine_lock) = 0;
   /// Nothing of it is in flight any more: this is how it ended.
   virtual void end(const Status& status) FAB_REQUIRES(engine_lock) = 0;
   [[nodiscard]] Engine& engine() const noexcept { return owner_.runtime().engine(); }
@@ -139,6 +145,9 @@ class SendOperation final : public PointOperation {
   void leave(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
   /// After start(), instead: they go when the receiver asks for them.
   void announce() FAB_REQUIRES(engine_lock);
+  /// After start(): with that number its message is about to leave, or to be announced. Precondition: the engine has a
+  /// recorder.
+  void record_send(std::uint32_t sequence, bool eager) FAB_REQUIRES(engine_lock);
 
   // What happens to it.
   void has_left() FAB_REQUIRES(engine_lock);
@@ -161,6 +170,7 @@ class SendOperation final : public PointOperation {
   void buffer() FAB_REQUIRES(engine_lock);
   bool post_payload() FAB_REQUIRES(engine_lock);
   void end(const Status& status) override FAB_REQUIRES(engine_lock);
+  void record_message() override FAB_REQUIRES(engine_lock);
 
   Payload payload_ FAB_GUARDED_BY(engine_lock);
   MessageMemory memory_ FAB_GUARDED_BY(engine_lock);
@@ -220,12 +230,14 @@ class ReceiveOperation final : public PointOperation, public PostedReceive {
   void received() FAB_REQUIRES(engine_lock);
   void payload_failed(const Status& status) FAB_REQUIRES(engine_lock);
   void end(const Status& status) override FAB_REQUIRES(engine_lock);
+  void record_message() override FAB_REQUIRES(engine_lock);
 
   Payload payload_ FAB_GUARDED_BY(engine_lock);
   MessageMemory memory_ FAB_GUARDED_BY(engine_lock);
   MatchQueues* queues_ FAB_GUARDED_BY(engine_lock) = nullptr;
   Correspondent* correspondent_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< to the sender, as soon as it is known
   std::uint64_t payload_bytes_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint32_t sequence_ FAB_GUARDED_BY(engine_lock) = 0;  ///< of the sender's messages
   std::uint32_t send_ FAB_GUARDED_BY(engine_lock) = 0;
   Status end_ FAB_GUARDED_BY(engine_lock);             ///< why it is being taken back
   bool discards_ FAB_GUARDED_BY(engine_lock) = false;  ///< and the bytes come nevertheless

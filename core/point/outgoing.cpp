@@ -34,6 +34,8 @@ void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
   envelope.sequence = to.next_sent++;
   OutgoingEnvelope& out = outgoing(to, eager);
   send_counts_.sent(envelope.bytes, eager);
+  if (engine().recorder() != nullptr) [[unlikely]]
+    send.record_send(envelope.sequence, eager);
   if (eager) {
     --to.credits;
     send.memory().pack(out.memory.get() + sizeof(Envelope));

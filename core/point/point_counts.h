@@ -17,6 +17,7 @@ class PointCounts final : Ledger::Counted {
   PointCounts(const PointCounts&) = delete;
   PointCounts& operator=(const PointCounts&) = delete;
 
+  [[nodiscard]] Ledger::Row& row() noexcept { return row_; }
   void called() noexcept FAB_REQUIRES(engine_lock) { ++sums_.calls; }
   void sent(std::uint64_t bytes, bool packed) noexcept FAB_REQUIRES(engine_lock) {
     sums_.sent.add({1, bytes});

@@ -29,7 +29,8 @@ void Engine::start_thread() {
                  .may_spin = options_.thread_may_spin,
                  .holds_back = options_.progress == ProgressMode::automatic && sleep_.is_possible() &&
                                !options_.thread_may_spin && options_.progress_cpu < 0,
-                 .cpu = options_.progress_cpu});
+                 .cpu = options_.progress_cpu,
+                 .recorder = recorder_});
 }
 
 void Engine::stop_thread() { thread_.stop(); }

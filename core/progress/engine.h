@@ -25,6 +25,7 @@
 #include "core/progress/task_queue.h"
 #include "core/progress/thread_call.h"
 #include "core/provider.h"
+#include "core/trace/recorder.h"
 
 namespace fab::core {
 
@@ -101,6 +102,9 @@ class Engine : private ThreadWork {
   }
   [[nodiscard]] bool halted() const noexcept { return halted_; }
 
+  /// Null: nothing is recorded. Before anything is made that starts.
+  void set_recorder(Recorder* recorder) noexcept { recorder_ = recorder; }
+  [[nodiscard]] Recorder* recorder() const noexcept { return recorder_; }
   /// Null: no function looks. While there is no thread.
   void set_lookout(Lookout* lookout) noexcept { lookout_ = lookout; }
   /// Its idle_fd() has changed.
@@ -271,6 +275,7 @@ class Engine : private ThreadWork {
   Log log_;
   Counters& counters_;
   Lookout* lookout_ = nullptr;
+  Recorder* recorder_ = nullptr;
   std::vector<Provider*> providers_;
   std::vector<Intake*> intakes_;
   std::uint64_t turns_ FAB_GUARDED_BY(engine_lock) = 0;

@@ -18,6 +18,24 @@ std::int64_t thread_clock_ns() {
       .count();
 }
 
+/// One sleep of the thread, recorded when it is over.
+class RecordedSleep {
+ public:
+  explicit RecordedSleep(Recorder* recorder) noexcept
+      : recorder_(recorder), since_ns_(recorder == nullptr ? 0 : Recorder::now_ns()) {}
+  ~RecordedSleep() {
+    if (recorder_ != nullptr)
+      recorder_->record(
+          {.time_ns = Recorder::now_ns(), .word = since_ns_, .details = TraceRecord::pack(TraceEvent::sleep)});
+  }
+  RecordedSleep(const RecordedSleep&) = delete;
+  RecordedSleep& operator=(const RecordedSleep&) = delete;
+
+ private:
+  Recorder* recorder_;
+  std::uint64_t since_ns_;
+};
+
 }  // namespace
 
 void ProgressThread::start(const Options& options) {
@@ -84,6 +102,7 @@ void ProgressThread::run(const Options& options) {
                 thread_clock_ns);
   while (!stop_.load()) {
     if (const Policy::Time ns = policy.timed_sleep(call_.calls(), work_.is_driven()); ns > 0) {
+      const RecordedSleep recorded(options.recorder);
       const bool needed = timed_sleep(ns) && call_.take_need();
       policy.slept(needed, call_.absences());
       continue;
@@ -95,12 +114,14 @@ void ProgressThread::run(const Options& options) {
       case Policy::Then::yield:
         ::sched_yield();
         break;
-      case Policy::Then::sleep:
+      case Policy::Then::sleep: {
+        const RecordedSleep recorded(options.recorder);
         if (const auto call = sleep_until_called()) {
           policy.called(call->urgency, call_.take_need(), call->left_alone);
           call_.hold_back_for(policy.hold_back());
         }
         break;
+      }
     }
   }
 }

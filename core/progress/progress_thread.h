@@ -14,6 +14,7 @@
 #include "core/progress/progress_policy.h"
 #include "core/progress/sleep.h"
 #include "core/progress/thread_call.h"
+#include "core/trace/recorder.h"
 
 namespace fab::core {
 
@@ -43,7 +44,8 @@ class ProgressThread {
     bool only_looks = false;  ///< ProgressPolicy::Ways
     bool may_spin = false;
     bool holds_back = false;
-    int cpu = -1;  ///< -1: any
+    int cpu = -1;                  ///< -1: any
+    Recorder* recorder = nullptr;  ///< of its sleeps; null: none
   };
 
   ProgressThread(ThreadWork& work, ThreadCall& call, Sleep& sleep, Counters& counters, const Log& log)

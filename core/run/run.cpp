@@ -66,7 +66,8 @@ Run::Run(const Plan& plan, RunOwner& owner)
   bases_[static_cast<std::size_t>(plan.surplus())] = plan.membership().runtime().surplus();
   memory_.reserve(plan.pieces().size());
   transfers_.reserve(plan.widest_round());
-  for (std::size_t i = 0; i < plan.widest_round(); ++i) transfers_.emplace_back(*this, handlers());
+  for (std::size_t i = 0; i < plan.widest_round(); ++i)
+    transfers_.emplace_back(*this, engine_.recorder() == nullptr ? handlers() : recording_handlers());
 }
 
 Run::~Run() = default;
@@ -102,6 +103,8 @@ void Run::start() {
   done_.store(false, std::memory_order_relaxed);
   urgency = std::max(plan_.urgency(), comparison_ == nullptr ? Urgency::none : Urgency::peers);
   engine_.activated(*this);
+  if (engine_.recorder() != nullptr) [[unlikely]]
+    record_start();
   if (owner_.needs_thread.load(std::memory_order_relaxed)) engine_.thread_call().need();
   absences_at_start_ = engine_.thread_call().absences();
   if (one_sided_) one_sided_->next_start();
@@ -182,6 +185,8 @@ void Run::run_rounds() {
   while (round_ < plan_.round_count()) {
     pending_ = 1;
     prepare_round();
+    if (engine_.recorder() != nullptr) [[unlikely]]
+      record_round();
     post_round();
     if (--pending_ > 0) return;
     if (!status_.ok()) break;
@@ -241,6 +246,8 @@ inline PostResult Run::post(Transfer& transfer) {
   if (operation.part == PlannedOperation::Part::later && (&transfer - 1)->state == Transfer::State::refused)
     return PostResult::again;
   if (operation.receives()) return peer.post_recv(pieces, tag_of(operation), tags_, transfer);
+  if (engine_.recorder() != nullptr) [[unlikely]]
+    return send_and_record(transfer, pieces);
   return peer.provider->post_send(peer.handle, pieces, tag_of(operation), transfer);
 }
 
@@ -380,6 +387,8 @@ void Run::finish() noexcept {
 void Run::end() noexcept {
   Membership& membership = plan_.membership();
   membership.run_finished();
+  if (engine_.recorder() != nullptr) [[unlikely]]
+    record_end();
   CallScope& scope = membership.scope();
   if (held_ && (!status_.ok() || scope.given_up_for != kNoRank))
     membership.runtime().losses().ended(*this, scope, failed_rank_);

@@ -11,12 +11,14 @@
 
 #include "core/base/engine_lock.h"
 #include "core/base/shared_heap.h"
+#include "core/job/ledger.h"
 #include "core/plan/plan.h"
 #include "core/progress/pending.h"
 #include "core/progress/task.h"
 #include "core/run/called_as.h"
 #include "core/run/kept_data.h"
 #include "core/run/written_messages.h"
+#include "core/trace/trace_record.h"
 #include "core/wire/frame.h"
 #include "core/wire/match_tag.h"
 #include "fab/statistics.h"
@@ -40,6 +42,8 @@ class RunOwner {
  public:
   /// Nothing of it is in flight and there is no handle. May end its life.
   virtual void release(Run& run) noexcept FAB_REQUIRES(engine_lock) = 0;
+  /// Where its starts are counted.
+  [[nodiscard]] virtual Ledger::Row& row() noexcept FAB_REQUIRES(engine_lock) = 0;
 
   std::atomic<bool> needs_thread{true};  ///< its last run was left alone, or so long that a call of the thread is cheap
   std::uint64_t starts FAB_GUARDED_BY(engine_lock) = 0;
@@ -143,9 +147,16 @@ class Run final : public Pending, public Task {
     return std::span(memory_).subspan(operation.first_piece, operation.piece_count);
   }
   [[nodiscard]] std::string describe(const PlannedOperation& operation) const;
+  /// What is recorded of a message that is about to be posted, and what became of it. Precondition: the engine has a
+  /// recorder.
+  [[nodiscard]] TraceRecord record_of(const PlannedOperation& operation, std::string_view way) const
+      FAB_REQUIRES(engine_lock);
+  void record_post(TraceRecord record, PostResult result) const FAB_REQUIRES(engine_lock);
 
  private:
   [[nodiscard]] static Post::Handlers handlers() noexcept;
+  /// The same, and they record.
+  [[nodiscard]] static Post::Handlers recording_handlers() noexcept;
   /// Of the start before this one.
   void forget_failure() FAB_REQUIRES(engine_lock);
   /// Messages of an earlier start are still with the provider.
@@ -182,6 +193,14 @@ class Run final : public Pending, public Task {
   void take_how_others_ended() FAB_REQUIRES(engine_lock);
   void end() noexcept FAB_REQUIRES(engine_lock);
   void recycle() noexcept FAB_REQUIRES(engine_lock);
+
+  // FAB_TRACE. Precondition: the engine has a recorder.
+  void record_start() FAB_REQUIRES(engine_lock);
+  void record_round() FAB_REQUIRES(engine_lock);
+  void record_end() FAB_REQUIRES(engine_lock);
+  void record_settled(const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] PostResult send_and_record(Transfer& transfer, std::span<const iovec> pieces) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] std::uint64_t key_of(const PlannedOperation& operation) const noexcept FAB_REQUIRES(engine_lock);
 
   // In this rank's memory.
   void keep_data() FAB_REQUIRES(engine_lock);

@@ -47,6 +47,7 @@ class RunPool final : public RunOwner, Ledger::Counted {
   [[nodiscard]] Run& acquire() FAB_REQUIRES(engine_lock) { return runs_.take(plan_, static_cast<RunOwner&>(*this)); }
   /// The last run that is in use ends a retired pool's life, and its own.
   void release(Run& run) noexcept override FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Ledger::Row& row() noexcept override FAB_REQUIRES(engine_lock) { return row_; }
   [[nodiscard]] bool in_use() const noexcept FAB_REQUIRES(engine_lock) { return !runs_.none_in_use(); }
   /// From now on the keeper has it.
   void retire(Keeper& keeper) noexcept FAB_REQUIRES(engine_lock) { keeper_ = &keeper; }

@@ -6,6 +6,7 @@
 
 #include "core/base/ticks.h"
 #include "core/job/membership.h"
+#include "core/run/recorded_wait.h"
 #include "core/run/wait_clock.h"
 #include "core/run/watch.h"
 
@@ -66,6 +67,7 @@ WaitClock::Time take_first_yield(Engine& engine) {
 template <class End>
 bool finish(Pending& pending, IdleHook idle, End&& end) {
   Engine& engine = engine_of(pending);
+  const RecordedWait recorded(engine, &pending);
   const std::uint64_t left_at = engine.thread_call().resume_polling();
   const auto spin = [&] {
     const Lock lock(engine);
@@ -108,12 +110,15 @@ Status complete(Pending& pending, IdleHook idle, MessageInfo* message) {
 }
 
 void wait(Pending& pending, IdleHook idle) {
-  if (!pending.done() && !engine_of(pending).halted()) wait_on(pending, idle, WaitClock::kNow);
+  if (pending.done() || engine_of(pending).halted()) return;
+  const RecordedWait recorded(engine_of(pending), &pending);
+  wait_on(pending, idle, WaitClock::kNow);
 }
 
 bool wait_until(Pending& pending, std::chrono::steady_clock::time_point time) {
   using std::chrono::steady_clock;
   Engine& engine = engine_of(pending);
+  const RecordedWait recorded(engine, &pending);
   engine.thread_call().resume_polling();
   const auto is_done = [&pending] { return pending.done(); };
   if (!is_done() && !engine.halted()) {
@@ -155,6 +160,7 @@ std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arr
 
 Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const std::size_t> wanted) {
   Engine& engine = engine_of(run);
+  const RecordedWait recorded(engine, &run);
   engine.thread_call().resume_polling();
   std::optional<Arrived> arrived;
   const auto look = [&]() FAB_REQUIRES(engine_lock) {
@@ -203,6 +209,7 @@ std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
   auto found = first_done();
   if (found == all.end()) {
     const Pending* some = *std::find_if(all.begin(), all.end(), [](const Pending* each) { return each != nullptr; });
+    RecordedWait recorded(engine_of(*some), some);
     engine_of(*some).thread_call().resume_polling();
     if (engine_of(*some).halted()) throw Error(Errc::cancelled, ended_by_fork().message);
     Driver driver(engine_of(*some), idle, Driver::Attention::to_runs, Condition(one_is_done));
@@ -215,6 +222,7 @@ std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
     }
     const Lock lock(engine_of(*some));
     (*found)->waited(ns_since(begun));
+    recorded.name(**found);
   }
   return static_cast<std::size_t>(found - all.begin());
 }

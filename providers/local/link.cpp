@@ -35,11 +35,17 @@ PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Com
   }
   if (!out_.has_cell()) return refuse();
   const std::uint64_t bytes = total_bytes(pieces);
-  RegionName region;
-  if (bytes >= shared_.least_mapped) region = shared_.own_memory.region_of(pieces);
+  const RegionName region = region_of(pieces, bytes);
   if (region.number != 0 || bytes > shared_.longest_copied)
     return send_rts(pieces, bytes, tag, region, completion) ? PostResult::pending : refuse();
   return write_message(pieces, bytes, tag) ? PostResult::done : refuse();
+}
+
+Link::Way Link::way_of(std::span<const iovec> pieces) const {
+  const std::uint64_t bytes = total_bytes(pieces);
+  if (region_of(pieces, bytes).number != 0) return Way::mapped;
+  if (bytes > shared_.longest_copied) return Way::kernel;
+  return bytes <= Cell::kInlineBytes ? Way::cell : Way::ring;
 }
 
 PostResult Link::refuse() noexcept {

@@ -72,6 +72,9 @@ class Link {
   [[nodiscard]] bool busy() const noexcept { return pending_ > 0; }
   /// Busy, and poll() would find something to do.
   [[nodiscard]] bool ready();
+  /// Of a message that is posted now. One that the receiver can neither map nor read is `kernel` here, and then goes in
+  /// chunks.
+  [[nodiscard]] Way way_of(std::span<const iovec> pieces) const;
   [[nodiscard]] const Sent& sent(Way way) const noexcept { return sent_[static_cast<std::size_t>(way)]; }
   /// What the peer told of another rank, also if it has ended since.
   [[nodiscard]] Rank lost_by_peer() const noexcept {
@@ -165,6 +168,10 @@ class Link {
     Clearance clearance{};
   };
 
+  /// Of fab's memory from which such a message is announced; number 0: it is not.
+  [[nodiscard]] RegionName region_of(std::span<const iovec> pieces, std::uint64_t bytes) const {
+    return bytes >= shared_.least_mapped ? shared_.own_memory.region_of(pieces) : RegionName{};
+  }
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag);
   [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
                               const RegionName& region, Completion& completion);

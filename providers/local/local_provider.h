@@ -40,6 +40,9 @@ class LocalProvider final : public Provider {
     return links_[peer]->given_up_by_peer(communicator);
   }
   void visit_ways(PeerHandle peer, const WayVisitor& visit) const override;
+  [[nodiscard]] std::string_view way_of(PeerHandle peer, std::span<const iovec> pieces) const override {
+    return Link::kWayNames[static_cast<std::size_t>(links_[peer]->way_of(pieces))];
+  }
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] bool busy() const noexcept override;

@@ -65,7 +65,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 23u + kCollectives);
+  EXPECT_EQ(names.size(), 25u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {

@@ -290,6 +290,24 @@ TEST_P(WaysOfMessages, AreCountedOneByOne) {
   });
 }
 
+/// A message that its receiver can neither map nor read was announced as one that it reads.
+TEST_P(WaysOfMessages, AreKnownWhenTheyLeave) {
+  as_the_way_says(GetParam(), [&] {
+    for (const std::size_t bytes : {std::size_t{8}, local::Cell::kInlineBytes + 1, std::size_t{400'000}}) {
+      const Message message{pattern(bytes, 1)};
+      const iovec piece{const_cast<std::byte*>(message.memory.data()), bytes};
+      const std::string_view way = left_.way_of(to_right_, {&piece, 1});
+      const MessageAmounts before = sent_by(way);
+      const MessageAmounts in_chunks = sent_by("chunks");
+      send_and_receive({bytes});
+      if (sent_by("chunks") == in_chunks)
+        EXPECT_EQ(sent_by(way).messages, before.messages + 1) << way;
+      else
+        EXPECT_EQ(way, "kernel");
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, WaysOfMessages, testing::ValuesIn(kWays), name_of);
 
 // Text.

@@ -158,6 +158,7 @@ void Lifecycle::close() {
   static_cast<void>(complete_requests());  // those that the user let go of
   const bool tells = context_->config().stats;
   if (tells) context_->tell_statistics(core::Context::kStatisticsKey);
+  context_->write_trace();
   finalize(context_, has_failed() ? kFinalizeAfterAFailure_s : 0);
   if (tells) context_->report_statistics(kStatisticsTimeout_s, next_idle_hook());
   const std::lock_guard lock(mutex_);

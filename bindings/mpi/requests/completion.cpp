@@ -17,6 +17,7 @@
 #include "bindings/mpi/requests/observers.h"
 #include "bindings/mpi/requests/request_array.h"
 #include "core/progress/driver.h"
+#include "core/run/recorded_wait.h"
 #include "core/run/wait.h"
 #include "core/run/wait_clock.h"
 #include "core/run/watch.h"
@@ -82,6 +83,7 @@ void wait_until(const RequestArray& array, Attempt&& attempt) {
   core::Driver driver(process_engine(), next_idle_hook());
   core::Watch watch(array.pending(), process_context());
   TimedWait timed(array);
+  const core::RecordedWait recorded(process_engine(), first_of(array.pending()));
   int idle_turns = 0;
   while (!attempt()) {
     if (driver.step()) {
