@@ -2,7 +2,7 @@
 // product reads come along a distributed graph. With fab by a persistent neighbor_xchgv and allreduce, with MPI by
 // MPI_Ineighbor_alltoallv and MPI_Allreduce. The matrix is 1 plus the Laplacian of a graph, a ring of vertices with
 // near and long edges; the right side is made from a known solution.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -2,7 +2,7 @@
 // MPI with a datatype for each face (its neighbour collectives confuse the two faces towards a neighbour that is on
 // both sides, as in a periodic grid of two ranks). Both exchange while the cells that need no halo are computed. The
 // start is a product of sines, of which each step takes a known share, so every cell is checked.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

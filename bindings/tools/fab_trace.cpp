@@ -1,5 +1,5 @@
 // Reads what FAB_TRACE has written: a merged trace for viewers, a picture, or a report.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cerrno>
 #include <charconv>

@@ -3,7 +3,7 @@
 // file was written; lost: records that newer ones have replaced; ways; operations.
 #include "core/trace/trace_file.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <array>

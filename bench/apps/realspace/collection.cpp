@@ -1,6 +1,6 @@
 #include "realspace/collection.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

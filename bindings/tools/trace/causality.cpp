@@ -1,6 +1,6 @@
 #include "bindings/tools/trace/causality.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "bindings/tools/trace/clocks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
