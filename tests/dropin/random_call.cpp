@@ -20,7 +20,8 @@ void require(int code) {
 
 Bytes random_bytes(std::size_t bytes, Draw& draw) {
   Bytes all(bytes);
-  fill_by_chance(std::as_writable_bytes(std::span(all)), static_cast<std::uint64_t>(draw.number(0, std::numeric_limits<int>::max())));
+  fill_by_chance(std::as_writable_bytes(std::span(all)),
+                 static_cast<std::uint64_t>(draw.number(0, std::numeric_limits<int>::max())));
   return all;
 }
 
