@@ -33,8 +33,8 @@ class RecordedWait {
   void name(const Pending& pending) noexcept FAB_NO_ANALYSIS { exchange_ = static_cast<std::uint32_t>(pending.number); }
 
  private:
-  void begin(const Pending& pending) noexcept;
-  void record() const noexcept;
+  [[gnu::cold, gnu::noinline]] void begin(const Pending& pending) noexcept;
+  [[gnu::cold, gnu::noinline]] void record() const noexcept;
 
   Recorder* recorder_;
   std::uint64_t since_ns_ = 0;

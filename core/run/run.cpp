@@ -237,7 +237,7 @@ inline void Run::settled(Transfer& transfer) {
   one_less_pending();
 }
 
-inline PostResult Run::post(Transfer& transfer) {
+[[gnu::always_inline]] inline PostResult Run::post(Transfer& transfer) {
   const PlannedOperation& operation = *transfer.operation;
   const std::span<const iovec> pieces = memory(operation);
   if (operation.channel != PlannedOperation::kNoChannel) return one_sided_->post(transfer, pieces);
