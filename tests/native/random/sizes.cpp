@@ -118,10 +118,11 @@ class Side {
     std::vector<std::byte> result(memory_.size(), kGuard);
     for (std::size_t block = 0; block < edges_.size(); ++block) {
       const std::vector<std::byte> data = edges_[block].data(iteration);
-      std::size_t at = 0;
+      auto from = data.begin();
       for (const Piece& piece : lengths_[block]) {
-        std::memcpy(result.data() + piece.offset, data.data() + at, piece.bytes);
-        at += piece.bytes;
+        const auto end = from + static_cast<std::ptrdiff_t>(piece.bytes);
+        std::copy(from, end, result.begin() + piece.offset);
+        from = end;
       }
     }
     return result;
