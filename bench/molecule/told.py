@@ -101,7 +101,8 @@ def verdict(one):
 WHEN = ("When to expect a gain: when an exchange takes a time on the wire that the computation beside it can hide, and is "
         "too long for the kernel's socket buffers (some 100 KiB), which hide short ones with any library. fab goes on while "
         "the program computes; Open MPI's collective waits for the next call. If the wire needs much less time than the "
-        "computation, or the ranks share a node's memory, there is little to gain.")
+        "computation, or the ranks share a node's memory, there is little to gain, and fab's progress thread may cost more "
+        "than it gives: compare with FAB_PROGRESS=caller.")
 
 
 def other_work(machine):
