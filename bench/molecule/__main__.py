@@ -15,6 +15,7 @@ import document  # noqa: E402
 import figures  # noqa: E402
 import pictures  # noqa: E402
 import scenes  # noqa: E402
+import timeline  # noqa: E402
 import told  # noqa: E402
 
 DEFAULT_SPACING = 0.3  # bohr
@@ -91,16 +92,22 @@ def measure(options, folder):
     water = options.root / "bench" / "apps" / "realspace" / "water.xyz"
     motion_job = scenes.motion_job(programs, water, 40 if options.quick else 600, folder / "spectrum.txt")
     motion = runner.run([motion_job], 1, folder / "jobs" / "motion")
+    others = [motion]
+    shown_jobs = [*serial, *planned_jobs, motion_job]
+    if traced := timeline.scene_of(chosen):
+        traced_job, gathered_trace = timeline.draw(programs, traced, folder / "timeline.svg", folder / "jobs" / "timeline")
+        others.append(gathered_trace)
+        shown_jobs.append(traced_job)
     return {
         "machine": described,
         "rounds": 1 if options.quick else options.rounds,
         "scenes": [dataclasses.asdict(scene) for scene in chosen],
-        "commands": [{"job": one.title, "command": one.shown()} for one in [*serial, *planned_jobs, motion_job]],
+        "commands": [{"job": one.title, "command": one.shown()} for one in shown_jobs],
         "serial": references.rows,
         "rows": gathered.rows,
         "motion": motion.rows,
-        "failed": references.failed + gathered.failed + motion.failed,
-        "left_out": references.left_out + gathered.left_out + motion.left_out,
+        "failed": sum((one.failed for one in (references, gathered, *others)), []),
+        "left_out": sum((one.left_out for one in (references, gathered, *others)), []),
     }
 
 
@@ -148,7 +155,7 @@ def report(data, folder):
     data["caption"] = caption(data)
     found = scenes_of(data)
     tables = [table(found) for table in (told.whole, told.communication, told.set_up)] if found else []
-    timeline = folder / "timeline.svg"
+    picture = folder / "timeline.svg"
     drawn = draw(data, found, folder)
     text = "\n\n".join([
         "\n".join(["== Machine", *(f"{name}: {text}" for name, text in data["machine"].items())]),
@@ -158,7 +165,7 @@ def report(data, folder):
     ])
     (folder / "results.txt").write_text(text + "\n")
     (folder / "index.html").write_text(
-        document.render(data, found, tables, drawn, timeline.read_text() if timeline.exists() else None))
+        document.render(data, found, tables, drawn, picture.read_text() if picture.exists() else None))
     return text, found
 
 

@@ -71,7 +71,8 @@ def timeline_of(text):
         return ""
     content = base64.b64encode(text.encode()).decode()
     return ('<h2>Three steps in time</h2><figure><img alt="Timeline of three steps" '
-            f'src="data:image/svg+xml;base64,{content}"></figure>')
+            f'src="data:image/svg+xml;base64,{content}"><figcaption>Drawn by fab_trace svg, of one more run with '
+            "fab.</figcaption></figure>")
 
 
 def ran(data):

@@ -64,11 +64,12 @@ class Programs:
     tools: jobs.Tools
     realspace: str
     fab_run: str
+    fab_trace: str
 
     @staticmethod
     def found(root, build):
         return Programs(jobs.Tools.found(root, build), str(build / "bench" / "apps" / "realspace"),
-                        str(build / "bindings" / "fab_run"))
+                        str(build / "bindings" / "fab_run"), str(build / "bindings" / "fab_trace"))
 
 
 def serial_job(programs, problem, picture=None):
@@ -93,6 +94,18 @@ def job(programs, scene, number, way):
         limit_s=LIMIT_S,
         # With one rank there is nothing to carry.
         must_print=CARRIED if way == DROP_IN and scene.ranks > 1 else "",
+    )
+
+
+def traced_job(programs, scene, trace):
+    """Once more with fab, whose ranks write what they do, and when."""
+    command, environment = jobs.launch(programs.tools, "Open MPI", scene.link, scene.ranks, scene.rate)
+    return jobs.Job(
+        title=f"{scene.title}, {FAB}, traced",
+        fields={},
+        command=[*command, "-x", f"FAB_TRACE={trace}", programs.realspace, *scene.problem.options(), "--transport", "fab"],
+        environment=environment,
+        limit_s=LIMIT_S,
     )
 
 

@@ -192,7 +192,10 @@ class SmallJobs(unittest.TestCase):
     def test_the_page_is_whole(self):
         page = Page((self.folder / "index.html").read_text())
         self.assertEqual(page.loaded, [])
-        self.assertEqual(len(page.images), 3 if shutil.which("gnuplot") else 0)
+        timeline = self.folder / "timeline.svg"
+        left_out = json.loads((self.folder / "results.json").read_text())["left_out"]
+        self.assertNotEqual(timeline.exists(), any("traced" in each["what"] for each in left_out))
+        self.assertEqual(len(page.images), (3 if shutil.which("gnuplot") else 0) + (1 if timeline.exists() else 0))
         if shutil.which("gnuplot"):
             for picture in ("density.png", "spectrum.png"):
                 self.assertEqual((self.folder / picture).read_bytes()[:4], b"\x89PNG")
