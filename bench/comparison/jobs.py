@@ -103,7 +103,7 @@ MPICH = {"node": ([], {}), "tcp": ([], {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tc
 
 def rig(tools, cluster, *arguments):
     delay = ["--delay", str(cluster.delay_us), "--switch", str(tools.switch)] if cluster.delay_us else []
-    return [str(tools.cluster), "run", "--nodes", str(cluster.nodes), "--rate", WIRE_RATE, *delay, "--", *arguments,
+    return [str(tools.cluster), "run", "--divide", "--nodes", str(cluster.nodes), "--rate", WIRE_RATE, *delay, "--", *arguments,
             "-n", str(cluster.ranks)]
 
 
@@ -113,7 +113,7 @@ def launch(tools, implementation, transport, ranks, rate=WIRE_RATE):
         return rig(tools, CLUSTERS[transport], *(HAN if implementation == "Open MPI HAN" else [])), {}
     if transport == "wire":
         mpich = ["--mpich"] if implementation == "MPICH" else []
-        return [str(tools.cluster), "run", "--rate", rate, *mpich, "--", "-n", str(ranks)], {}
+        return [str(tools.cluster), "run", "--divide", "--rate", rate, *mpich, "--", "-n", str(ranks)], {}
     arguments, environment = (MPICH if implementation == "MPICH" else OPENMPI)[transport]
     if implementation == "MPICH":
         return [tools.mpich, "-n", str(ranks), *(["-bind-to", "core"] if ranks == 2 else []), *arguments], environment

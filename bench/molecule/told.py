@@ -101,8 +101,7 @@ def verdict(one):
 WHEN = ("When to expect a gain: when an exchange takes a time on the wire that the computation beside it can hide, and is "
         "too long for the kernel's socket buffers (some 100 KiB), which hide short ones with any library. fab goes on while "
         "the program computes; Open MPI's collective waits for the next call. If the wire needs much less time than the "
-        "computation, or the ranks share a node's memory, there is little to gain, and fab's progress thread may cost more "
-        "than it gives: compare with FAB_PROGRESS=caller.")
+        "computation, or the ranks share a node's memory, there is little to gain.")
 
 
 def other_work(machine):
@@ -112,4 +111,5 @@ def other_work(machine):
 
 
 def sentences(found, machine):
-    return [*filter(None, [other_work(machine), *map(verdict, found)]), WHEN]
+    by_gain = sorted(found, key=lambda one: -getattr(one.ratio(scenes.FAB, figures.WHOLE), "median", 0))
+    return [*filter(None, [other_work(machine), *map(verdict, by_gain)]), WHEN]

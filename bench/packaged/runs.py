@@ -42,7 +42,7 @@ def launch(tools, link, ranks):
     on, and the program's own messages, take the same way."""
     common = ["-x", "OMP_NUM_THREADS=1", "-n", str(ranks)]
     if link == "wire":
-        return [str(tools.root / "tests" / "rig" / "cluster"), "run", "--rate", WIRE_RATE, "--", *common]
+        return [str(tools.root / "tests" / "rig" / "cluster"), "run", "--divide", "--rate", WIRE_RATE, "--", *common]
     roomy = ranks <= len(os.sched_getaffinity(0))
     placed = ["--bind-to", "core"] if roomy else ["--oversubscribe", "--bind-to", "none"]
     way = ["--mca", "btl", "tcp,self", "-x", "FAB_LOCAL=off"] if link == "tcp" else []
