@@ -155,22 +155,6 @@ JobStatistics Runtime::gather_statistics(const std::string& key, double timeout_
   return read_all(answers->take());
 }
 
-void Runtime::write_trace() noexcept {
-  if (recorder_ == nullptr || engine_.halted() || std::exchange(trace_written_, true)) return;
-  try {
-    core::write_trace(trace_file_of(config_.trace_file, job().rank),
-                      {.rank = job().rank,
-                       .ranks = job().size,
-                       .transport = transport_,
-                       .begin = clocks_at_begin_,
-                       .end = read_clocks(),
-                       .operations = ledger_.names()},
-                      *recorder_);
-  } catch (const std::exception& error) {
-    log_.write(LogLevel::error, "FAB_TRACE: {}", error.what());
-  }
-}
-
 void Runtime::report_statistics(double timeout_s, IdleHook idle) noexcept {
   if (engine_.halted() || job().rank != 0 || std::exchange(statistics_reported_, true)) return;
   try {
