@@ -11,7 +11,6 @@ namespace fab::core {
 
 namespace {
 
-constexpr int kLooksAtOnceAfterCatch = 16;
 constexpr int kPollsPerLook = 256;
 
 }  // namespace
@@ -45,17 +44,17 @@ Inbox::UnexpectedMessage::UnexpectedMessage(Inbox& its_inbox, std::uint64_t its_
 Inbox::Inbox(Engine& engine, Provider& provider, const TagFormat& tags)
     : engine_(engine), provider_(provider), tags_(tags), catch_(*this) {}
 
-bool Inbox::look_before_sleep(bool quiet) { return (quiet || looks_at_once_ > 0) && look(); }
+bool Inbox::look_before_sleep(bool quiet) { return (quiet || caught_one_) && look(); }
 
 void Inbox::polled(bool nothing_happened) {
-  if (++polls_ >= kPollsPerLook || (looks_at_once_ > 0 && nothing_happened)) static_cast<void>(look());
+  if (++polls_ >= kPollsPerLook || (caught_one_ && nothing_happened)) static_cast<void>(look());
 }
 
 // Later parts are left alone: they are too long for the catch, and follow a first part that was received or caught.
 bool Inbox::look() {
   if (catch_.in_use) return false;
   polls_ = 0;
-  looks_at_once_ = std::max(looks_at_once_ - 1, 0);
+  caught_one_ = false;
   const std::array<iovec, 1> memory{{{catch_.memory.get(), kHeadBytes}}};
   catch_.in_use = true;
   if (provider_.post_recv(0, memory, 0, ~tags_.later_mark(), catch_) == PostResult::again) {
@@ -63,11 +62,9 @@ bool Inbox::look() {
     return false;
   }
   provider_.cancel(catch_);
-  const std::size_t messages = messages_.size();
   const std::size_t events = provider_.poll();
-  const bool caught_nothing = !catch_.in_use && messages_.size() == messages;
-  if (!caught_nothing) looks_at_once_ = kLooksAtOnceAfterCatch;
-  return events > (caught_nothing ? 1u : 0u);
+  const bool in_vain = !catch_.in_use && !caught_one_;
+  return events > (in_vain ? 1u : 0u);
 }
 
 void Inbox::forward(Forward envelope) {
@@ -84,12 +81,13 @@ void Inbox::forward(Forward envelope) {
 void Inbox::caught_nothing(const Status& status) {
   catch_.in_use = false;
   if (status.errc() == Errc::cancelled) return;
-  looks_at_once_ = kLooksAtOnceAfterCatch;
+  caught_one_ = true;
   if (status.errc() == Errc::truncated) ++too_long_;
 }
 
 void Inbox::caught(std::uint64_t bytes, std::uint64_t tag) {
   catch_.in_use = false;
+  caught_one_ = true;
   if (forward_ && tags_.is_point_to_point(tag)) return forward_({catch_.memory.get(), bytes});
   UnexpectedMessage& message =
       messages_.emplace(std::piecewise_construct, std::tuple(key(tag)), std::forward_as_tuple(*this, tag, bytes))
