@@ -71,17 +71,17 @@ struct HaloExchange::State {
       : grid(std::move(its_grid)),
         geometry(std::move(its_geometry)),
         sources(collectives::halo_sources(std::get<Cartesian>(*grid.topology()), grid.rank(), geometry)) {
-    for (const std::optional<Edge>& source : sources) {
-      source_index.push_back(edges.size());
-      if (source) edges.push_back(*source);
-    }
+    std::size_t edges = 0;
+    for (const std::optional<Edge>& source : sources) source_index.push_back(source ? edges++ : edges);
     wanted.reserve(sources.size());
     wanted_sides.reserve(sources.size());
   }
 
   void add_buffer(Array<std::byte> own, std::span<std::byte> field) {
     PersistentExchange exchange = core::in_order_of_persistent(*Access::core(grid), [&] {
-      return Access::exchange(collectives::make_halo_xchg(Access::core(grid), field.data(), geometry), edges);
+      core::Persistent made = collectives::make_halo_xchg(Access::core(grid), field.data(), geometry);
+      const std::vector<Edge> arriving(made.sources().begin(), made.sources().end());
+      return Access::exchange(std::move(made), arriving);
     });
     buffers.push_back({std::move(own), field, std::move(exchange), std::vector<bool>(sources.size(), true)});
   }
@@ -95,8 +95,7 @@ struct HaloExchange::State {
   Communicator grid;
   HaloGeometry geometry;
   std::vector<std::optional<Edge>> sources;  ///< one per direction
-  std::vector<Edge> edges;                   ///< those that exist: the sources of the exchanges
-  std::vector<std::size_t> source_index;     ///< of a direction's edge among them
+  std::vector<std::size_t> source_index;     ///< of a direction's edge among those that exist
   std::vector<Buffer> buffers;
   std::size_t current = 0;
   std::vector<std::size_t> wanted;  ///< by finish_any, as sources

@@ -1,5 +1,5 @@
 // Halo exchange on a Cartesian grid of ranks: each block's boundary cells into its neighbours' halos. Rank counts: any.
-// One round; the message that leaves over side i carries slot i, so all that two ranks may exchange stay apart.
+// The message that leaves over side i carries slot i, so all that two ranks may exchange stay apart.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,14 @@ namespace fab::collectives {
 [[nodiscard]] std::vector<std::optional<Edge>> halo_sources(const Cartesian& grid, Rank self,
                                                             const HaloGeometry& geometry);
 
-/// The schedule of one rank, from its padded block (as the send buffer) to the same (as the receive buffer). Edges to
-/// oneself become copies.
+/// The schedule of one rank, one round, from its padded block (as the send buffer) to the same (as the receive buffer).
+/// Edges to oneself become copies.
 [[nodiscard]] Schedule build_halo_xchg(const Cartesian& grid, Rank self, const HaloGeometry& geometry,
                                        const CommitOptions& options);
 
-/// Makes it on a Cartesian communicator for the padded block at `field`.
+/// Makes it on a Cartesian communicator for the padded block at `field`: directly, or by nodes where FAB_ALGO_NEIGHBOR
+/// says so, which waits for other ranks (persistent_edges.h). Its sources are those of halo_sources, as the messages
+/// that bring them.
 [[nodiscard]] core::Persistent make_halo_xchg(const std::shared_ptr<core::Communicator>& communicator, std::byte* field,
                                               const HaloGeometry& geometry);
 

@@ -6,17 +6,14 @@
 #include <atomic>
 #include <thread>
 
-#include "bindings/native/access.h"
 #include "collectives/neighbor/neighbor_collective.h"
 #include "collectives/neighbor/neighbor_xchg.h"
 #include "core/communicator/refused_call.h"
 #include "core/run/wait.h"
 #include "support/fill.h"
-#include "support/sanitizers.h"
 #include "unit/expect_error.h"
-#include "unit/in_process_job.h"
+#include "unit/node_exchanges.h"
 #include "unit/random_topologies.h"
-#include "unit/recording_rig.h"
 
 namespace fab::test {
 namespace {
@@ -25,18 +22,9 @@ using collectives::BlockList;
 using collectives::NeighborCall;
 using testing::HasSubstr;
 
-constexpr int kSeeds = kSanitized ? 2 : 6;
-
 enum class Form { xchg, xchg_in_place, xchg_aliases, alltoall, alltoallv, allgather, allgatherv };
 constexpr Form kForms[] = {Form::xchg,      Form::xchg_in_place, Form::xchg_aliases, Form::alltoall,
                            Form::alltoallv, Form::allgather,     Form::allgatherv};
-
-Config by_node_config() {
-  Config config = caller_config();
-  config.neighbor_paths = NeighborPaths::by_node;
-  config.wait_timeout_s = 60;
-  return config;
-}
 
 /// One rank's blocks in one form. Edges have sizes of their own, some none; scattered blocks leave gaps.
 class RankSide {
@@ -128,25 +116,7 @@ class RankSide {
   std::vector<std::byte> recv_;
 };
 
-void start_and_wait(core::Persistent& exchange) {
-  {
-    const core::Lock lock(exchange.engine());
-    exchange.start();
-  }
-  core::finish(exchange.run());
-  EXPECT_TRUE(exchange.run().status().ok()) << exchange.run().status().message;
-  exchange.end();
-}
-
 using Topologies = std::vector<std::optional<Topology>>;
-
-/// Each rank in a thread of its own.
-template <class Body>
-void on_all_ranks(const InProcessJob::Communicators& communicators, Body body) {
-  std::vector<std::thread> threads;
-  for (const auto& communicator : communicators) threads.emplace_back([&body, communicator] { body(communicator); });
-  for (std::thread& thread : threads) thread.join();
-}
 
 void compare(const InProcessJob::Communicators& communicators, Form form, std::uint32_t seed) {
   on_all_ranks(communicators, [&](const std::shared_ptr<core::Communicator>& communicator) {
@@ -163,16 +133,6 @@ void compare(const InProcessJob::Communicators& communicators, Form form, std::u
   });
 }
 
-std::vector<int> nodes_of(int ranks, int nodes, std::uint32_t seed) {
-  std::vector<int> result;
-  for (Rank rank = 0; rank < ranks; ++rank)
-    result.push_back(seed % 3 == 0 ? rank % nodes
-                     : seed % 3 == 1
-                         ? rank * nodes / ranks
-                         : static_cast<int>(hash(seed + static_cast<unsigned>(rank)) % static_cast<unsigned>(nodes)));
-  return result;
-}
-
 Topologies graphs(int ranks, std::uint32_t seed) {
   Topologies result;
   for (DistributedGraph& part : random_distributed_graph(ranks, seed)) result.emplace_back(std::move(part));
@@ -182,7 +142,7 @@ Topologies graphs(int ranks, std::uint32_t seed) {
 TEST(NodeNeighbors, BringWhatDirectExchangesBring) {
   for (int ranks = 1; ranks <= 8; ++ranks)
     for (int nodes = 1; nodes <= std::min(ranks, 4); ++nodes)
-      for (int seed = 1; seed <= kSeeds; ++seed) {
+      for (int seed = 1; seed <= kNodeSeeds; ++seed) {
         const auto its_seed = static_cast<std::uint32_t>(ranks * 100 + nodes * 10 + seed);
         SCOPED_TRACE(testing::Message() << ranks << " ranks on " << nodes << " nodes, seed " << seed);
         InProcessJob job(ranks, by_node_config(), {.seed = its_seed, .nodes = nodes_of(ranks, nodes, its_seed)});
@@ -200,7 +160,7 @@ TEST(NodeNeighbors, BringWhatDirectExchangesBring) {
 
 TEST(NodeNeighbors, BringWhatDirectExchangesBringInPlaceAndOnGrids) {
   for (const bool periodic : {false, true})
-    for (int seed = 1; seed <= kSeeds; ++seed) {
+    for (int seed = 1; seed <= kNodeSeeds; ++seed) {
       InProcessJob job(
           8, by_node_config(),
           {.seed = static_cast<std::uint32_t>(seed), .nodes = nodes_of(8, 3, static_cast<std::uint32_t>(seed))});
@@ -234,16 +194,10 @@ class TwoNodes {
   [[nodiscard]] const InProcessJob::Communicators& communicators() const noexcept { return communicators_; }
   /// The persistent exchanges' messages to the other node, by all ranks.
   [[nodiscard]] int messages_between(Form form) const {
-    std::atomic<int> messages = 0;
-    on_all_ranks(communicators_, [&](const std::shared_ptr<core::Communicator>& communicator) {
+    return messages_between_nodes(communicators_, kNodes, [&](const std::shared_ptr<core::Communicator>& communicator) {
       RankSide side(*communicator, form, 1);
-      const core::Persistent exchange = side.make(communicator);
-      const Schedule& schedule = exchange.run().plan().schedule();
-      for (const OperationRecord& operation : schedule.operations())
-        if (operation.kind == OperationKind::send && schedule.peers()[operation.peer] / 3 != communicator->rank() / 3)
-          ++messages;
+      return side.make(communicator);
     });
-    return messages;
   }
 
  private:

@@ -41,8 +41,10 @@ struct HaloOptions {
 ///     halo.flip();                                // with two buffers
 ///
 /// From start until all halos are finished, the rank's own cells may be read and not written (boundary cells are being
-/// sent). Halo cells may be read once their side is finished. At the end of the grid a side has no neighbour: it is
-/// finished at once, and its halo cells are never touched, so boundary values written there stay.
+/// sent). Halo cells may be read once their side is finished. A side waits for its neighbour only, unless
+/// FAB_ALGO_NEIGHBOR=by_node lets other ranks of the nodes carry what comes from there. At the end of the grid a side
+/// has no neighbour: it is finished at once, and its halo cells are never touched, so boundary values written there
+/// stay.
 ///
 /// From the first start on, nothing is allocated. Move-only; a moved-from object may only be assigned to. The
 /// destructor waits for active exchanges. One thread at a time uses the object.
