@@ -203,10 +203,10 @@ sim::Options four_nodes() {
   return options;
 }
 
-constexpr Collective kWithNodes[] = {Collective::barrier,   Collective::bcast,    Collective::reduce,
-                                     Collective::allreduce, Collective::gather,   Collective::scatter,
-                                     Collective::allgather, Collective::alltoall, Collective::reduce_scatter,
-                                     Collective::scan,      Collective::exscan};
+constexpr Collective kWithNodes[] = {Collective::barrier,        Collective::bcast,      Collective::reduce,
+                                     Collective::allreduce,      Collective::gather,     Collective::scatter,
+                                     Collective::allgather,      Collective::allgatherv, Collective::alltoall,
+                                     Collective::reduce_scatter, Collective::scan,       Collective::exscan};
 
 // Of a bcast from the leader of one of four nodes of four ranks, which sends twice across, and to one rank or to three
 // within.
