@@ -1,4 +1,5 @@
-"""trace_test.py FAB_TRACE NATIVE_PROGRAM MPI_PROGRAM DROPIN_PROGRAM FAB_RUN MPIRUN...: FAB_TRACE of whole jobs."""
+"""trace_test.py FAB_TRACE NATIVE_PROGRAM MPI_PROGRAM DROPIN_PROGRAM MESSAGES_PROGRAM FAB_RUN MPIRUN...: FAB_TRACE of
+whole jobs."""
 
 import collections
 import json
@@ -10,7 +11,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 
-TRACE, NATIVE, MPI, DROPIN, RUN, *MPIRUN = sys.argv[1:]
+TRACE, NATIVE, MPI, DROPIN, MESSAGES, RUN, *MPIRUN = sys.argv[1:]
 del sys.argv[1:]
 
 EXCHANGES = 40
@@ -76,6 +77,32 @@ class WholeJobs(unittest.TestCase):
     def test_the_drop_in(self):
         self.run_job(3, RUN, "--carry", "all", DROPIN, 2, EXCHANGES)
         self.check_report(self.report(), "neighbor_alltoall", 2)
+
+    def test_messages_from_rank_to_rank(self):
+        """Short, announced and long ones: the report has each start, and both ends of each message find each other."""
+        rounds, sizes = 5, [8, 8000, 400000]
+        self.run_job(2, MESSAGES, rounds)
+        report = self.report()
+        starts = {(row["operation"], row["rank"]): row["starts"] for row in report["operations"]}
+        self.assertEqual(starts, {(name, rank): rounds * len(sizes) for name in ("send", "recv") for rank in (0, 1)})
+        self.assertTrue(all(row["failed"] == 0 for row in report["operations"]))
+        self.assertEqual((report["messages"], report["lonely_ends"]), (2 * rounds * len(sizes), 0))
+        for wait in report["waits"]:
+            self.assertIn(wait["operation"], ("send", "recv"))
+            self.assertNotEqual(wait.get("for_rank"), wait["rank"])
+        out = pathlib.Path(self.folder.name) / "merged.json"
+        self.tool("merge", self.file, "-o", out)
+        events = json.loads(out.read_text())["traceEvents"]
+        begins = {event["id"]: event for event in events if event["ph"] == "s"}
+        ends = {event["id"]: event for event in events if event["ph"] == "f"}
+        self.assertEqual(begins.keys(), ends.keys())
+        ways = collections.Counter()
+        for number, begin in begins.items():
+            self.assertEqual(ends[number]["pid"], 1 - begin["pid"])
+            self.assertGreaterEqual(ends[number]["ts"], begin["ts"])
+            self.assertEqual(ends[number]["args"]["bytes"], begin["args"]["bytes"])
+            ways[(begin["pid"], begin["args"]["bytes"])] += 1
+        self.assertEqual(ways, {(rank, size): rounds for rank in (0, 1) for size in sizes})
 
     def test_viewers_get_both_ends_of_each_message(self):
         self.run_job(3, NATIVE, 2, EXCHANGES)
