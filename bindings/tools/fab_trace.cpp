@@ -1,4 +1,4 @@
-// Reads what FAB_TRACE has written: a merged trace for viewers, a picture, or a report.
+// Reads what FAB_TRACE has written: a merged trace for viewers, an archive of OTF2, a picture, or a report.
 #include <fmt/core.h>
 
 #include <cerrno>
@@ -14,6 +14,7 @@
 #include "bindings/tools/output.h"
 #include "bindings/tools/trace/chrome_trace.h"
 #include "bindings/tools/trace/clocks.h"
+#include "bindings/tools/trace/otf2_trace.h"
 #include "bindings/tools/trace/timeline.h"
 #include "bindings/tools/trace/timeline_picture.h"
 #include "bindings/tools/trace/trace_report.h"
@@ -27,6 +28,7 @@ using namespace fab::tools;
 struct Request {
   std::vector<std::string> files;
   std::string out;
+  std::string folder;
   std::size_t waits = 20;
   bool json = false;
   double from_ns = -1;  ///< -1: not given
@@ -75,17 +77,31 @@ void write_out(const Request& request, const std::function<void(const std::funct
                      fmt::format("--out {}: {}", fab::in_quotes(request.out), std::strerror(errno)));
 }
 
-CLI::App* add_command(CLI::App& app, Request& request, const char* name, const char* what) {
-  CLI::App* command = app.add_subcommand(name, what);
+void add_files(CLI::App* command, Request& request) {
   command->add_option("files", request.files, "Files of ranks, or the name in FAB_TRACE, which stands for all of them")
       ->required();
+}
+
+CLI::App* add_command(CLI::App& app, Request& request, const char* name, const char* what) {
+  CLI::App* command = app.add_subcommand(name, what);
+  add_files(command, request);
   command->add_option("-o,--out", request.out, "Write to this file instead of standard output");
   return command;
 }
 
+void tell_notes(const Timeline& timeline) {
+  for (const std::string& note : timeline.notes) std::fprintf(stderr, "fab_trace: %s\n", note.c_str());
+}
+
+void write_archive(const Request& request) {
+  const Timeline timeline = read_timeline(request);
+  tell_notes(timeline);
+  write_otf2(timeline, request.folder);
+}
+
 void merge(const Request& request) {
   const Timeline timeline = read_timeline(request);
-  for (const std::string& note : timeline.notes) std::fprintf(stderr, "fab_trace: %s\n", note.c_str());
+  tell_notes(timeline);
   write_out(request, [&](const auto& write) { write_chrome_trace(timeline, write); });
 }
 
@@ -146,6 +162,10 @@ int main(int argc, char** argv) {
   Request request;
   const CLI::App* merging =
       add_command(app, request, "merge", "Write one trace of all ranks, for ui.perfetto.dev or chrome://tracing");
+  CLI::App* archiving = app.add_subcommand(
+      "otf2", "Write an archive of OTF2, for Vampir, otf2-print and others, where fab was built with OTF2");
+  archiving->add_option("folder", request.folder, "A new or empty folder for it")->required();
+  add_files(archiving, request);
   CLI::App* reporting =
       add_command(app, request, "report", "Print overlap, waits, and the ranks that others waited for");
   reporting->add_option("--waits", request.waits, "How many of the longest waits are listed [20]");
@@ -165,6 +185,8 @@ int main(int argc, char** argv) {
   return fab::tools::run_tool(app, argc, argv, [&] {
     if (merging->parsed())
       merge(request);
+    else if (archiving->parsed())
+      write_archive(request);
     else if (drawing->parsed())
       draw(request);
     else

@@ -206,6 +206,7 @@ class WholeJobs(unittest.TestCase):
         self.assertRegex(self.tool("--version"), r"^fab_trace \d+\.\d+")
         for command in ("merge", "svg", "report"):
             self.assertIn("--out", self.tool(command, "--help"))
+        self.assertIn("folder", self.tool("otf2", "--help"))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@
 #include "bindings/tools/trace/chrome_trace.h"
 #include "bindings/tools/trace/clocks.h"
 #include "bindings/tools/trace/late_ranks.h"
+#include "bindings/tools/trace/otf2_trace.h"
 #include "bindings/tools/trace/timeline_picture.h"
 #include "bindings/tools/trace/trace_report.h"
+#include "bindings/tools/trace/tracks.h"
 #include "unit/expect_error.h"
 #include "unit/trace_builder.h"
 
@@ -317,6 +319,37 @@ TEST(TraceForViewers, HasBothEndsOfEachArrow) {
 TEST(RowsOfIntervals, OverlapNowhere) {
   EXPECT_THAT(tools::rows_of({{0, 10}, {1, 3}, {2, 4}, {3, 12}, {10, 11}}), testing::ElementsAre(0, 1, 2, 1, 0));
   EXPECT_TRUE(tools::rows_of({}).empty());
+}
+
+TEST(TracksOfARank, HaveExchangesWaitsAndTheThreadWithoutOverlap) {
+  TraceBuilder one(0, 1);
+  one.start(2000, 1, 1).start(2100, 2, 2).round(2200, 1, 1).end(2500, 1).end(2600, 2).start(2700, 3, 3).end(2800, 3);
+  one.wait(2150, 2500, 1).wait(2300, 2600, 2).sleep(1500, 1900).sleep(2050, 2400);
+  const Timeline timeline = make_timeline(traces_of(one));
+  const tools::RankTimeline& rank = timeline.of_rank[0];
+  const tools::ExchangeTracks tracks(rank);
+  EXPECT_THAT(tracks.names, testing::ElementsAre("ring 1", "ring 2"));
+  EXPECT_THAT(tracks.of_exchange, testing::ElementsAre(0, 1, 0));
+  const std::vector<tools::Interval> rounds = tools::rounds_of(rank, rank.exchanges[0]);
+  ASSERT_EQ(rounds.size(), 2u);
+  EXPECT_EQ(rounds[0].end, 2200);
+  EXPECT_EQ(rounds[1].end, 2500);
+  EXPECT_TRUE(tools::rounds_of(rank, rank.exchanges[1]).empty());
+  const std::vector<tools::Wait> waits = tools::waits_in_turn(rank);
+  ASSERT_EQ(waits.size(), 2u);
+  EXPECT_EQ(waits[1].time.begin, 2500);
+  EXPECT_EQ(waits[1].time.end, 2600);
+  EXPECT_EQ(tools::name_of(rank, waits[1]), "wait for ring");
+  const std::vector<tools::Interval> awake = tools::awake_times(rank);
+  ASSERT_EQ(awake.size(), 1u);
+  EXPECT_EQ(awake[0].begin, 1900);
+  EXPECT_EQ(awake[0].end, 2050);
+}
+
+// The unit tests are built without OTF2; tests/tools/otf2_test.py looks at archives.
+TEST(ArchiveOfATimeline, NamesWhatIsMissingWhereThereIsNoOtf2) {
+  expect_error(Errc::invalid_argument, {"built without OTF2", "libotf2-trace-dev", "FAB_OTF2"},
+               [] { tools::write_otf2({}, "folder"); });
 }
 
 TEST(PictureOfATimeline, FindsStepsOrTellsWhatThereIs) {

@@ -1,18 +1,12 @@
 // A timeline in the trace event format, which Perfetto (ui.perfetto.dev) and chrome://tracing show.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <string_view>
-#include <vector>
 
 #include "bindings/tools/trace/timeline.h"
 
 namespace fab::tools {
-
-/// Puts intervals into rows in which none overlap: the row of each, in the order of `intervals`, which are sorted by
-/// begin. Returns as few rows as there are intervals at one time.
-[[nodiscard]] std::vector<std::size_t> rows_of(const std::vector<Interval>& intervals);
 
 /// One process per rank, with tracks for its waits, its progress thread, and each operation (several, where its starts
 /// overlap). Arrows lead from sends to receives. Writes by pieces. Precondition: align_clocks().

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/tools/trace/chrome_trace.h"
 #include "bindings/tools/trace/trace_report.h"
+#include "bindings/tools/trace/tracks.h"
 #include "core/base/quoted.h"
 #include "fab/error.h"
 
