@@ -8,14 +8,13 @@
 #include <optional>
 
 #include "perf/command.h"
-#include "perf/size_progress.h"
+#include "perf/measurement.h"
 #include "support/contest.h"
 #include "support/exchange_options.h"
 #include "support/fab_forms.h"
 #include "support/mpi_forms.h"
 #include "support/mpi_program.h"
 #include "support/sizes.h"
-#include "support/table.h"
 
 namespace perf {
 namespace {
@@ -29,21 +28,9 @@ struct HaloOptions : bench::ExchangeOptions {
   bool explain = false;
 };
 
-class Halo {
+class Halo final : public Measurement<HaloOptions> {
  public:
-  Halo(const HaloOptions& options, const Job& job)
-      : options_(options),
-        job_(job),
-        neighbors_(options.pattern),
-        fab_(neighbors_),
-        rows_(options.files, job.rank == 0) {}
-
-  void run() {
-    for_each_size(
-        "halo", job_, bench::sizes(options_), [&](std::size_t edge) { return time(edge); },
-        [&](std::size_t edge, const auto& results) { show(edge, results); });
-    rows_.write();
-  }
+  Halo(const HaloOptions& options, const Job& job) : Measurement("halo", options, job), fab_(neighbors_) {}
 
  private:
   /// Of a face.
@@ -51,7 +38,7 @@ class Halo {
     return bench::Boxes::face_bytes(static_cast<int>(edge), neighbors_.dims().size() == 2);
   }
 
-  std::vector<Result> time(std::size_t edge) {
+  std::vector<Result> time(std::size_t edge) override {
     Exchange exchange(neighbors_, bytes_of(edge), options_.memory);
     return bench::contest(exchange, contestants(exchange), options_);
   }
@@ -68,7 +55,7 @@ class Halo {
     return result.library + (result.form == Form::blocking ? "" : result.form == Form::nonblocking ? " I" : " P");
   }
 
-  void show(std::size_t edge, const std::vector<Result>& results) {
+  void show(std::size_t edge, const std::vector<Result>& results) override {
     if (!table_) start_table(results);
     std::vector<std::string> cells = {std::to_string(edge), std::to_string(bytes_of(edge))};
     for (const Result& result : results) {
@@ -108,7 +95,7 @@ class Halo {
   }
 
   [[nodiscard]] bench::Row row(std::size_t edge, const Result& result) const {
-    bench::Row row = bench::common_fields("halo", options_, job_.ranks, fab_.path());
+    bench::Row row = bench::common_fields(command_, options_, job_.ranks, fab_.path());
     row["grid"] = fmt::format("{}", fmt::join(neighbors_.dims(), "x"));
     row["periodic"] = neighbors_.periodic();
     row["edge"] = edge;
@@ -120,12 +107,7 @@ class Halo {
     return row;
   }
 
-  const HaloOptions& options_;
-  Job job_;
-  bench::Neighbors neighbors_;
   bench::FabForms fab_;
-  std::optional<bench::Table> table_;
-  bench::Rows rows_;
 };
 
 }  // namespace

@@ -11,13 +11,12 @@
 #include <set>
 
 #include "perf/command.h"
-#include "perf/size_progress.h"
+#include "perf/measurement.h"
 #include "support/contest.h"
 #include "support/exchange_options.h"
 #include "support/fab_forms.h"
 #include "support/mpi_forms.h"
 #include "support/mpi_program.h"
-#include "support/table.h"
 
 namespace perf {
 namespace {
@@ -36,21 +35,9 @@ struct NeighborOptions : bench::ExchangeOptions {
 
 bool is_of_mpi(const std::string& library) { return library == "MPI" || library == "by hand"; }
 
-class Neighbor {
+class Neighbor final : public Measurement<NeighborOptions> {
  public:
-  Neighbor(const NeighborOptions& options, const Job& job)
-      : options_(options),
-        job_(job),
-        neighbors_(options.pattern),
-        fab_(neighbors_),
-        rows_(options.files, job.rank == 0) {}
-
-  void run() {
-    for_each_size(
-        "neighbor", job_, bench::sizes(options_), [&](std::size_t bytes) { return time(bytes); },
-        [&](std::size_t bytes, const auto& results) { show(bytes, results); });
-    rows_.write();
-  }
+  Neighbor(const NeighborOptions& options, const Job& job) : Measurement("neighbor", options, job), fab_(neighbors_) {}
 
  private:
   std::vector<Contestant> contestants(Exchange& exchange) {
@@ -63,12 +50,12 @@ class Neighbor {
     return all;
   }
 
-  std::vector<Result> time(std::size_t bytes) {
+  std::vector<Result> time(std::size_t bytes) override {
     Exchange exchange(neighbors_, bytes, options_.memory);
     return bench::contest(exchange, contestants(exchange), options_);
   }
 
-  void show(std::size_t bytes, const std::vector<Result>& results) {
+  void show(std::size_t bytes, const std::vector<Result>& results) override {
     if (!table_) start_table(results);
     for (const Form form : kNeighborForms) {
       if (std::ranges::any_of(results, [&](const Result& result) { return result.form == form; }))
@@ -144,7 +131,7 @@ class Neighbor {
   }
 
   bench::Row row(std::size_t bytes, const Result& result) const {
-    bench::Row row = bench::common_fields("neighbor", options_, job_.ranks, fab_.path());
+    bench::Row row = bench::common_fields(command_, options_, job_.ranks, fab_.path());
     row["pattern"] = bench::name_of(options_.pattern.pattern);
     row["neighbors"] = neighbors_.count();
     row["bytes"] = bytes;
@@ -154,13 +141,8 @@ class Neighbor {
     return row;
   }
 
-  const NeighborOptions& options_;
-  Job job_;
-  bench::Neighbors neighbors_;
   bench::FabForms fab_;
   std::vector<std::string> libraries_;  // in the order of the table's columns
-  std::optional<bench::Table> table_;
-  bench::Rows rows_;
 };
 
 }  // namespace

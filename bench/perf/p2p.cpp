@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "perf/command.h"
+#include "perf/measurement.h"
 #include "perf/messages.h"
-#include "perf/size_progress.h"
 
 namespace perf {
 namespace {
@@ -16,25 +16,13 @@ using bench::Result;
 
 constexpr int kTag = 0;
 
-class PingPong {
+class PingPong final : public Measurement<MessageOptions> {
  public:
-  PingPong(const MessageOptions& options, const Job& job)
-      : options_(options),
-        job_(job),
-        neighbors_(options.pattern),
-        contest_(options),
-        rows_(options.files, job.rank == 0) {}
-
-  void run() {
-    for_each_size(
-        "p2p", job_, bench::sizes(options_), [&](std::size_t bytes) { return time(bytes); },
-        [&](std::size_t bytes, const auto& results) { show(bytes, results); });
-    rows_.write();
-  }
+  PingPong(const MessageOptions& options, const Job& job) : Measurement("p2p", options, job), contest_(options) {}
 
  private:
   // One way is half of there and back.
-  std::vector<Result> time(std::size_t bytes) {
+  std::vector<Result> time(std::size_t bytes) override {
     const int peer = neighbors_.destination(0, bench::Order::fab);
     std::vector<MessageBuffers> buffers;
     for (int thread = 0; thread < options_.threads; ++thread) buffers.emplace_back(1, 1, bytes, options_.memory);
@@ -67,7 +55,7 @@ class PingPong {
     return static_cast<double>(bytes) * options_.threads / median_us(result);
   }
 
-  void show(std::size_t bytes, const std::vector<Result>& results) {
+  void show(std::size_t bytes, const std::vector<Result>& results) override {
     if (!table_) start_table(results);
     std::vector<std::string> cells = {std::to_string(bytes)};
     for (const Result& result : results) {
@@ -82,7 +70,7 @@ class PingPong {
   }
 
   void start_table(const std::vector<Result>& results) {
-    print_message_head("p2p", options_, job_, contest_.path(),
+    print_message_head(command_, options_, job_, contest_.path(),
                        "us one way, half of there and back; MB/s (millions of bytes) of a pair", results);
     std::vector<std::string> titles = {"bytes"};
     for (const Result& result : results) {
@@ -96,7 +84,7 @@ class PingPong {
   }
 
   [[nodiscard]] bench::Row row(std::size_t bytes, const Result& result) const {
-    bench::Row row = bench::common_fields("p2p", options_, job_.ranks, contest_.path());
+    bench::Row row = bench::common_fields(command_, options_, job_.ranks, contest_.path());
     row["threads"] = options_.threads;
     row["bytes"] = bytes;
     row["megabytes_per_s"] = megabytes_per_s(bytes, result);
@@ -105,12 +93,7 @@ class PingPong {
     return row;
   }
 
-  const MessageOptions& options_;
-  Job job_;
-  bench::Neighbors neighbors_;
   MessageContest contest_;
-  std::optional<bench::Table> table_;
-  bench::Rows rows_;
 };
 
 }  // namespace

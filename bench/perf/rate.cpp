@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "perf/command.h"
+#include "perf/measurement.h"
 #include "perf/messages.h"
-#include "perf/size_progress.h"
 
 namespace perf {
 namespace {
@@ -18,26 +18,14 @@ struct RateOptions : MessageOptions {
   int window = 64;
 };
 
-class Rate {
+class Rate final : public Measurement<RateOptions> {
  public:
   Rate(const RateOptions& options, const Job& job)
-      : options_(options),
-        job_(job),
-        neighbors_(options.pattern),
-        contest_(options),
-        window_(static_cast<std::size_t>(options.window)),
-        rows_(options.files, job.rank == 0) {}
-
-  void run() {
-    for_each_size(
-        "rate", job_, bench::sizes(options_), [&](std::size_t bytes) { return time(bytes); },
-        [&](std::size_t bytes, const auto& results) { show(bytes, results); });
-    rows_.write();
-  }
+      : Measurement("rate", options, job), contest_(options), window_(static_cast<std::size_t>(options.window)) {}
 
  private:
   // Message `i` of a window on edge `block` has the number block * window + i; the receiver knows it by the sender's.
-  std::vector<Result> time(std::size_t bytes) {
+  std::vector<Result> time(std::size_t bytes) override {
     const std::size_t messages = window_ * edges();
     std::vector<MessageBuffers> buffers;
     for (int thread = 0; thread < options_.threads; ++thread)
@@ -75,7 +63,7 @@ class Rate {
     return static_cast<double>(window_ * edges()) * options_.threads / median_us(result);
   }
 
-  void show(std::size_t bytes, const std::vector<Result>& results) {
+  void show(std::size_t bytes, const std::vector<Result>& results) override {
     if (!table_) start_table(results);
     std::vector<std::string> cells = {std::to_string(bytes)};
     for (const Result& result : results) cells.push_back(bench::number(messages_per_us(result)));
@@ -88,7 +76,7 @@ class Rate {
   }
 
   void start_table(const std::vector<Result>& results) {
-    print_message_head("rate", options_, job_, contest_.path(),
+    print_message_head(command_, options_, job_, contest_.path(),
                        fmt::format("{}: {} neighbour(s), {} messages in flight to each; M/s: millions of messages that "
                                    "rank 0 sends in a second, MB/s: their bytes",
                                    bench::name_of(options_.pattern.pattern), edges(), window_),
@@ -102,7 +90,7 @@ class Rate {
   }
 
   [[nodiscard]] bench::Row row(std::size_t bytes, const Result& result) const {
-    bench::Row row = bench::common_fields("rate", options_, job_.ranks, contest_.path());
+    bench::Row row = bench::common_fields(command_, options_, job_.ranks, contest_.path());
     row["pattern"] = bench::name_of(options_.pattern.pattern);
     row["neighbors"] = neighbors_.count();
     row["threads"] = options_.threads;
@@ -114,13 +102,8 @@ class Rate {
     return row;
   }
 
-  const RateOptions& options_;
-  Job job_;
-  bench::Neighbors neighbors_;
   MessageContest contest_;
   std::size_t window_;
-  std::optional<bench::Table> table_;
-  bench::Rows rows_;
 };
 
 }  // namespace
