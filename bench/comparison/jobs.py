@@ -172,7 +172,7 @@ def limits_job(tools, effort):
     return Job(
         title="limits of the node",
         fields={"implementation": "limit", "transport": "node", "pattern": "ring", "memory": "user"},
-        command=[str(tools.build / "fab_limits"), *effort.sizes(8, 4 << 20), *effort.batch_options()],
+        command=[str(tools.build / "fab_perf"), "limits", *effort.sizes(8, 4 << 20), *effort.batch_options()],
         environment={},
         limit_s=effort.limit_s,
     )
@@ -183,7 +183,7 @@ def footprint_job(tools, effort, transport, ranks, options):
     return Job(
         title=f"footprint, {transport}, {' '.join(options)}, {ranks} ranks",
         fields={"transport": transport},
-        command=[*command, str(tools.build / "fab_footprint"), *options],
+        command=[*command, str(tools.build / "fab_perf"), "footprint", *options],
         environment=environment,
         limit_s=effort.limit_s,
     )

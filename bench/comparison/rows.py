@@ -138,7 +138,7 @@ class Scene:
 
 def footprint(rows):
     """The rows about what fab costs while it is idle. No other library has such rows."""
-    return [row for row in rows if row["bench"] == "fab_footprint"]
+    return [row for row in rows if row["bench"] == "footprint"]
 
 
 def first(rows):
@@ -159,7 +159,7 @@ def scenes(rows):
     """All scenes of the other rows, in order. MPICH has no row in fab's memory: its rows in the user's stand there."""
     found = {}
     for row in rows:
-        if row["bench"] in ("fab_footprint", "first"):
+        if row["bench"] in ("footprint", "first"):
             continue
         bench = {"overlap": "overlap", "collective": "collectives"}.get(row["bench"], "neighbor")
         pattern = row["collective"] if "collective" in row else row["pattern"]

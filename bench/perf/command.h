@@ -17,6 +17,7 @@ struct Job {
 struct Action {
   std::function<void(const Job&)> run;
   std::function<bool()> has_threads{};  ///< several threads call MPI; none: one
+  bool without_mpi = false;             ///< MPI is not started, and `run` gets a job of one rank
 };
 
 struct Command {
@@ -37,5 +38,8 @@ struct Command {
 [[nodiscard]] Action add_rate(CLI::App& app);
 [[nodiscard]] Action add_p2p(CLI::App& app);
 [[nodiscard]] Action add_first(CLI::App& app);
+[[nodiscard]] Action add_footprint(CLI::App& app);
+[[nodiscard]] Action add_reduce(CLI::App& app);
+[[nodiscard]] Action add_limits(CLI::App& app);
 
 }  // namespace perf

@@ -14,6 +14,9 @@ constexpr std::array kCommands = {
     Command{"rate", "Messages per second, of one thread or several", add_rate},
     Command{"p2p", "Latency and bandwidth of messages between two ranks", add_p2p},
     Command{"first", "Time of the first exchange of a process, opening included", add_first},
+    Command{"footprint", "Processor time and memory that an open context of fab takes, without MPI", add_footprint},
+    Command{"reduce", "Speed of fab's reductions of arrays, against a plain loop", add_reduce},
+    Command{"limits", "What two processes of this machine can exchange, without a library", add_limits},
 };
 
 }  // namespace

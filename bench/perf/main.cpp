@@ -54,5 +54,8 @@ int main(int argc, char** argv) {
   app.callback([&app] { require_command(app); });
   return bench::run_mpi_program(
       app, argc, argv, [&](int rank, int ranks) { chosen.run({.rank = rank, .ranks = ranks}); },
-      [&] { return chosen.has_threads && chosen.has_threads(); });
+      [&] {
+        if (chosen.without_mpi) return bench::MpiUse::none;
+        return chosen.has_threads && chosen.has_threads() ? bench::MpiUse::by_threads : bench::MpiUse::by_one_thread;
+      });
 }

@@ -26,6 +26,8 @@ std::string describe(Pattern pattern) {
   return {};
 }
 
+}  // namespace
+
 void add_batch_options(CLI::App& app, BatchPlan& plan) {
   app.add_option("-n,--iterations", plan.calls, "Calls in a batch, instead of --batch-ms")
       ->check(in_range(1, kLargestCount));
@@ -39,8 +41,6 @@ void add_batch_options(CLI::App& app, BatchPlan& plan) {
       ->check(in_range(0.001, 1e6))
       ->capture_default_str();
 }
-
-}  // namespace
 
 void add_file_options(CLI::App& app, RowFiles& files) {
   app.add_option("--json", files.json, "Also write the rows to this file, as JSON")->type_name("FILE");

@@ -35,9 +35,11 @@ struct ExchangeOptions : RunOptions {
   PatternOptions pattern{};
 };
 
+/// -n, -x, --batches and --batch-ms, with the values in `plan` as defaults.
+void add_batch_options(CLI::App& app, BatchPlan& plan);
 /// --json and --csv.
 void add_file_options(CLI::App& app, RowFiles& files);
-/// These, -n, -x, --batches, --batch-ms, --sizes, --memory and --against, with the values in `options` as defaults.
+/// These, --sizes, --memory and --against, with the values in `options` as defaults.
 void add_run_options(CLI::App& app, RunOptions& options, const char* sizes_help);
 /// --percentiles and --no-check, for contests.
 void add_contest_options(CLI::App& app, RunOptions& options);

@@ -46,18 +46,30 @@ void start_mpi(bool has_threads) {
   if (provided < wanted) throw std::runtime_error("several threads: the MPI library has no MPI_THREAD_MULTIPLE");
 }
 
+int run_without_mpi(const CLI::App& app, const std::function<void(int rank, int ranks)>& body) {
+  try {
+    body(0, 1);
+    return EXIT_SUCCESS;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", app.get_name(), error.what());
+    return EXIT_FAILURE;
+  }
+}
+
 }  // namespace
 
 int run_mpi_program(CLI::App& app, int argc, char** argv, const std::function<void(int rank, int ranks)>& body,
-                    const std::function<bool()>& has_threads) {
+                    const std::function<MpiUse()>& use) {
   const std::optional<CLI::ParseError> wrong = parse(app, argc, argv);
   if (wrong && wrong->get_exit_code() == EXIT_SUCCESS)
     return is_first_rank() ? fab::tools::end_parsing(app, *wrong) : EXIT_SUCCESS;
+  const MpiUse wanted = wrong ? MpiUse::by_one_thread : use();
+  if (wanted == MpiUse::none) return run_without_mpi(app, body);
   int exit_status = EXIT_SUCCESS;
   int rank = 0;
   int ranks = 0;
   try {
-    start_mpi(!wrong && has_threads());
+    start_mpi(wanted == MpiUse::by_threads);
     check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
     if (wrong)  // a launcher would end the others before the first one has spoken, so all end together

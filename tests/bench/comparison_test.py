@@ -42,7 +42,7 @@ def made_up():
         row("fab", "blocking", [100.0], bytes=1 << 20), row("MPI", "blocking", [80.0], bytes=1 << 20),
         row("fab", "nonblocking", [1.5]), row("MPI", "nonblocking", [9.0], in_place=False),
         row("by hand", "nonblocking", [6.0]),
-        row("limit", "cells", [0.5], bench="fab_limits"), row("limit", "kernel", [0.1], bench="fab_limits"),
+        row("limit", "cells", [0.5], bench="limits"), row("limit", "kernel", [0.1], bench="limits"),
         row("native", "blocking", [3.0], pattern="faces", bytes=512), row("MPI", "blocking", [6.0], pattern="faces", bytes=512),
         overlap("fab", 95.0), overlap("MPI", 12.0),
     ]
@@ -142,11 +142,11 @@ class Footprint(unittest.TestCase):
         return next(one for one in goals.judge([], rows.footprint(found)) if one.goal.startswith(words))
 
     def use(self, percent, **fields):
-        return {"bench": "fab_footprint", "state": "idle", "transport": "tcp", "ranks": 2, "round": 0,
+        return {"bench": "footprint", "state": "idle", "transport": "tcp", "ranks": 2, "round": 0,
                 "cpu_percent_largest": percent, **fields}
 
     def held(self, ranks, count):
-        return {"bench": "fab_footprint", "state": "ring, exchanged", "transport": "node", "ranks": ranks, "round": 0,
+        return {"bench": "footprint", "state": "ring, exchanged", "transport": "node", "ranks": ranks, "round": 0,
                 "fab_bytes_mean": count}
 
     def test_processor_time(self):

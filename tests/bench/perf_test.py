@@ -112,6 +112,40 @@ class Measures(unittest.TestCase):
             for field in ("grid_us", "first_us", "second_us"):
                 self.assertGreater(rows[0][field], 0)
 
+    def test_footprint_starts_no_mpi(self):
+        rows = self.rows(2, "footprint", "--seconds", "0.1")
+        self.assertEqual([row["state"] for row in rows], ["idle", "receive pending"])
+        self.assertTrue(all(row["cpu_percent_mean"] <= row["cpu_percent_largest"] for row in rows))
+        rows = self.rows(3, "footprint", "--memory", "--exchanges", "2")
+        self.assertEqual([row["state"] for row in rows], ["context open", "ring, exchanged"])
+        for row in rows:
+            self.assertEqual((row["ranks"], row["bytes"]), (3, 1024))
+            self.assertLess(0, row["fab_bytes_mean"])
+            self.assertLessEqual(row["fab_bytes_mean"], row["fab_bytes_largest"])
+        self.assertLess(rows[0]["fab_bytes_largest"], rows[1]["fab_bytes_largest"])
+
+    def test_reduce_times_every_kernel(self):
+        rows = self.rows(2, "reduce", "-m", "8k", *SHORT)
+        self.assert_times(rows)
+        names = {row["what"] for row in rows}
+        self.assertEqual(len(names), 11)
+        for name in names:
+            forms = [row["form"] for row in rows if row["what"] == name]
+            self.assertIn(forms, (["loop", "generic"], ["loop", "generic", "avx2"]))
+            self.assertIn(name, self.table)
+        for row in rows:
+            self.assertAlmostEqual(row["megabytes_per_s"], row["bytes"] / row["us_median"])
+        rows = self.rows(0, "reduce", "-m", "64,128", *SHORT, "--only", "xor")
+        self.assertEqual({(row["what"], row["bytes"]) for row in rows}, {("bit_xor of int", 64), ("bit_xor of int", 128)})
+
+    def test_limits_need_no_launcher(self):
+        rows = self.rows(0, "limits", "-m", "64,4k", *SHORT, "--rewrite")
+        self.assert_times(rows)
+        self.assertEqual([(row["form"], row["bytes"]) for row in rows],
+                         [(form, 64) for form in ("cells", "mapped", "kernel", "ring")] +
+                         [(form, 4096) for form in ("mapped", "kernel", "ring")])
+        self.assertTrue(all(row["rewritten"] for row in rows))
+
     def test_csv_has_the_scalars_of_the_rows(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "rows.csv"
@@ -148,6 +182,11 @@ class Refuses(unittest.TestCase):
         self.refused(["p2p", "--threads", "x"], "--threads", "x")
         self.refused(["halo", "--dims", "4"], "--dims", "4", "2 to 3")
         self.refused(["collective", "-c", "broadcast"], "--collective", '"broadcast"', "bcast")
+        self.refused(["reduce", "--only", "quad"], "--only", '"quad"', "sum of double, sum of float")
+        self.refused(["limits", "-m", "x"], "--sizes", '"x"', "FIRST:LAST[:FACTOR]")
+        self.refused(["limits", "-m", "8", "--json", "/nowhere/rows"], "fab_perf limits", "--json", "/nowhere/rows")
+        self.refused(["footprint", "--seconds", "-1"], "--seconds", "-1")
+        self.refused(["footprint", "--memory", "--json", "/nowhere/rows"], "fab_perf", "--json", "/nowhere/rows")
         self.refused(["neighbor", "--no-such-option"], "--no-such-option")
 
     def test_names_what_does_not_fit_the_job(self):

@@ -1,5 +1,5 @@
 // A context that has nothing to do sleeps: how often its process wakes is counted, which a busy machine does not
-// change. bench/fab_footprint measures the processor time.
+// change. fab_perf footprint measures the processor time.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

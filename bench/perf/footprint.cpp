@@ -1,34 +1,32 @@
-// Measures the cost of fab while nothing happens: processor time of a process with an open context, idle and with a
-// receive pending; and memory of each rank of a ring. A native program: no MPI library in the process.
+// fab_perf footprint: the cost of fab while nothing happens: processor time of a process with an open context, idle and
+// with a receive pending; and memory of each rank of a ring. MPI is not started: what the process uses is fab's.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <exception>
-#include <functional>
+#include <memory>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
-#include "bindings/tools/command_line.h"
-#include "bindings/tools/output.h"
 #include "fab/fab.h"
+#include "perf/command.h"
 #include "support/counted_new.h"
+#include "support/exchange_options.h"
 #include "support/process_usage.h"
-#include "support/rows.h"
 #include "support/table.h"
 
+namespace perf {
 namespace {
 
-struct Options {
+struct FootprintOptions {
   bool memory = false;
   double seconds = 10;
   std::size_t bytes = 1024;
   int exchanges = 100;
-  std::string json;
+  bench::RowFiles files{};
 };
 
 // Mean and largest of one figure over the ranks.
@@ -64,14 +62,14 @@ std::vector<OverRanks> gather(const fab::Communicator& world, const std::vector<
 
 bench::Row start_row(const fab::Context& context, const char* state) {
   const std::string& transport = context.transport();
-  return {{"bench", "fab_footprint"},
+  return {{"bench", "footprint"},
           {"state", state},
           {"ranks", context.size()},
           {"provider", transport.substr(0, transport.find(' '))}};
 }
 
 void print_head(const fab::Context& context, const std::string& what) {
-  fmt::print("\n# fab_footprint: {} ranks, {}\n# {}\n", context.size(), context.transport(), what);
+  fmt::print("\n# {} footprint: {} ranks, {}\n# {}\n", program_name(), context.size(), context.transport(), what);
 }
 
 // Ranks 2k and 2k + 1 are partners; `even_receives` or the others do.
@@ -108,11 +106,11 @@ void exchange(const fab::Communicator& communicator, std::size_t bytes, int time
   for (int i = 0; i < times; ++i) fab::neighbor_xchg.start(communicator, send, receive).wait();
 }
 
-void report_cpu(const fab::Context& context, const std::vector<OverRanks>& figures, const Options& options) {
+void report_cpu(const fab::Context& context, const std::vector<OverRanks>& figures, const FootprintOptions& options) {
   print_head(context, fmt::format("CPU use of the whole process (fab, libfabric and PMIx) over {} s, in % of one core",
                                   options.seconds));
   const bench::Table table({"          state", "mean %", "largest %", "wake-ups/s"});
-  bench::Row rows = bench::Row::array();
+  bench::Rows rows(options.files, true);
   const std::vector<const char*> states = {"idle", "receive pending"};
   for (std::size_t i = 0; i < figures.size() / 2; ++i) {
     const OverRanks& percent = figures[2 * i];
@@ -124,12 +122,12 @@ void report_cpu(const fab::Context& context, const std::vector<OverRanks>& figur
     row["cpu_percent_mean"] = percent.mean;
     row["cpu_percent_largest"] = percent.largest;
     row["wakeups_per_s_largest"] = wakeups_per_s.largest;
-    rows.push_back(row);
+    rows.add(std::move(row));
   }
-  bench::write_rows(options.json, rows);
+  rows.write();
 }
 
-void measure_cpu(const Options& options) {
+void measure_cpu(const FootprintOptions& options) {
   const fab::Context context = fab::Context::open();
   const fab::Communicator ring = make_ring(context);
   exchange(ring, 1, 1);  // connects, and starts what fab starts once
@@ -144,30 +142,31 @@ void measure_cpu(const Options& options) {
   if (context.rank() == 0) report_cpu(context, figures, options);
 }
 
-struct Memory {
+struct HeldMemory {
   double fab = 0;       // held by C++ code: fab's own objects
   double heap = 0;      // fab, libfabric, PMIx
   double resident = 0;  // heap, stacks and written data
 
-  static Memory now() {
+  static HeldMemory now() {
     return {.fab = static_cast<double>(bench::held_bytes()),
             .heap = static_cast<double>(bench::heap_bytes()),
             .resident = static_cast<double>(bench::anonymous_resident_bytes())};
   }
 };
 
-std::vector<double> growth(const Memory& before, const Memory& after) {
+std::vector<double> growth(const HeldMemory& before, const HeldMemory& after) {
   return {after.fab - before.fab, after.heap - before.heap, after.resident - before.resident};
 }
 
-void report_memory(const fab::Context& context, const std::vector<OverRanks>& figures, const Options& options) {
+void report_memory(const fab::Context& context, const std::vector<OverRanks>& figures,
+                   const FootprintOptions& options) {
   print_head(context,
              fmt::format("memory of a rank in a ring, in bytes more than before fab was opened; {} exchanges of {} "
                          "bytes per neighbour",
                          options.exchanges, options.bytes));
   const bench::Table table({"            state", "fab mean", "fab largest", "heap mean", "heap largest",
                             "resident mean", "resident largest"});
-  bench::Row rows = bench::Row::array();
+  bench::Rows rows(options.files, true);
   const std::vector<const char*> states = {"context open", "ring, exchanged"};
   for (std::size_t i = 0; i < states.size(); ++i) {
     const std::span<const OverRanks> figure = std::span(figures).subspan(3 * i, 3);
@@ -185,19 +184,19 @@ void report_memory(const fab::Context& context, const std::vector<OverRanks>& fi
     row["heap_bytes_largest"] = figure[1].largest;
     row["resident_bytes_mean"] = figure[2].mean;
     row["resident_bytes_largest"] = figure[2].largest;
-    rows.push_back(row);
+    rows.add(std::move(row));
   }
   fmt::print("# fab: held through operator new, that is by fab itself; heap: libfabric's and PMIx's part too\n");
-  bench::write_rows(options.json, rows);
+  rows.write();
 }
 
-void measure_memory(const Options& options) {
-  const Memory before = Memory::now();
+void measure_memory(const FootprintOptions& options) {
+  const HeldMemory before = HeldMemory::now();
   const fab::Context context = fab::Context::open();
-  const Memory open = Memory::now();
+  const HeldMemory open = HeldMemory::now();
   const fab::Communicator ring = make_ring(context);
   exchange(ring, options.bytes, options.exchanges);
-  const Memory exchanged = Memory::now();
+  const HeldMemory exchanged = HeldMemory::now();
   std::vector<double> mine = growth(before, open);
   const std::vector<double> after_exchange = growth(before, exchanged);
   mine.insert(mine.end(), after_exchange.begin(), after_exchange.end());
@@ -207,24 +206,19 @@ void measure_memory(const Options& options) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  fab::tools::check_output_at_exit();
-  Options options;
-  CLI::App app(
-      "Measures the cost of an open context of fab: processor time while nothing happens, or memory of each rank.\n"
-      "With an even number of ranks it also measures with a receive pending.",
-      "fab_footprint");
-  app.add_flag("--memory", options.memory, "Measure memory in a ring of all ranks, instead of processor time");
-  app.add_option("--seconds", options.seconds, "Length of each measurement of processor time")
+Action add_footprint(CLI::App& app) {
+  const auto options = std::make_shared<FootprintOptions>();
+  app.add_flag("--memory", options->memory, "Measure memory in a ring of all ranks, instead of processor time");
+  app.add_option("--seconds", options->seconds, "Length of each measurement of processor time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--bytes", options.bytes, "With --memory: bytes per neighbour")->capture_default_str();
-  app.add_option("--exchanges", options.exchanges, "With --memory: number of exchanges before the measurement")
+  app.add_option("--bytes", options->bytes, "With --memory: bytes per neighbour")->capture_default_str();
+  app.add_option("--exchanges", options->exchanges, "With --memory: number of exchanges before the measurement")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--json", options.json, "Also write the rows to this file")->type_name("FILE");
-  return fab::tools::run_tool(app, argc, argv, [&] {
-    options.memory ? measure_memory(options) : measure_cpu(options);
-    return EXIT_SUCCESS;
-  });
+  bench::add_file_options(app, options->files);
+  return {.run = [options](const Job&) { options->memory ? measure_memory(*options) : measure_cpu(*options); },
+          .without_mpi = true};
 }
+
+}  // namespace perf

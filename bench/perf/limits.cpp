@@ -1,4 +1,5 @@
-// Measures what the machine can do within a node, without a library: two processes send each other two messages.
+// fab_perf limits: what the machine can do within a node, without a library: two processes send each other two
+// messages.
 #include <fmt/core.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -7,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -16,38 +16,37 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
 
-#include "bindings/tools/command_line.h"
-#include "bindings/tools/output.h"
+#include "perf/command.h"
 #include "providers/local/ring.h"
-#include "support/rows.h"
+#include "support/exchange_options.h"
 #include "support/sizes.h"
 #include "support/table.h"
 
+namespace perf {
 namespace {
 
 using fab::local::Cell;
-using fab::local::Ring;
 using fab::local::RingReader;
 using fab::local::RingWriter;
 
 constexpr std::size_t kMessages = 2;
 constexpr std::size_t kChunkBytes = std::size_t{16} * 1024;
 
-struct Options {
+struct LimitsOptions {
   std::string sizes = "8:4M";
-  int batches = 15;
-  double batch_ms = 5;
+  bench::BatchPlan plan{.batches = 15};
   bool rewrite = false;
-  std::string json;
+  bench::RowFiles files{};
 };
 
-std::size_t most_bytes(const Options& options) { return std::ranges::max(bench::parse_sizes(options.sizes)); }
+std::size_t most_bytes(const LimitsOptions& options) { return std::ranges::max(bench::parse_sizes(options.sizes)); }
 
 struct Counter {
   alignas(fab::local::kCacheLine) std::atomic<std::uint64_t> value;
@@ -58,7 +57,7 @@ struct Shared {
   std::array<Counter, 2> arrived;  ///< barriers
   std::array<Counter, 2> ready;    ///< exchanges begun
   std::array<Counter, 2> done;
-  std::array<Ring, 2> rings;  ///< by writer
+  std::array<fab::local::Ring, 2> rings;  ///< by writer
 };
 
 [[noreturn]] void fail(const char* call) { throw std::system_error(errno, std::generic_category(), call); }
@@ -76,9 +75,9 @@ void pin(std::size_t processor) {
   if (::sched_setaffinity(0, sizeof(set), &set) != 0) fail("sched_setaffinity");
 }
 
-/// Memory of the exchanges, made before the fork: at the same addresses in both processes.
-struct Memory {
-  explicit Memory(std::size_t bytes)
+/// Made before the fork: at the same addresses in both processes.
+struct ExchangeMemory {
+  explicit ExchangeMemory(std::size_t bytes)
       : shared(reinterpret_cast<Shared*>(map(sizeof(Shared), MAP_SHARED))),
         sent(map(kMessages * bytes, MAP_PRIVATE)),
         received(map(kMessages * bytes, MAP_PRIVATE)),
@@ -93,7 +92,7 @@ struct Memory {
 /// One of the two processes.
 class Side {
  public:
-  Side(const Memory& memory, std::size_t me, pid_t peer)
+  Side(const ExchangeMemory& memory, std::size_t me, pid_t peer)
       : memory_(memory), me_(me), peer_(peer), out_(memory.shared->rings[me]), in_(memory.shared->rings[1 - me]) {}
 
   void barrier() { meet(memory_.shared->arrived, ++barriers_); }
@@ -173,7 +172,7 @@ class Side {
     return chunk;
   }
 
-  const Memory& memory_;
+  const ExchangeMemory& memory_;
   std::size_t me_;
   pid_t peer_;
   RingWriter out_;
@@ -183,7 +182,7 @@ class Side {
   int value_ = 0;
 };
 
-struct Contestant {
+struct Way {
   const char* name;
   const char* help;
   void (Side::*exchange)(std::size_t bytes);
@@ -191,69 +190,77 @@ struct Contestant {
   bool mapped = false;
 };
 
-constexpr std::array<Contestant, 4> kContestants = {
+constexpr std::array<Way, 4> kWays = {
     {{"cells", "through rings of cache lines", &Side::through_cells, Cell::kInlineBytes},
      {"mapped", "one copy out of memory that both map", &Side::from_mapped, SIZE_MAX, true},
      {"kernel", "process_vm_readv", &Side::by_kernel, SIZE_MAX},
      {"ring", "copied into a shared ring and out again", &Side::through_ring, SIZE_MAX}}};
 
-double batch_us(Side& side, const Contestant& contestant, std::size_t bytes, int calls, bool rewrite) {
+double batch_us(Side& side, const Way& way, std::size_t bytes, int calls, bool rewrite) {
   side.barrier();
   const auto begin = std::chrono::steady_clock::now();
   for (int call = 0; call < calls; ++call) {
-    if (rewrite) side.rewrite(contestant.mapped, bytes);
-    (side.*contestant.exchange)(bytes);
+    if (rewrite) side.rewrite(way.mapped, bytes);
+    (side.*way.exchange)(bytes);
   }
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
   return time.count() / calls;
 }
 
 /// Both processes run this; what it returns matters in one.
-std::vector<std::vector<double>> measure(Side& side, const Options& options, std::size_t bytes) {
+std::vector<std::vector<double>> measure(Side& side, const LimitsOptions& options, std::size_t bytes) {
   // About 10 GB/s, and never so few that the clock matters: the same number in both processes.
   const double expected_us = 0.3 + static_cast<double>(kMessages * bytes) / 10'000;
-  const int calls = std::max(3, static_cast<int>(1000 * options.batch_ms / expected_us));
-  std::vector<std::vector<double>> samples(kContestants.size());
-  for (int batch = -1; batch < options.batches; ++batch)  // the first is not counted
-    for (std::size_t i = 0; i < kContestants.size(); ++i) {
-      if (bytes > kContestants[i].max_bytes) continue;
-      const double us = batch_us(side, kContestants[i], bytes, calls, options.rewrite);
+  const int calls = options.plan.calls > 0 ? options.plan.calls
+                                           : std::max(3, static_cast<int>(1000 * options.plan.batch_ms / expected_us));
+  std::vector<std::vector<double>> samples(kWays.size());
+  for (int batch = -1; batch < options.plan.batches; ++batch)  // the first is not counted
+    for (std::size_t i = 0; i < kWays.size(); ++i) {
+      if (bytes > kWays[i].max_bytes) continue;
+      const int warmup = batch < 0 ? options.plan.warmup : 0;
+      const double us = batch_us(side, kWays[i], bytes, calls + warmup, options.rewrite);
       if (batch >= 0) samples[i].push_back(us);
     }
   return samples;
 }
 
-void measure_all(Side& side, const Options& options, bool shows) {
+void measure_all(Side& side, const LimitsOptions& options, bool shows) {
+  bench::Rows rows(options.files, shows);
   std::vector<std::string> titles = {"bytes"};
-  for (const Contestant& contestant : kContestants) titles.push_back(fmt::format("{} us", contestant.name));
-  bench::Row rows = bench::Row::array();
+  for (const Way& way : kWays) titles.push_back(fmt::format("{} us", way.name));
   if (shows)
     fmt::print(
-        "# fab_limits: two processes, {} messages each way at once{}\n# us per exchange: median of {} batches\n\n",
-        kMessages, options.rewrite ? ", send buffers rewritten each time (included)" : "", options.batches);
+        "\n# {} limits: two processes, on processors 0 and 1, send each other {} messages at once{}\n# us per "
+        "exchange: median of {} batches\n",
+        program_name(), kMessages, options.rewrite ? ", send buffers rewritten each time (included)" : "",
+        options.plan.batches);
   std::optional<bench::Table> table;
   if (shows) table.emplace(titles);
   for (const std::size_t bytes : bench::parse_sizes(options.sizes)) {
     const auto samples = measure(side, options, bytes);
     if (!shows) continue;
     std::vector<std::string> cells = {std::to_string(bytes)};
-    for (std::size_t i = 0; i < kContestants.size(); ++i) {
+    for (std::size_t i = 0; i < kWays.size(); ++i) {
       cells.push_back(samples[i].empty() ? "-" : bench::number(bench::spread_of(samples[i]).median));
       if (samples[i].empty()) continue;
-      bench::Row row = {{"bench", "fab_limits"},        {"library", "limit"},
-                        {"form", kContestants[i].name}, {"timed", kContestants[i].help},
-                        {"rewritten", options.rewrite}, {"ranks", 2},
-                        {"batches", options.batches},   {"bytes", bytes}};
+      bench::Row row = {{"bench", "limits"},
+                        {"library", "limit"},
+                        {"form", kWays[i].name},
+                        {"timed", kWays[i].help},
+                        {"rewritten", options.rewrite},
+                        {"ranks", 2},
+                        {"batches", options.plan.batches},
+                        {"bytes", bytes}};
       bench::add_times(row, "us", samples[i]);
-      rows.push_back(row);
+      rows.add(std::move(row));
     }
     table->print(cells);
   }
-  if (shows) bench::write_rows(options.json, rows);
+  rows.write();
 }
 
 /// A process that fails takes the other along, which would wait for it for ever.
-void take_part(const Memory& memory, const Options& options, std::size_t me, pid_t peer) {
+void take_part(const ExchangeMemory& memory, const LimitsOptions& options, std::size_t me, pid_t peer) {
   try {
     // Where Yama restricts who may read a process's memory; elsewhere it fails, which changes nothing.
     ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
@@ -263,14 +270,14 @@ void take_part(const Memory& memory, const Options& options, std::size_t me, pid
     side.rewrite(true, most_bytes(options));
     measure_all(side, options, me == 0);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "fab_limits: {}\n", error.what());
+    fmt::print(stderr, "{} limits: {}\n", program_name(), error.what());
     ::kill(peer, SIGKILL);
     ::_exit(1);
   }
 }
 
-void run(const Options& options) {
-  const Memory memory(most_bytes(options));
+void run(const LimitsOptions& options) {
+  const ExchangeMemory memory(most_bytes(options));
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) fail("fork");
@@ -287,21 +294,13 @@ void run(const Options& options) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  fab::tools::check_output_at_exit();
-  Options options;
-  CLI::App app(
-      "Measures the limit of the machine within a node: two processes, on processors 0 and 1, send each other two "
-      "messages at once.\ncells: through rings of cache lines; mapped: one copy from memory that both map; kernel: "
-      "process_vm_readv; ring: copied into a shared ring and out again.",
-      "fab_limits");
-  bench::add_sizes(app, options.sizes, "Bytes of each message: a range FIRST:LAST[:FACTOR] or a list");
-  app.add_option("--batches", options.batches, "Batches of each method, in turns")->check(CLI::PositiveNumber);
-  app.add_option("--batch-ms", options.batch_ms, "Length of a batch in ms")->check(CLI::PositiveNumber);
-  app.add_flag("--rewrite", options.rewrite, "Each process rewrites its send buffer before each exchange");
-  app.add_option("--json", options.json, "Also write the rows to this file");
-  return fab::tools::run_tool(app, argc, argv, [&] {
-    run(options);
-    return EXIT_SUCCESS;
-  });
+Action add_limits(CLI::App& app) {
+  const auto options = std::make_shared<LimitsOptions>();
+  bench::add_sizes(app, options->sizes, "Bytes of each message: a range FIRST:LAST[:FACTOR] or a list");
+  bench::add_batch_options(app, options->plan);
+  app.add_flag("--rewrite", options->rewrite, "Each process rewrites its send buffer before each exchange");
+  bench::add_file_options(app, options->files);
+  return {.run = [options](const Job&) { run(*options); }, .without_mpi = true};
 }
+
+}  // namespace perf
