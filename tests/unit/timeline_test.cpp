@@ -348,7 +348,7 @@ TEST(TracksOfARank, HaveExchangesWaitsAndTheThreadWithoutOverlap) {
 
 // The unit tests are built without OTF2; tests/tools/otf2_test.py looks at archives.
 TEST(ArchiveOfATimeline, NamesWhatIsMissingWhereThereIsNoOtf2) {
-  expect_error(Errc::invalid_argument, {"built without OTF2", "libotf2-trace-dev", "FAB_OTF2"},
+  expect_error(Errc::invalid_argument, {"built without OTF2", "libopen-trace-format2-dev", "FAB_OTF2"},
                [] { tools::write_otf2({}, "folder"); });
 }
 

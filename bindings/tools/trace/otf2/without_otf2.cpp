@@ -5,10 +5,10 @@
 namespace fab::tools {
 
 void write_otf2(const Timeline& /*timeline*/, const std::string& /*folder*/) {
-  throw Error(
-      Errc::invalid_argument,
-      "otf2: this fab was built without OTF2. Install its library (Debian: libotf2-trace-dev) and build fab with "
-      "FAB_OTF2=ON, or use fab_trace merge");
+  throw Error(Errc::invalid_argument,
+              "otf2: this fab was built without OTF2. Install its library (Debian: libopen-trace-format2-dev) and "
+              "build fab with "
+              "FAB_OTF2=ON, or use fab_trace merge");
 }
 
 }  // namespace fab::tools
