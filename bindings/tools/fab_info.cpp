@@ -20,11 +20,11 @@
 #include "bindings/tools/output.h"
 #include "collectives/select.h"
 #include "core/base/config.h"
-#include "core/base/counters.h"
 #include "core/bootstrap/store.h"
 #include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "core/peers/transports.h"
+#include "core/statistics/figures.h"
 #include "core/statistics/page.h"
 #include "core/statistics/statistics_json.h"
 #include "fab/error.h"
@@ -213,8 +213,51 @@ int run_statistics(bool json) {
   fmt::print("after {} exchanges over {}\n{}\ncounters of rank 0\n", kExchanges, context.transport(),
              fab::core::statistics_page(job.told));
   const fab::Statistics counted = context.statistics();
-  for (const fab::core::CounterRow& row : fab::core::counter_rows())
-    fmt::print("  {:<16} {:>8}  {}\n", row.name, counted.counter(row.name), row.description);
+  for (const fab::core::Figure& figure : fab::core::counter_figures())
+    if (figure.unit == fab::core::FigureUnit::count)
+      fmt::print("  {:<16} {:>8}  {}\n", figure.path, counted.counter(figure.path), figure.meaning);
+  return EXIT_SUCCESS;
+}
+
+/// Those of one object of statistics, as JSON has them.
+template <class Figures>
+ordered_json describe_figures(const char* of, const Figures& figures) {
+  ordered_json rows = ordered_json::array();
+  for (const fab::core::Figure& figure : figures)
+    rows.push_back({{"of", of},
+                    {"name", figure.path},
+                    {"unit", to_string(figure.unit)},
+                    {"meaning", figure.meaning},
+                    {"variable", figure.variable == nullptr ? std::string() : fab::core::variable_name(figure)}});
+  return rows;
+}
+
+ordered_json describe_counters() {
+  ordered_json all = describe_figures("rank", fab::core::counter_figures());
+  for (const ordered_json& more : {describe_figures("operation", fab::core::operation_figures()),
+                                   describe_figures("peer", fab::core::peer_figures()),
+                                   describe_figures("way to a peer", fab::core::way_figures())})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// What is counted, without values.
+int run_counters(bool json) {
+  const ordered_json rows = describe_counters();
+  if (json) {
+    fmt::print("{}\n", rows.dump(2));
+    return EXIT_SUCCESS;
+  }
+  std::string of;
+  for (const ordered_json& row : rows) {
+    const auto text = [&row](const char* field) { return row[field].get<std::string>(); };
+    if (text("of") != of)
+      fmt::print("{}of each {:<17} {:<24} {:<6} {}\n", of.empty() ? "" : "\n", text("of"), "MPI_T variable", "unit",
+                 "meaning");
+    of = text("of");
+    fmt::print("  {:<23} {:<24} {:<6} {}\n", text("name"), text("variable").empty() ? "-" : text("variable"),
+               text("unit").empty() ? "-" : text("unit"), text("meaning"));
+  }
   return EXIT_SUCCESS;
 }
 
@@ -291,10 +334,12 @@ int main(int argc, char** argv) {
   bool algorithms = false;
   bool statistics = false;
   bool variables = false;
+  bool counters = false;
   app.set_version_flag("--version", "fab_info " FAB_VERSION, "Print the version, and nothing else");
   app.add_flag("--json", json, "Print JSON");
   app.add_flag("--algorithms", algorithms, "Instead, print the algorithms of the collectives");
   app.add_flag("--statistics", statistics, "Instead, exchange some data and print the statistics of a context");
+  app.add_flag("--counters", counters, "Instead, print what statistics count: name, unit and meaning of each");
   app.add_flag("--variables", variables, "Instead, print every FAB_ variable with its default");
   fab::tools::MapQuestion question;
   std::string svg_file;
@@ -319,6 +364,7 @@ int main(int argc, char** argv) {
   app.add_flag("--ordered", choice.ordered, "The operation of a reduction does not commute")->needs(choose);
   return fab::tools::run_tool(app, argc, argv, [&] {
     if (variables) return run_variables(json);
+    if (counters) return run_counters(json);
     if (*choose) return run_choose(choice, json);
     if (*map) return run_map(question, json, svg_file);
     if (statistics) return run_statistics(json);

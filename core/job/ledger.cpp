@@ -14,6 +14,11 @@ bool have_one_name(const OperationStatistics& one, const OperationStatistics& ot
   return one.communicator == other.communicator && one.operation == other.operation && one.algorithm == other.algorithm;
 }
 
+/// Allocates nothing. Precondition: the ranks are known there.
+Ledger::VisitReceived adder_to(std::map<Rank, MessageAmounts>& sums) {
+  return [&sums](Rank from, const MessageAmounts& amounts) { sums.find(from)->second.add(amounts); };
+}
+
 }  // namespace
 
 Ledger::Communicator& Ledger::add_communicator(int ranks) {
@@ -47,8 +52,9 @@ Ledger::Row& Ledger::find(const Communicator& communicator, std::string_view ope
 }
 
 Ledger::Row& Ledger::begin(Counted& counted, const Communicator& communicator, std::string_view operation,
-                           std::string_view algorithm) {
+                           std::string_view algorithm, std::span<Peer* const> peers) {
   const MutexLock lock(mutex_);
+  for (const Peer* peer : peers) received_.try_emplace(peer->world_rank);  // end() allocates nothing
   Row& row = rows_.size() < kMostRows ? find(communicator, operation, algorithm) : find(others_, kOthers, {});
   row.living.push_back(counted);
   return row;
@@ -59,6 +65,7 @@ void Ledger::end(Counted& counted, Row& row) noexcept {
   const MutexLock lock(mutex_);
   engine_lock.assert_held();
   counted.add_to(row.ended);
+  counted.visit_received(adder_to(received_));
   counted.leave();
 }
 
@@ -70,6 +77,15 @@ std::vector<TracedOperation> Ledger::names() const {
                    .ranks = row.communicator->ranks,
                    .operation = row.operation,
                    .algorithm = std::string(row.algorithm)});
+  return all;
+}
+
+std::map<Rank, MessageAmounts> Ledger::received() const {
+  const MutexLock lock(mutex_);
+  std::map<Rank, MessageAmounts> all = received_;
+  for (const Row& row : rows_)
+    for (const Linked* each = &row.living.first(); each != &row.living; each = &each->next())
+      static_cast<const Counted*>(each)->visit_received(adder_to(all));
   return all;
 }
 

@@ -3,13 +3,17 @@
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/engine_lock.h"
 #include "core/base/linked.h"
+#include "core/peers/peers.h"
 #include "core/trace/trace_file.h"
 #include "core/wire/match_tag.h"
 #include "fab/statistics.h"
@@ -27,10 +31,14 @@ class Ledger {
     int ranks = 0;
     std::optional<ContextId> id{};
   };
+  /// What has come from a rank of the job.
+  using VisitReceived = std::function<void(Rank from, const MessageAmounts& amounts)>;
   /// A plan, or something else that counts for a row, while it lives.
   class Counted : public Linked {
    public:
     virtual void add_to(OperationStatistics& sums) const noexcept FAB_REQUIRES(engine_lock) = 0;
+    /// Messages of peers, unless they are counted elsewhere. A rank may come several times.
+    virtual void visit_received(const VisitReceived& /*visit*/) const FAB_REQUIRES(engine_lock) {}
 
    protected:
     ~Counted() = default;
@@ -62,14 +70,16 @@ class Ledger {
   [[nodiscard]] const Communicator& all_communicators() const noexcept { return all_; }
   void name(Communicator& communicator, ContextId id) noexcept;
 
-  /// `algorithm` lives as long as the ledger.
+  /// `algorithm` lives as long as the ledger. `peers`: all those that it may receive from.
   [[nodiscard]] Row& begin(Counted& counted, const Communicator& communicator, std::string_view operation,
-                           std::string_view algorithm);
+                           std::string_view algorithm, std::span<Peer* const> peers = {});
   /// Adds what it counts to the row's sums. No other thread uses it any more, with the lock or without.
   void end(Counted& counted, Row& row) noexcept;
 
   /// Rows of one name are one.
   [[nodiscard]] std::vector<OperationStatistics> read() const FAB_REQUIRES(engine_lock);
+  /// What has come from each rank, as visit_received tells it.
+  [[nodiscard]] std::map<Rank, MessageAmounts> received() const FAB_REQUIRES(engine_lock);
   /// The names of all rows, by number.
   [[nodiscard]] std::vector<TracedOperation> names() const;
 
@@ -84,6 +94,7 @@ class Ledger {
   std::deque<Communicator> communicators_ FAB_GUARDED_BY(mutex_);
   Communicator others_ FAB_GUARDED_BY(mutex_);
   std::deque<Row> rows_ FAB_GUARDED_BY(mutex_);
+  std::map<Rank, MessageAmounts> received_ FAB_GUARDED_BY(mutex_);  ///< by what counts no more; all that may receive
 };
 
 }  // namespace fab::core

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -100,12 +101,15 @@ void Runtime::collect_operations(Statistics& statistics) {
 }
 
 void Runtime::collect_peers(Statistics& statistics) {
+  std::map<Rank, MessageAmounts> received = ledger_.received();
   peers_.visit([&](const Peer& peer) {
     engine_lock.assert_held();
     PeerStatistics its{.rank = peer.world_rank,
                        .provider = peer.provider == nullptr ? "" : peer.provider->name(),
+                       .received = received[peer.world_rank],
                        .came_last = peer.came_last,
                        .waited_ns = peer.waited_ns};
+    its.received.add(peer.received);
     if (peer.state == Peer::State::ready && peer.provider != nullptr)
       peer.provider->visit_ways(peer.handle, [&](std::string_view way, std::uint64_t messages, std::uint64_t bytes) {
         if (messages > 0) its.ways.push_back({std::string(way), {messages, bytes}});

@@ -14,6 +14,7 @@
 #include "core/peers/transports.h"
 #include "core/progress/engine.h"
 #include "core/wire/match_tag.h"
+#include "fab/statistics.h"
 
 namespace fab::core {
 
@@ -35,6 +36,7 @@ struct Peer {
       nullptr;  ///< of a peer that the network reaches, once ready; null: it has none
   mutable RefusedPosts refused_sends FAB_GUARDED_BY(engine_lock) = {};   ///< that the engine repeats
   std::function<void()> look_up_ended FAB_GUARDED_BY(engine_lock) = {};  ///< is called then, if there is one
+  MessageAmounts received FAB_GUARDED_BY(engine_lock) = {};              ///< from rank to rank; plans count the rest
   std::uint64_t came_last FAB_GUARDED_BY(engine_lock) = 0;               ///< as PeerStatistics
   std::uint64_t waited_ns FAB_GUARDED_BY(engine_lock) = 0;
 

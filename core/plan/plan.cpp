@@ -323,12 +323,11 @@ std::vector<Arrival> Plan::arrivals(std::span<const Edge> sources) const {
   return result;
 }
 
-// A message of several parts is one message.
 PlannedAmounts Plan::amounts() const noexcept {
   PlannedAmounts amounts;
   for (const PlannedOperation& operation : operations_) {
     if (!is_message(operation.kind) || operation.part == Part::credit) continue;
-    const MessageAmounts part{.messages = operation.part == Part::later ? 0u : 1u, .bytes = operation.bytes};
+    const MessageAmounts part = operation.amounts();
     const bool sends = operation.kind == OperationKind::send;
     (sends ? amounts.sent : amounts.received).add(part);
     if (operation.staged) (sends ? amounts.packed : amounts.unpacked).add(part);

@@ -59,6 +59,8 @@ struct PlannedOperation {
   std::uint32_t channel = kNoChannel;  ///< one-sided: see OneSided; otherwise none
 
   [[nodiscard]] bool receives() const noexcept { return kind == OperationKind::recv && part != Part::credit; }
+  /// Of a message. One of several parts is one message.
+  [[nodiscard]] MessageAmounts amounts() const noexcept { return {part == Part::later ? 0u : 1u, bytes}; }
   /// Something is written to staging memory before it is sent.
   [[nodiscard]] bool packs() const noexcept { return kind == OperationKind::send && share_count + frame_bytes > 0; }
   /// From one slot to the next.
@@ -127,6 +129,12 @@ class Plan {
   /// One for each edge on which this rank receives.
   [[nodiscard]] std::vector<Arrival> arrivals(std::span<const Edge> sources) const;
   [[nodiscard]] PlannedAmounts amounts() const noexcept;
+  /// Calls `visit(peer, amounts)` for each message that a start receives, part by part.
+  template <class Visit>
+  void visit_received(Visit&& visit) const {
+    for (const PlannedOperation& operation : operations_)
+      if (operation.receives()) visit(*operation.peer, operation.amounts());
+  }
   [[nodiscard]] std::size_t widest_round() const noexcept { return widest_round_; }
   /// Its runs call a function of the user's.
   [[nodiscard]] bool has_user_reductions() const noexcept { return has_user_reductions_; }

@@ -303,7 +303,11 @@ Peer* ReceiveOperation::waited(std::uint64_t ns) noexcept {
 }
 
 void ReceiveOperation::end(const Status& status) {
-  if (status.ok() && !probe_) owner_.count_of_receives().received(message_.bytes);
+  if (status.ok() && !probe_) {
+    owner_.count_of_receives().received(message_.bytes);
+    if (correspondent_ != nullptr && correspondent_->peer != nullptr)
+      correspondent_->peer->received.add({1, message_.bytes});
+  }
   complete(status);
   state_ = State::idle;
   payload_.memory.reset();

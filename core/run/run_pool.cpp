@@ -6,7 +6,7 @@ RunPool::RunPool(Membership& membership, PlanSource source, Plan::Use use, Clock
     : plan_(membership, std::move(source.schedule), use),
       ledger_(membership.runtime().ledger()),
       made_ns_(static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - begun).count())),
-      row_(ledger_.begin(*this, membership.in_ledger(), plan_.schedule().name(), source.algorithm)) {}
+      row_(ledger_.begin(*this, membership.in_ledger(), plan_.schedule().name(), source.algorithm, plan_.peers())) {}
 
 RunPool::~RunPool() { ledger_.end(*this, row_); }
 
@@ -27,6 +27,14 @@ void RunPool::add_to(OperationStatistics& sums) const noexcept {
   sums.plans_ns += made_ns_;
   sums.longest_plan_ns = std::max(sums.longest_plan_ns, made_ns_);
   sums.waited.add(waited);
+}
+
+void RunPool::visit_received(const Ledger::VisitReceived& visit) const {
+  plan_.visit_received([&visit, times = starts](const Peer& peer, const MessageAmounts& each) {
+    MessageAmounts all;
+    all.add(each, times);
+    visit(peer.world_rank, all);
+  });
 }
 
 }  // namespace fab::core

@@ -54,6 +54,7 @@ class RunPool final : public RunOwner, Ledger::Counted {
 
  private:
   void add_to(OperationStatistics& sums) const noexcept override FAB_REQUIRES(engine_lock);
+  void visit_received(const Ledger::VisitReceived& visit) const override FAB_REQUIRES(engine_lock);
 
   Plan plan_;
   Slots<Run> runs_ FAB_GUARDED_BY(engine_lock);

@@ -4,45 +4,22 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
+
+#include "core/statistics/figures.h"
 
 namespace fab::core {
 
 namespace {
 
-constexpr double kMiB = 1024.0 * 1024.0;
-constexpr double kUs = 1e3;
-constexpr double kMs = 1e6;
-constexpr double kS = 1e9;
+using namespace page_units;
+
 constexpr std::size_t kMostPeers = 8;
 
 double times(std::uint64_t value, double unit) noexcept { return static_cast<double>(value) / unit; }
 
 // Figures: what each rank has one of.
-
-struct Figure {
-  const char* name;
-  double unit;
-  int decimals;
-  std::uint64_t (*of)(const Statistics&);
-};
-
-constexpr Figure kFigures[] = {
-    {"open for, s", kS, 3, [](const Statistics& rank) { return rank.counter("open_for_ns"); }},
-    {"opening: launcher, ms", kMs, 3, [](const Statistics& rank) { return rank.counter("opening_launcher_ns"); }},
-    {"opening: providers, ms", kMs, 3, [](const Statistics& rank) { return rank.counter("opening_providers_ns"); }},
-    {"plans made", 1, 0, [](const Statistics& rank) { return rank.totals().plans; }},
-    {"making plans, ms", kMs, 3, [](const Statistics& rank) { return rank.totals().plans_ns; }},
-    {"longest plan made, ms", kMs, 3, [](const Statistics& rank) { return rank.totals().longest_plan_ns; }},
-    {"calls", 1, 0, [](const Statistics& rank) { return rank.totals().calls; }},
-    {"messages sent", 1, 0, [](const Statistics& rank) { return rank.totals().sent.messages; }},
-    {"sent, MiB", kMiB, 3, [](const Statistics& rank) { return rank.totals().sent.bytes; }},
-    {"of that packed, MiB", kMiB, 3, [](const Statistics& rank) { return rank.totals().packed.bytes; }},
-    {"of that written, MiB", kMiB, 3, [](const Statistics& rank) { return rank.totals().written.bytes; }},
-    {"longer waits", 1, 0, [](const Statistics& rank) { return rank.totals().waited.waits; }},
-    {"waited, s", kS, 3, [](const Statistics& rank) { return rank.totals().waited.total_ns; }},
-    {"longest wait, ms", kMs, 3, [](const Statistics& rank) { return rank.totals().waited.most_ns; }},
-};
 
 /// Over the ranks.
 struct Spread {
@@ -52,10 +29,7 @@ struct Spread {
   Rank rank_of_most = 0;
 };
 
-template <class Of>
-Spread spread_of(std::span<const Statistics> ranks, Of&& of) {
-  std::vector<std::pair<double, Rank>> values;
-  for (const Statistics& rank : ranks) values.emplace_back(of(rank), -rank.rank);
+Spread spread_of(std::vector<std::pair<double, Rank>> values) {
   std::ranges::sort(values);
   return {.least = values.front().first,
           .median = values[values.size() / 2].first,
@@ -63,22 +37,31 @@ Spread spread_of(std::span<const Statistics> ranks, Of&& of) {
           .rank_of_most = -values.back().second};
 }
 
-std::string row(std::string_view name, int decimals, const Spread& spread) {
-  return fmt::format("{:<24}{:>14.{}f}{:>14.{}f}{:>14.{}f}{:>8}\n", name, spread.least, decimals, spread.median,
-                     decimals, spread.most, decimals, spread.rank_of_most);
+std::string row(const PageRow& page, const Spread& spread) {
+  return fmt::format("{:<24}{:>14.{}f}{:>14.{}f}{:>14.{}f}{:>8}\n", page.title, spread.least, page.decimals,
+                     spread.median, page.decimals, spread.most, page.decimals, spread.rank_of_most);
 }
 
+/// The sums of operations stand between times of the context and its counts.
+enum class Place { times, sums, counts };
+
 std::string figures(std::span<const Statistics> ranks) {
-  std::string text = fmt::format("{:<24}{:>14}{:>14}{:>14}{:>8}\n", "of each rank", "least", "median", "most", "rank");
-  for (const Figure& figure : kFigures) {
-    const Spread spread = spread_of(ranks, [&](const Statistics& rank) { return times(figure.of(rank), figure.unit); });
-    if (spread.most > 0) text += row(figure.name, figure.decimals, spread);
+  std::map<std::pair<Place, std::size_t>, std::pair<const Figure*, std::vector<std::pair<double, Rank>>>> rows;
+  for (const Statistics& rank : ranks) {
+    std::size_t number = 0;
+    visit_rank_figures(rank, [&](const Figure& figure, std::uint64_t value, bool is_counter) {
+      const Place place = !is_counter ? Place::sums : figure.unit == FigureUnit::ns ? Place::times : Place::counts;
+      auto& [its, values] = rows[{place, number++}];
+      its = &figure;
+      values.emplace_back(times(value, figure.page.unit), -rank.rank);
+    });
   }
-  for (const CounterStatistics& counter : ranks.front().counters) {
-    if (counter.name.ends_with("_ns")) continue;  // figures
-    const Spread spread =
-        spread_of(ranks, [&](const Statistics& rank) { return times(rank.counter(counter.name), 1); });
-    if (spread.most > 0) text += row(counter.name, 0, spread);
+  std::string text = fmt::format("{:<24}{:>14}{:>14}{:>14}{:>8}\n", "of each rank", "least", "median", "most", "rank");
+  for (const auto& [place, figure_and_values] : rows) {
+    const auto& [figure, values] = figure_and_values;
+    if (figure->page.title == nullptr) continue;
+    const Spread spread = spread_of(values);
+    if (spread.most > 0) text += row(figure->page, spread);
   }
   return text;
 }

@@ -1,19 +1,17 @@
 // Sums of statistics, and their look-up.
 #include "fab/statistics.h"
 
+#include "core/statistics/figures.h"
+
 namespace fab {
 
 void OperationStatistics::add(const OperationStatistics& more) noexcept {
-  calls += more.calls;
-  sent.add(more.sent);
-  packed.add(more.packed);
-  written.add(more.written);
-  received.add(more.received);
-  unpacked.add(more.unpacked);
-  plans += more.plans;
-  plans_ns += more.plans_ns;
-  longest_plan_ns = std::max(longest_plan_ns, more.longest_plan_ns);
-  waited.add(more.waited);
+  for (const core::FigureOf<OperationStatistics>& figure : core::operation_figures()) {
+    if (figure.at == nullptr) continue;
+    std::uint64_t& mine = figure.at(*this);
+    mine = figure.largest ? std::max(mine, figure.value(more)) : mine + figure.value(more);
+  }
+  for (std::size_t i = 0; i < WaitTimes::kClasses; ++i) waited.by_length[i] += more.waited.by_length[i];
 }
 
 std::uint64_t Statistics::counter(std::string_view name) const noexcept {

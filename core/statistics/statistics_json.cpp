@@ -3,55 +3,49 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
 
+#include "core/statistics/figures.h"
 #include "fab/error.h"
 
 namespace fab {
 
 namespace {
 
+using core::Figure;
+using core::FigureOf;
+using core::operation_figures;
+using core::peer_figures;
+using core::way_figures;
 using nlohmann::ordered_json;
 
-ordered_json to_json(const MessageAmounts& amounts) {
-  return {{"messages", amounts.messages}, {"bytes", amounts.bytes}};
+ordered_json::json_pointer place_of(const Figure& figure) {
+  return ordered_json::json_pointer(std::string("/") + figure.path);
 }
 
-void read(const ordered_json& from, MessageAmounts& amounts) {
-  from.at("messages").get_to(amounts.messages);
-  from.at("bytes").get_to(amounts.bytes);
+template <class Of>
+void write(std::span<const FigureOf<Of>> figures, const Of& from, ordered_json& to) {
+  for (const FigureOf<Of>& figure : figures)
+    if (figure.at != nullptr) to[place_of(figure)] = figure.value(from);
 }
 
-ordered_json to_json(const WaitTimes& times) {
-  return {{"waits", times.waits},
-          {"total_ns", times.total_ns},
-          {"median_ns", times.percentile_ns(0.5)},
-          {"p99_ns", times.percentile_ns(0.99)},
-          {"most_ns", times.most_ns},
-          {"by_length", times.by_length}};
-}
-
-void read(const ordered_json& from, WaitTimes& times) {
-  from.at("waits").get_to(times.waits);
-  from.at("total_ns").get_to(times.total_ns);
-  from.at("most_ns").get_to(times.most_ns);
-  from.at("by_length").get_to(times.by_length);
+template <class Of>
+void read(std::span<const FigureOf<Of>> figures, const ordered_json& from, Of& to) {
+  for (const FigureOf<Of>& figure : figures)
+    if (figure.at != nullptr) from.at(place_of(figure)).get_to(figure.at(to));
 }
 
 ordered_json to_json(const OperationStatistics& operation) {
-  return {{"communicator", operation.communicator},
-          {"ranks", operation.ranks},
-          {"operation", operation.operation},
-          {"algorithm", operation.algorithm},
-          {"calls", operation.calls},
-          {"sent", to_json(operation.sent)},
-          {"packed", to_json(operation.packed)},
-          {"written", to_json(operation.written)},
-          {"received", to_json(operation.received)},
-          {"unpacked", to_json(operation.unpacked)},
-          {"plans", operation.plans},
-          {"plans_ns", operation.plans_ns},
-          {"longest_plan_ns", operation.longest_plan_ns},
-          {"waited", to_json(operation.waited)}};
+  ordered_json json{{"communicator", operation.communicator},
+                    {"ranks", operation.ranks},
+                    {"operation", operation.operation},
+                    {"algorithm", operation.algorithm}};
+  write(operation_figures(), operation, json);
+  ordered_json& waited = json["waited"];
+  waited["median_ns"] = operation.waited.percentile_ns(0.5);
+  waited["p99_ns"] = operation.waited.percentile_ns(0.99);
+  waited["by_length"] = operation.waited.by_length;
+  return json;
 }
 
 void read(const ordered_json& from, OperationStatistics& operation) {
@@ -59,39 +53,37 @@ void read(const ordered_json& from, OperationStatistics& operation) {
   from.at("ranks").get_to(operation.ranks);
   from.at("operation").get_to(operation.operation);
   from.at("algorithm").get_to(operation.algorithm);
-  from.at("calls").get_to(operation.calls);
-  read(from.at("sent"), operation.sent);
-  read(from.at("packed"), operation.packed);
-  read(from.at("written"), operation.written);
-  read(from.at("received"), operation.received);
-  read(from.at("unpacked"), operation.unpacked);
-  from.at("plans").get_to(operation.plans);
-  from.at("plans_ns").get_to(operation.plans_ns);
-  from.at("longest_plan_ns").get_to(operation.longest_plan_ns);
-  read(from.at("waited"), operation.waited);
+  read(operation_figures(), from, operation);
+  from.at("waited").at("by_length").get_to(operation.waited.by_length);
 }
 
+ordered_json to_json(const WayStatistics& way) {
+  ordered_json json{{"way", way.way}};
+  write(way_figures(), way, json);
+  return json;
+}
+
+void read(const ordered_json& from, WayStatistics& way) {
+  from.at("way").get_to(way.way);
+  read(way_figures(), from, way);
+}
+
+template <class Value>
+ordered_json to_list(const std::vector<Value>& values);
+template <class Value>
+void read(const ordered_json& from, std::vector<Value>& values);
+
 ordered_json to_json(const PeerStatistics& peer) {
-  ordered_json ways = ordered_json::array();
-  for (const WayStatistics& way : peer.ways)
-    ways.push_back({{"way", way.way}, {"messages", way.sent.messages}, {"bytes", way.sent.bytes}});
-  return {{"rank", peer.rank},
-          {"provider", peer.provider},
-          {"ways", ways},
-          {"came_last", peer.came_last},
-          {"waited_ns", peer.waited_ns}};
+  ordered_json json{{"rank", peer.rank}, {"provider", peer.provider}, {"ways", to_list(peer.ways)}};
+  write(peer_figures(), peer, json);
+  return json;
 }
 
 void read(const ordered_json& from, PeerStatistics& peer) {
   from.at("rank").get_to(peer.rank);
   from.at("provider").get_to(peer.provider);
-  for (const ordered_json& each : from.at("ways")) {
-    WayStatistics& way = peer.ways.emplace_back();
-    each.at("way").get_to(way.way);
-    read(each, way.sent);
-  }
-  from.at("came_last").get_to(peer.came_last);
-  from.at("waited_ns").get_to(peer.waited_ns);
+  read(from.at("ways"), peer.ways);
+  read(peer_figures(), from, peer);
 }
 
 template <class Value>

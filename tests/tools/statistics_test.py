@@ -112,6 +112,36 @@ class WholeJobs(unittest.TestCase):
         done = subprocess.run([*MPIRUN, "2", INFO, "--statistics", "--json"], capture_output=True, text=True, check=True)
         self.assertEqual(len(json.loads(done.stdout)["statistics"]), 2)
 
+    def test_what_came_from_peers_is_what_they_sent(self):
+        """Within a node every message is one of a way, and fab sends nothing else in these exchanges."""
+        self.run_job(3, NATIVE, -1, EXCHANGES, stats=self.file)
+        ranks = {each["rank"]: each for each in json.loads(self.file.read_text())["statistics"]}
+        for rank, statistics in ranks.items():
+            for peer in statistics["peers"]:
+                back = next(each for each in ranks[peer["rank"]]["peers"] if each["rank"] == rank)
+                for field in ("messages", "bytes"):
+                    self.assertEqual(peer["received"][field], sum(way[field] for way in back["ways"]), (rank, peer))
+
+    def test_fab_info_describes_every_figure(self):
+        """The rows of --counters are the numbers that a file has, and no others."""
+        self.run_job(2, NATIVE, -1, EXCHANGES, stats=self.file)
+        rank = json.loads(self.file.read_text())["statistics"][0]
+        rows = json.loads(subprocess.run([INFO, "--counters", "--json"], capture_output=True, text=True, check=True).stdout)
+        peer = rank["peers"][0]
+        for of, found in (("rank", rank["counters"]), ("operation", rank["operations"][0]), ("peer", peer),
+                          ("way to a peer", peer["ways"][0])):
+            numbers = {f"{name}/{inner}" if inner else name for name, value in found.items()
+                       for inner in (value if isinstance(value, dict) else [""])
+                       if name not in ("ranks", "rank", "ways") and not isinstance(value, str)}
+            self.assertEqual({row["name"] for row in rows if row["of"] == of}, numbers)
+        self.assertTrue(all(row["meaning"] and row["unit"] in ("", "bytes", "ns") for row in rows))
+        variables = [row["variable"] for row in rows if row["variable"]]
+        self.assertIn("fab_waited_ns", variables)
+        self.assertEqual(len(set(variables)), len(variables))
+        text = subprocess.run([INFO, "--counters"], capture_output=True, text=True, check=True).stdout
+        for row in rows:
+            self.assertRegex(text, rf"(?m)^  {re.escape(row['name'])} .*{re.escape(row['meaning'])}$")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "core/communicator/persistent.h"
 #include "core/job/ledger.h"
 #include "core/run/wait.h"
 #include "core/run/wait_clock.h"
+#include "core/statistics/figures.h"
 #include "core/statistics/page.h"
 #include "core/statistics/statistics_json.h"
 #include "providers/local/local_provider.h"
@@ -103,7 +107,8 @@ TEST_F(CountedRing, CountsMessagesAndBytes) {
     EXPECT_EQ(ring.written, MessageAmounts{});
     EXPECT_EQ(ring.plans, 5u) << "each start had a plan of its own";
     EXPECT_GE(ring.plans_ns, ring.longest_plan_ns);
-    EXPECT_THAT(statistics.peers, SizeIs(2));
+    ASSERT_THAT(statistics.peers, SizeIs(2));
+    for (const PeerStatistics& peer : statistics.peers) EXPECT_EQ(peer.received, (MessageAmounts{5, 500}));
     EXPECT_EQ(statistics.totals().sent, (MessageAmounts{10, 1000}));
     EXPECT_GT(statistics.counter("polls"), 0u);
   }
@@ -116,11 +121,13 @@ TEST_F(CountedRing, KeepsWhatCommunicatorsThatEndedHaveDone) {
   first.clear();
   const Statistics ended = job_.context(0).statistics();
   EXPECT_EQ(living.operations, ended.operations);
+  for (const PeerStatistics& peer : ended.peers) EXPECT_EQ(peer.received, (MessageAmounts{2, 16}));
   exchange(job_.communicators(none), 8, 1);
   const Statistics both = job_.context(0).statistics();
   ASSERT_THAT(both.operations, SizeIs(2));
   EXPECT_NE(both.operations[0].communicator, both.operations[1].communicator);
   EXPECT_EQ(both.totals().calls, 3u);
+  for (const PeerStatistics& peer : both.peers) EXPECT_EQ(peer.received, (MessageAmounts{3, 24}));
 }
 
 TEST(Ledger, HasABoundForCommunicatorsAndRows) {
@@ -324,6 +331,7 @@ Statistics some_statistics(Rank rank) {
   statistics.operations.push_back(ring);
   PeerStatistics late{.rank = 2, .provider = "local", .came_last = 812, .waited_ns = 1'200'000'000};
   late.ways.push_back({"cell", {2000, 16'000}});
+  late.received = {1000, 8000};
   if (rank != 2) statistics.peers.push_back(late);
   statistics.counters = {{"polls", 10'000}, {"late_wake_ups", 0}, {"open_for_ns", 2'000'000'000}};
   return statistics;
@@ -335,6 +343,57 @@ TEST(StatisticsText, ComesBackFromJson) {
   EXPECT_EQ(core::read_statistics(Statistics{}.json()), Statistics{});
   for (const char* wrong : {"", "{}", "[1]", "{\"rank\": \"x\"}"})
     EXPECT_THROW(static_cast<void>(core::read_statistics(wrong)), Error) << wrong;
+}
+
+/// The paths of all numbers below an object, less those that only name it.
+std::set<std::string> paths_of(nlohmann::json object, std::initializer_list<const char*> names) {
+  for (const char* name : names) object.erase(name);
+  if (object.contains("waited")) object["waited"]["by_length"] = 0;
+  std::set<std::string> paths;
+  for (const auto& [path, value] : object.flatten().items()) paths.insert(path.substr(1));
+  return paths;
+}
+
+std::set<std::string> paths_of(const auto& figures) {
+  std::set<std::string> paths;
+  for (const core::Figure& figure : figures) paths.insert(figure.path);
+  return paths;
+}
+
+TEST(StatisticsFigures, AreThoseOfTheJson) {
+  const auto json = nlohmann::json::parse(some_statistics(1).json());
+  const auto& peer = json["peers"][0];
+  EXPECT_EQ(paths_of(json["operations"][0], {"communicator", "ranks", "operation", "algorithm"}),
+            paths_of(core::operation_figures()));
+  EXPECT_EQ(paths_of(peer, {"rank", "provider", "ways"}), paths_of(core::peer_figures()));
+  EXPECT_EQ(paths_of(peer["ways"][0], {"way"}), paths_of(core::way_figures()));
+}
+
+TEST(StatisticsFigures, AreTheCountersOfAContext) {
+  InProcessJob job(1, caller_config(), {});
+  std::vector<std::string> counted;
+  for (const CounterStatistics& counter : job.context(0).statistics().counters) counted.push_back(counter.name);
+  std::vector<std::string> described;
+  for (const core::Figure& figure : core::counter_figures()) described.emplace_back(figure.path);
+  EXPECT_EQ(counted, described);
+}
+
+TEST(StatisticsFigures, AreAddedOrTheLargest) {
+  OperationStatistics one;
+  OperationStatistics other;
+  std::uint64_t next = 1;
+  for (const auto& figure : core::operation_figures())
+    if (figure.at != nullptr) {
+      figure.at(one) = next++;
+      figure.at(other) = 2 * next++;
+    }
+  const OperationStatistics before = one;
+  one.add(other);
+  for (const auto& figure : core::operation_figures())
+    if (figure.at != nullptr) {
+      EXPECT_EQ(figure.value(one), figure.largest ? figure.value(other) : figure.value(before) + figure.value(other))
+          << figure.path;
+    }
 }
 
 TEST(StatisticsText, HasBytesThatAreNoText) {

@@ -44,7 +44,7 @@ int to_mpi(int index) noexcept { return index < first_own() ? index : index - ow
 int from_mpi(int index) noexcept { return index < first_own() ? index : index + own_count(); }
 
 int class_of(const PerformanceVariable& variable) noexcept {
-  return variable.largest ? MPI_T_PVAR_CLASS_HIGHWATERMARK : MPI_T_PVAR_CLASS_COUNTER;
+  return variable.figure->largest ? MPI_T_PVAR_CLASS_HIGHWATERMARK : MPI_T_PVAR_CLASS_COUNTER;
 }
 
 /// As MPI returns text: what fits, and the length of all, with the null character.
@@ -81,8 +81,8 @@ struct Info {
 };
 
 void describe(const PerformanceVariable& variable, const Info& info) noexcept {
-  give(variable.name, info.name, info.name_length);
-  give(variable.description, info.description, info.description_length);
+  give(variable.name.c_str(), info.name, info.name_length);
+  give(variable.figure->meaning, info.description, info.description_length);
   give(int{MPI_T_VERBOSITY_USER_BASIC}, info.verbosity);
   give(class_of(variable), info.var_class);
   give(MPI_Datatype{MPI_UNSIGNED_LONG_LONG}, info.datatype);
@@ -117,7 +117,7 @@ inline int get_index(const NextPvars& next, const char* name, int var_class, int
   if (const int code = prepare(); code != MPI_SUCCESS) return code;
   const auto variables = performance_variables();
   for (std::size_t i = 0; name != nullptr && index != nullptr && i < variables.size(); ++i)
-    if (std::strcmp(variables[i].name, name) == 0 && class_of(variables[i]) == var_class) {
+    if (variables[i].name == name && class_of(variables[i]) == var_class) {
       *index = first_own() + static_cast<int>(i);
       return MPI_SUCCESS;
     }

@@ -1,42 +1,38 @@
 #include "bindings/mpi/tool_interface/variables.h"
 
+#include <vector>
+
 #include "bindings/mpi/base/process_context.h"
 
 namespace fab::mpi {
 
 namespace {
 
-Statistics statistics() { return is_open() ? process_context().statistics() : Statistics{}; }
+using core::Figure;
 
-constexpr bool kSum = false;
-constexpr bool kLargest = true;
-
-constexpr PerformanceVariable kVariables[] = {
-    {"fab_calls", "Exchanges and collectives that were started, sends and receives", kSum,
-     [] { return statistics().totals().calls; }},
-    {"fab_sent_messages", "Messages that these sent", kSum, [] { return statistics().totals().sent.messages; }},
-    {"fab_sent_bytes", "Bytes of those messages", kSum, [] { return statistics().totals().sent.bytes; }},
-    {"fab_packed_bytes", "Bytes of those messages that were copied together first", kSum,
-     [] { return statistics().totals().packed.bytes; }},
-    {"fab_received_messages", "Messages that these received", kSum,
-     [] { return statistics().totals().received.messages; }},
-    {"fab_received_bytes", "Bytes of those messages", kSum, [] { return statistics().totals().received.bytes; }},
-    {"fab_waits", "Waits that their first polls did not end", kSum, [] { return statistics().totals().waited.waits; }},
-    {"fab_waited_ns", "Nanoseconds in those waits", kSum, [] { return statistics().totals().waited.total_ns; }},
-    {"fab_longest_wait_ns", "Nanoseconds of the longest of them", kLargest,
-     [] { return statistics().totals().waited.most_ns; }},
-    {"fab_plans", "Plans that were made, at first calls of a shape", kSum, [] { return statistics().totals().plans; }},
-    {"fab_plans_ns", "Nanoseconds in which they were made", kSum, [] { return statistics().totals().plans_ns; }},
-    {"fab_polls", "Polls of the providers", kSum, [] { return statistics().counter("polls"); }},
-    {"fab_refused_posts", "Posts that a provider had no room for, and that were repeated", kSum,
-     [] { return statistics().counter("refused_posts"); }},
-    {"fab_caller_sleeps", "Sleeps of waiting callers", kSum, [] { return statistics().counter("caller_sleeps"); }},
-    {"fab_late_wake_ups", "Sleeps that ended by their time limit although an event had come", kSum,
-     [] { return statistics().counter("late_wake_ups"); }},
-};
+std::vector<PerformanceVariable> all_variables() {
+  std::vector<PerformanceVariable> all;
+  core::visit_rank_figures({}, [&](const Figure& figure, std::uint64_t, bool) {
+    if (figure.variable != nullptr) all.push_back({core::variable_name(figure), &figure});
+  });
+  return all;
+}
 
 }  // namespace
 
-std::span<const PerformanceVariable> performance_variables() noexcept { return kVariables; }
+std::uint64_t PerformanceVariable::read() const {
+  std::uint64_t found = 0;
+  if (!is_open()) return found;
+  core::visit_rank_figures(process_context().statistics(), [&](const Figure& one, std::uint64_t value, bool) {
+    if (&one == figure) found = value;
+  });
+  return found;
+}
+
+// Never destroyed: tools may ask until the process ends.
+std::span<const PerformanceVariable> performance_variables() noexcept {
+  static const std::vector<PerformanceVariable>& all = *new std::vector<PerformanceVariable>(all_variables());
+  return all;
+}
 
 }  // namespace fab::mpi

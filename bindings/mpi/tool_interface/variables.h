@@ -3,16 +3,19 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+
+#include "core/statistics/figures.h"
 
 namespace fab::mpi {
 
-/// A number of 64 bits that only grows, or the largest of some times; it is 0 while fab is not open. Times are in
-/// nanoseconds, as their names say.
+/// A number of 64 bits that only grows, or the largest of some times. Times are in nanoseconds, as their names say.
 struct PerformanceVariable {
-  const char* name;
-  const char* description;
-  bool largest;  ///< not a sum
-  std::uint64_t (*read)();
+  std::string name;
+  const core::Figure* figure;
+
+  /// 0 while fab is not open.
+  [[nodiscard]] std::uint64_t read() const;
 };
 
 /// In the order of their numbers.

@@ -108,6 +108,7 @@ struct PeerStatistics {
   Rank rank = 0;           ///< of the job
   std::string provider{};  ///< that carries messages there: "local", "tcp"
   std::vector<WayStatistics> ways{};
+  MessageAmounts received{};  ///< that came from there, by all ways
   /// Waits in which the longest time without an event ended with a message from, or to, this peer: it came last.
   std::uint64_t came_last = 0;
   std::uint64_t waited_ns = 0;  ///< in those waits

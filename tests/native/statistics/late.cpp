@@ -20,6 +20,13 @@ int number(char** argv, int argc, int place, int otherwise) {
   return argc > place ? std::atoi(argv[place]) : otherwise;
 }
 
+/// What came from peers is what its operations received: there are no messages of a rank to itself.
+bool add_up(const fab::Statistics& statistics) {
+  fab::MessageAmounts received;
+  for (const fab::PeerStatistics& peer : statistics.peers) received.add(peer.received);
+  return received == statistics.totals().received;
+}
+
 /// The exchanges of this rank, as its statistics have them.
 bool counts(const fab::Context& context, int exchanges) {
   const fab::Statistics statistics = context.statistics();
@@ -27,7 +34,8 @@ bool counts(const fab::Context& context, int exchanges) {
   for (const fab::OperationStatistics& operation : statistics.operations)
     if (operation.operation == "neighbor_xchg")
       return operation.calls == static_cast<std::uint64_t>(exchanges) && operation.sent.messages == messages &&
-             operation.sent.bytes == sizeof(double) * messages && operation.received == operation.sent;
+             operation.sent.bytes == sizeof(double) * messages && operation.received == operation.sent &&
+             add_up(statistics);
   return false;
 }
 

@@ -7,11 +7,19 @@
 #include <vector>
 
 #include "fab/fab.h"
+#include "fab/statistics.h"
 
 namespace {
 
 /// In a frame with its envelope; announced first; in several parts.
 constexpr std::array<std::size_t, 3> kBytes{8, 8000, 400'000};
+
+/// What this rank has received from another one, as its statistics have it.
+fab::MessageAmounts received_from(const fab::Context& context, int rank) {
+  for (const fab::PeerStatistics& peer : context.statistics().peers)
+    if (peer.rank == rank) return peer.received;
+  return {};
+}
 
 }  // namespace
 
@@ -34,6 +42,12 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "rank %d: wrong data in round %d, %zu bytes\n", world.rank(), round, bytes);
       return EXIT_FAILURE;
     }
+  fab::MessageAmounts expected;
+  for (const std::size_t bytes : kBytes) expected.add({1, bytes}, static_cast<std::uint64_t>(rounds));
+  if (world.size() > 1 && received_from(context, before) != expected) {
+    std::fprintf(stderr, "rank %d counted %s\n", world.rank(), context.statistics().json().c_str());
+    return EXIT_FAILURE;
+  }
   context.close();
   return EXIT_SUCCESS;
 }
