@@ -350,7 +350,8 @@ std::set<std::string> paths_of(nlohmann::json object, std::initializer_list<cons
   for (const char* name : names) object.erase(name);
   if (object.contains("waited")) object["waited"]["by_length"] = 0;
   std::set<std::string> paths;
-  for (const auto& [path, value] : object.flatten().items()) paths.insert(path.substr(1));
+  const nlohmann::json flat = object.flatten();
+  for (const auto& [path, value] : flat.items()) paths.insert(path.substr(1));
   return paths;
 }
 
