@@ -9,7 +9,9 @@ namespace fab::collectives {
 
 namespace {
 
-constexpr std::uint64_t kNoBytes = ~0ull;
+// No block has as many, and a sender's is not a receiver's.
+constexpr std::uint64_t kSentDirectly = ~0ull;
+constexpr std::uint64_t kReceivedDirectly = ~0ull - 1;
 
 /// Other nodes from 0 on, beginning with the next one.
 int distance(const core::NodeMap& map, int from, int to) { return (to - from + map.nodes()) % map.nodes() - 1; }
@@ -50,20 +52,24 @@ NodeEdges edges_between_nodes(const core::NodeMap& map, Rank self, const Neighbo
   NodeEdges edges;
   Values values;
   const int own = map.node_of(self);
-  const bool crowded = std::ranges::any_of(neighborhood.destinations, [&](const Edge& edge) {
-    return edge.slot >= kCarrierSlots && map.node_of(edge.peer) == own;
-  });
+  const auto crowded = [&](std::span<const Edge> of_direction) {
+    return std::ranges::any_of(
+        of_direction, [&](const Edge& edge) { return edge.slot >= kCarrierSlots && map.node_of(edge.peer) == own; });
+  };
+  const bool sends_directly = crowded(neighborhood.destinations);
+  const bool receives_directly = crowded(neighborhood.sources);
   for (std::size_t i = 0; i < outgoing.size(); ++i) {
     const Edge& edge = neighborhood.destinations[i];
     const int node = map.node_of(edge.peer);
     if (node == own) continue;
-    edges.outgoing.push_back(
-        {self, edge.peer, edge.slot, values.number(node, outgoing[i]), crowded ? kNoBytes : outgoing[i].layout.size()});
+    edges.outgoing.push_back({self, edge.peer, edge.slot, values.number(node, outgoing[i]),
+                              sends_directly ? kSentDirectly : outgoing[i].layout.size()});
   }
   for (std::size_t i = 0; i < incoming.size(); ++i) {
     const Edge& edge = neighborhood.sources[i];
     if (map.node_of(edge.peer) == own) continue;
-    edges.incoming.push_back({edge.peer, self, edge.slot, 0, incoming[i].layout.size()});
+    edges.incoming.push_back(
+        {edge.peer, self, edge.slot, 0, receives_directly ? kReceivedDirectly : incoming[i].layout.size()});
   }
   return edges;
 }

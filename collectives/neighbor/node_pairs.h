@@ -47,7 +47,8 @@ inline constexpr std::uint32_t kCarrierSlots = 253;
 /// The edges of a rank that lead to other nodes, and those that come from there, in the order of the topology.
 /// `outgoing` and `incoming` are the blocks of its destinations and sources. Blocks for the same node that have the
 /// same place and layout are one value. A rank that sends to another one of its node along so many edges that these
-/// need the slots of carriers gives sizes that no other rank agrees to, so all that it sends goes directly.
+/// need the slots of carriers gives sizes that no other rank agrees to, so all that it sends goes directly; so does one
+/// that receives along so many, where a carrier's message could be taken for one of those.
 struct NodeEdges {
   std::vector<NodeEdge> outgoing;
   std::vector<NodeEdge> incoming;

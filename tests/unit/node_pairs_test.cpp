@@ -254,6 +254,16 @@ TEST(NodeAgreement, LeavesARankAloneWhoseEdgesNeedTheSlotsOfCarriers) {
   EXPECT_THAT(routes[1].from, ElementsAre(1));
 }
 
+TEST(NodeAgreement, BringsNothingByCarriersWhereARankOfTheNodeHasTakenTheirSlots) {
+  const auto map = core::NodeMap::regular(4, 2);
+  std::vector<Part> parts = parts_of(all_to_other_nodes(map), 8, false);
+  parts[0].edges.sources.push_back({1, collectives::kCarrierSlots});
+  parts[0].incoming.push_back(block_at(BufferId::recv, 100, 8));
+  const std::vector<NodeRoutes> routes = agree(map, parts, always);
+  EXPECT_THAT(routes[0].from, IsEmpty());
+  EXPECT_THAT(routes[0].to, ElementsAre(1));
+}
+
 TEST(NodeAgreement, TellsWhichMessageBringsABlock) {
   const auto map = core::NodeMap::regular(4, 2);
   const std::vector<Part> parts = parts_of(all_to_other_nodes(map), 8, false);
