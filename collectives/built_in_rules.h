@@ -17,12 +17,14 @@ struct BuiltInRule {
   int least_per_node = 1;
 };
 
+/// For ranks that are dealt to nodes in turn: measured.
+[[nodiscard]] std::span<const BuiltInRule> scattered_rules();
 /// For nodes of several ranks: written by fab_tune.
 [[nodiscard]] std::span<const BuiltInRule> simulated_rules();
 /// For all others, and what the former leave out.
 [[nodiscard]] std::span<const BuiltInRule> measured_rules();
 
-/// First the simulated ones.
+/// In this order.
 [[nodiscard]] const Rules& built_in_rules();
 
 }  // namespace fab::collectives

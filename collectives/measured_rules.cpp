@@ -5,21 +5,29 @@ namespace fab::collectives {
 
 namespace {
 
+// Where each step of a ring or a chain is one between nodes: before all others.
+constexpr BuiltInRule kScattered[] = {
+    {Collective::bcast, kAnyBytes, kAnyRanks, "leaders", Where::scattered},
+    {Collective::reduce, kAnyBytes, kAnyRanks, "leaders", Where::scattered},
+    {Collective::allgather, kAnyBytes, kAnyRanks, "leaders", Where::scattered},
+    {Collective::allgatherv, kAnyBytes, kAnyRanks, "leaders", Where::scattered},
+    {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "leaders", Where::scattered},
+};
+
 constexpr BuiltInRule kMeasured[] = {
     {Collective::barrier, kAnyBytes, kAnyRanks, "leaders", Where::nodes},
     {Collective::barrier, kAnyBytes, kAnyRanks, "dissemination"},
 
-    {Collective::bcast, 16 << 10, kAnyRanks, "leaders", Where::nodes},
+    {Collective::bcast, 2 << 20, kAnyRanks, "leaders", Where::nodes},
     {Collective::bcast, kAnyBytes, 2, "linear"},
     {Collective::bcast, 16 << 10, kAnyRanks, "binomial"},
     {Collective::bcast, kAnyBytes, 8, "chain", Where::node},
     {Collective::bcast, 256 << 10, 4, "binomial"},
     {Collective::bcast, kAnyBytes, 8, "chain"},
-    {Collective::bcast, 512 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::bcast, 512 << 10, kAnyRanks, "binary"},
     {Collective::bcast, kAnyBytes, kAnyRanks, "scatter_allgather"},
 
-    {Collective::reduce, 16 << 10, kAnyRanks, "leaders", Where::nodes},
+    {Collective::reduce, kAnyBytes, kAnyRanks, "leaders", Where::nodes},
     {Collective::reduce, kAnyBytes, 2, "linear"},
     {Collective::reduce, 32 << 10, 4, "linear"},
     {Collective::reduce, 16 << 10, kAnyRanks, "binomial"},
@@ -29,7 +37,7 @@ constexpr BuiltInRule kMeasured[] = {
     {Collective::reduce, kAnyBytes, kAnyRanks, "rabenseifner"},
     {Collective::reduce, kAnyBytes, kAnyRanks, "chain"},
 
-    {Collective::allreduce, 1 << 10, kAnyRanks, "leaders", Where::nodes},
+    {Collective::allreduce, 2 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::allreduce, kAnyBytes, kAnyRanks, "sliced", Where::nodes},
     {Collective::allreduce, kAnyBytes, 2, "recursive_doubling"},
     {Collective::allreduce, 32 << 10, 4, "recursive_doubling"},
@@ -73,6 +81,7 @@ constexpr BuiltInRule kMeasured[] = {
     {Collective::alltoallv, kAnyBytes, kAnyRanks, "linear"},
 
     {Collective::reduce_scatter, 64 << 10, kAnyRanks, "leaders", Where::nodes},
+    {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "ring", Where::nodes},
     {Collective::reduce_scatter, kAnyBytes, 2, "recursive_halving"},
     {Collective::reduce_scatter, 64 << 10, kAnyRanks, "recursive_halving"},
     {Collective::reduce_scatter, 16 << 10, kAnyRanks, "reduce_then_scatter"},
@@ -98,6 +107,8 @@ constexpr BuiltInRule kMeasured[] = {
 };
 
 }  // namespace
+
+std::span<const BuiltInRule> scattered_rules() { return kScattered; }
 
 std::span<const BuiltInRule> measured_rules() { return kMeasured; }
 

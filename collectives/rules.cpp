@@ -16,6 +16,8 @@ bool is_there(Where where, const CollectiveCall& call) {
       return call.one_node;
     case Where::nodes:
       return call.nodes != nullptr;
+    case Where::scattered:
+      return call.nodes != nullptr && !call.nodes->consecutive();
     case Where::anywhere:
       break;
   }
@@ -30,6 +32,8 @@ std::string_view name_of(Where where) noexcept {
       return "node";
     case Where::nodes:
       return "nodes";
+    case Where::scattered:
+      return "scattered";
     case Where::anywhere:
       break;
   }

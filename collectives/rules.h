@@ -17,8 +17,9 @@ inline constexpr int kAnyRanks = std::numeric_limits<int>::max();
 
 enum class Where : std::uint8_t {
   anywhere,
-  node,   ///< all ranks share memory
-  nodes,  ///< some ranks do
+  node,       ///< all ranks share memory
+  nodes,      ///< some ranks do
+  scattered,  ///< and those of a node do not follow each other, so neighbours in a ring are on different nodes
 };
 
 /// As rules files have it: "node".

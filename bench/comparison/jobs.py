@@ -103,8 +103,9 @@ MPICH = {"node": ([], {}), "tcp": ([], {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tc
 
 def rig(tools, cluster, *arguments):
     delay = ["--delay", str(cluster.delay_us), "--switch", str(tools.switch)] if cluster.delay_us else []
-    return [str(tools.cluster), "run", "--divide", "--nodes", str(cluster.nodes), "--rate", WIRE_RATE, *delay, "--", *arguments,
-            "-n", str(cluster.ranks)]
+    dealt = ["--map-by", f"ppr:{cluster.per_node}:node"]  # ranks in order, as launchers do by themselves
+    return [str(tools.cluster), "run", "--divide", "--nodes", str(cluster.nodes), "--rate", WIRE_RATE, *delay, "--", *dealt,
+            *arguments, "-n", str(cluster.ranks)]
 
 
 def launch(tools, implementation, transport, ranks, rate=WIRE_RATE):

@@ -50,6 +50,7 @@ std::string words_for(const Rule& rule) {
   if (rule.least_per_node > 1) add(fmt::format("at least {} ranks on each node", rule.least_per_node));
   if (rule.where == collectives::Where::node) add("within a node");
   if (rule.where == collectives::Where::nodes) add("between nodes");
+  if (rule.where == collectives::Where::scattered) add("between nodes that ranks are dealt to in turn");
   return words.empty() ? "all calls" : words;
 }
 

@@ -65,11 +65,10 @@ void add_rules(std::vector<Rule>& rules, const TuneGrid& grid, const Row& row, i
 }
 
 std::string source_line(const Rule& rule) {
-  constexpr const char* kWheres[] = {"anywhere", "node", "nodes"};
   return fmt::format("    {{Collective::{}, {}, {}, \"{}\", Where::{}, {}}},\n", to_string(rule.collective),
                      rule.most_bytes == collectives::kAnyBytes ? "kAnyBytes" : std::to_string(rule.most_bytes),
                      rule.most_ranks == collectives::kAnyRanks ? "kAnyRanks" : std::to_string(rule.most_ranks),
-                     rule.algorithm, kWheres[static_cast<std::size_t>(rule.where)], rule.least_per_node);
+                     rule.algorithm, collectives::name_of(rule.where), rule.least_per_node);
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST(Rules, WithWhatIsWrongNameFileRuleFieldAndWhatIsValid) {
   refuses(R"({"collective": "bcast", "algorithm": "chain", "least_per_node": 0})",
           "least_per_node is 0; a whole number from 1 to ");
   refuses(R"({"collective": "bcast", "algorithm": "chain", "where": "here"})",
-          "where is \"here\"; valid are anywhere, node, nodes");
+          "where is \"here\"; valid are anywhere, node, nodes, scattered");
   refuses(
       R"({"collective": "bcast", "algorithm": "chain", "bytes": 8})",
       "there is no field \"bytes\"; known are collective, most_bytes, most_ranks, least_per_node, where, algorithm");

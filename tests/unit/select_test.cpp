@@ -51,6 +51,17 @@ TEST(Select, TakesTheOneThatTheVariableNames) {
   }
 }
 
+TEST(Select, TakesNoRingWhoseStepsAllLeadToOtherNodes) {
+  const core::NodeMap in_turn = core::NodeMap::of(std::vector{0, 1, 0, 1, 0, 1, 0, 1});
+  const core::NodeMap consecutive = core::NodeMap::regular(8, 4);
+  for (const Collective collective : {Collective::allgather, Collective::allgatherv, Collective::reduce_scatter}) {
+    CollectiveCall call{.collective = collective, .ranks = 8, .nodes = &consecutive, .bytes = 1 << 20};
+    EXPECT_STREQ(collectives::select(call, caller_config()).name, "ring") << to_string(collective);
+    call.nodes = &in_turn;
+    EXPECT_STREQ(collectives::select(call, caller_config()).name, "leaders") << to_string(collective);
+  }
+}
+
 TEST(Select, TakesAnotherOneForCallsThatItCannotDo) {
   Config config = caller_config();
   config.algorithms[static_cast<std::size_t>(Collective::allreduce)] = "ring";
