@@ -23,7 +23,7 @@ def parse(arguments):
     effort.add_argument("--full", action="store_true", help="most of an hour, every power of two")
     parser.add_argument(
         "--only", metavar="PARTS", type=parts, default=jobs.USUAL_PARTS,
-        help=f"of {','.join(jobs.PARTS)}, with commas between; clusters, some half an hour, only when it is named"
+        help=f"of {','.join(jobs.PARTS)}, with commas between; clusters, some seven minutes a round, only when it is named"
     )
     parser.add_argument("--rounds", type=positive, help="how often all jobs run (2; with --full 3)")
     parser.add_argument("--out", metavar="DIR", type=pathlib.Path, help="the report's folder (build/report)")
