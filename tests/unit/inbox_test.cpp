@@ -87,5 +87,46 @@ INSTANTIATE_TEST_SUITE_P(Settings, EarlyMessages,
                          testing::Values(EarlyMessage{100, 4}, EarlyMessage{9000, 1}, EarlyMessage{70'000, 4},
                                          EarlyMessage{140'000, 2}, EarlyMessage{500'000, 4, {2}}));
 
+/// One rank whose provider keeps early messages back, and how often it has looked for them.
+class Looks : public testing::Test {
+ protected:
+  static constexpr int kEnough = 1000;  ///< polls, for looks that happen once in many
+
+  static RecordingRig::Options options() {
+    RecordingRig::Options options;
+    options.capabilities.early_messages_block = true;
+    return options;
+  }
+  void poll(int times) {
+    for (int i = 0; i < times; ++i) rig_.poll();
+  }
+  [[nodiscard]] std::size_t looks() const { return provider_.count(kRecv); }
+  /// Leaves the look in flight, as long as nothing is delivered.
+  void look() {
+    provider_.set_cancelling(Cancelling::never);
+    const std::size_t before = looks();
+    for (int i = 0; i < kEnough && looks() == before; ++i) rig_.poll();
+    ASSERT_EQ(looks(), before + 1);
+  }
+  /// To the latest look.
+  void deliver() { provider_.deliver(provider_.posts().size() - 1, bytes_of(8, 1)); }
+
+  RecordingRig rig_{options()};
+  RecordingProvider& provider_ = rig_.provider();
+};
+
+TEST_F(Looks, FollowEachOtherAsLongAsTheyFindSomething) {
+  look();
+  for (std::size_t caught = 1; caught <= 3; ++caught) {
+    deliver();
+    poll(2);  // it arrives; nothing else happens
+    EXPECT_EQ(looks(), caught + 1);
+  }
+  deliver();
+  provider_.set_cancelling(Cancelling::in_cancel);
+  poll(20);
+  EXPECT_EQ(looks(), 5u) << "one more, in vain";
+}
+
 }  // namespace
 }  // namespace fab::test
