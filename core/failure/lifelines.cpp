@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "core/base/hash.h"
+#include "core/base/high_descriptor.h"
 
 namespace fab::core {
 
@@ -49,19 +49,6 @@ void send_record(int fd, const Record& record) noexcept {
 void update(std::vector<GivenUp>& all, const GivenUp& news) {
   std::erase_if(all, [&news](const GivenUp& each) { return each.communicator == news.communicator; });
   if (news.failed_rank != kNoRank) all.push_back(news);
-}
-
-/// The kernel ends the descriptors of a process from the last one down. So the peers' lines end before the connections
-/// of messages do: a provider may not bear a receive of what an ended connection had announced.
-int move_up(int fd) noexcept {
-  constexpr rlim_t kMost = 4096;
-  constexpr rlim_t kSpare = 256;
-  rlimit limit{};
-  if (fd < 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= kSpare) return fd;
-  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, static_cast<int>(std::min(limit.rlim_cur, kMost) - kSpare));
-  if (moved < 0) return fd;
-  ::close(fd);
-  return moved;
 }
 
 int error_of(int fd) noexcept {
@@ -143,7 +130,7 @@ void Lifelines::open_port(const HostAddress& host) {
   auto length = static_cast<socklen_t>(host.socket_address.size());
   host_word_ = word_of(address, length);
   auto* const name = reinterpret_cast<sockaddr*>(&address);
-  port_ = move_up(::socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  port_ = moved_up(::socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (port_ >= 0 && ::bind(port_, name, length) == 0 && ::listen(port_, kBacklog) == 0 &&
       ::getsockname(port_, name, &length) == 0) {
     word_ = word_of(address, length);
@@ -338,7 +325,7 @@ void Lifelines::tell_all(int client) const noexcept {
 
 // A thread that sleeps on the port would be woken again and again by those that cannot be accepted.
 int Lifelines::accept() {
-  const int client = move_up(::accept4(port_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  const int client = moved_up(::accept4(port_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   can_accept_ = client >= 0 || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
   return client;
 }
