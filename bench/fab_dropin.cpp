@@ -15,6 +15,7 @@
 
 #include "apps/mpi_call.h"
 #include "support/batches.h"
+#include "support/cold.h"
 #include "support/mpi_program.h"
 #include "support/rows.h"
 #include "support/table.h"
@@ -140,17 +141,36 @@ struct Options {
   std::vector<std::string> operations;
   std::vector<std::size_t> bytes = {8, 512, 4096, 32768, 262144};
   bench::BatchPlan plan{.batches = 15, .batch_ms = 2};
+  std::size_t sweep_kib = 0;
   std::string json;
 };
 
-Calls repeated(const Api& api, const Setting& setting, const Call& call, bool blocking) {
-  return [&api, &setting, call, blocking](int count) {
-    for (int i = 0; i < count; ++i) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      check_mpi(call(api, setting, i % setting.ranks, blocking ? nullptr : &request), "the collective");
-      if (!blocking) check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-    }
-  };
+void make(const Api& api, const Setting& setting, const Call& call, bool blocking, int number) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(call(api, setting, number % setting.ranks, blocking ? nullptr : &request), "the collective");
+  if (!blocking) check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+using Microseconds = std::vector<double>;  // by batch
+
+/// Of each of the two libraries.
+std::vector<Microseconds> time(const Options& options, const std::vector<const Api*>& apis, const Setting& setting,
+                               const Call& call, bool blocking) {
+  if (options.sweep_kib > 0) {
+    std::vector<bench::OneCall> contestants;
+    for (const Api* api : apis)
+      contestants.emplace_back([=, &setting](int i) { make(*api, setting, call, blocking, i); });
+    return bench::time_cold_in_turns({.batches = options.plan.batches, .sweep_bytes = options.sweep_kib * 1024},
+                                     contestants);
+  }
+  std::vector<Calls> contestants;
+  for (const Api* api : apis)
+    contestants.emplace_back([=, &setting](int count) {
+      for (int i = 0; i < count; ++i) make(*api, setting, call, blocking, i);
+    });
+  std::vector<Microseconds> us;
+  for (const bench::Times& times : bench::time_in_turns(options.plan, contestants)) us.push_back(times.us);
+  return us;
 }
 
 void run(const Options& options, int rank, int ranks) {
@@ -175,20 +195,20 @@ void run(const Options& options, int rank, int ranks) {
       if (operation.name == "barrier" && bytes != options.bytes.front()) continue;
       const Setting setting(bytes);
       for (const bool blocking : {true, false}) {
-        const auto times = bench::time_in_turns(options.plan, {repeated(named, setting, operation.call, blocking),
-                                                               repeated(own, setting, operation.call, blocking)});
+        const auto us = time(options, {&named, &own}, setting, operation.call, blocking);
         if (rank != 0) continue;
-        const auto ratio = bench::spread_of(bench::ratios(times[1].us, times[0].us));
+        const auto ratio = bench::spread_of(bench::ratios(us[1], us[0]));
         const char* const form = blocking ? "blocking" : "nonblocking";
-        table->print({operation.name, std::to_string(bytes), form, bench::number(bench::spread_of(times[0].us).median),
-                      bench::number(bench::spread_of(times[1].us).median), bench::ratio_text(ratio)});
+        table->print({operation.name, std::to_string(bytes), form, bench::number(bench::spread_of(us[0]).median),
+                      bench::number(bench::spread_of(us[1]).median), bench::ratio_text(ratio)});
         bench::Row row{{"benchmark", "fab_dropin"},
                        {"operation", operation.name},
                        {"bytes", bytes},
                        {"form", form},
+                       {"sweep_kib", options.sweep_kib},
                        {"ranks", ranks}};
-        bench::add_times(row, "named_us", times[0].us);
-        bench::add_times(row, "own_us", times[1].us);
+        bench::add_times(row, "named_us", us[0]);
+        bench::add_times(row, "own_us", us[1]);
         rows.push_back(row);
       }
     }
@@ -207,6 +227,10 @@ int main(int argc, char** argv) {
   app.add_option("--bytes", options.bytes, "Bytes of the vector, or of the block of one rank")->delimiter(',');
   app.add_option("--batches", options.plan.batches, "Batches of each function")->check(CLI::PositiveNumber);
   app.add_option("--batch-ms", options.plan.batch_ms, "Milliseconds of a batch")->check(CLI::PositiveNumber);
+  app.add_option(
+      "--sweep", options.sweep_kib,
+      "KiB of memory that each rank works on ahead of each call, as programs do; the calls are then timed one "
+      "by one, on one machine; 0: calls follow each other");
   app.add_option("--json", options.json, "Write the results to this file");
   return bench::run_mpi_program(app, argc, argv, [&](int rank, int ranks) { run(options, rank, ranks); });
 }
