@@ -139,7 +139,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 25> kOtherRows = {{
+constexpr std::array<ConfigRow, 26> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "Provider that carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another name of "
      "libfabric's, as fab_info lists them; empty or auto: fab chooses the best one.",
@@ -149,6 +149,12 @@ constexpr std::array<ConfigRow, 25> kOtherRows = {{
      "Network interface or libfabric domain, by name; empty: fab chooses one that reaches the other nodes.",
      [](std::string_view text, Config& config) { return parse_text(text, config.interface); },
      [](const Config& config) { return config.interface; }},
+    {"FAB_TCP_CONGESTION", "auto",
+     "Congestion control of fab's TCP connections: auto (the kernel's default unless that is bbr, which paces; then "
+     "cubic "
+     "or reno), kernel (its default) or a name that net.ipv4.tcp_available_congestion_control lists.",
+     [](std::string_view text, Config& config) { return parse_text(text, config.tcp_congestion) && !text.empty(); },
+     [](const Config& config) { return config.tcp_congestion; }},
     {"FAB_LOCAL", "on",
      "Shared memory between ranks of one node: on or 1: they use it; off or 0: they use the network; the same on all "
      "ranks.",

@@ -58,6 +58,7 @@ enum class Requests {
 struct Config {
   std::string provider;                              ///< FAB_PROVIDER: libfabric provider by name; empty: choose
   std::string interface;                             ///< FAB_IFACE: network interface or domain by name; empty: choose
+  std::string tcp_congestion;                        ///< FAB_TCP_CONGESTION: auto, kernel or a name of the kernel's
   bool local = true;                                 ///< FAB_LOCAL: shared memory between the ranks of a node
   LocalLong local_long = LocalLong::automatic;       ///< FAB_LOCAL_LONG
   OneSidedMode one_sided = OneSidedMode::automatic;  ///< FAB_ONE_SIDED

@@ -4,9 +4,10 @@
 #include <netinet/in.h>
 
 #include <charconv>
-#include <cstring>
 #include <memory>
 #include <string_view>
+
+#include "providers/ofi/interfaces.h"
 
 namespace fab::ofi {
 
@@ -15,16 +16,6 @@ namespace {
 in_port_t port_of(const sockaddr* address) {
   return address->sa_family == AF_INET ? reinterpret_cast<const sockaddr_in*>(address)->sin_port
                                        : reinterpret_cast<const sockaddr_in6*>(address)->sin6_port;
-}
-
-bool same_host(const sockaddr* a, const sockaddr* b) {
-  if (a->sa_family != b->sa_family) return false;
-  if (a->sa_family == AF_INET)
-    return reinterpret_cast<const sockaddr_in*>(a)->sin_addr.s_addr ==
-           reinterpret_cast<const sockaddr_in*>(b)->sin_addr.s_addr;
-  return a->sa_family == AF_INET6 &&
-         std::memcmp(&reinterpret_cast<const sockaddr_in6*>(a)->sin6_addr,
-                     &reinterpret_cast<const sockaddr_in6*>(b)->sin6_addr, sizeof(in6_addr)) == 0;
 }
 
 bool is_with(int fd, const sockaddr* own, const sockaddr* peer, Reach reach) {

@@ -17,12 +17,6 @@ namespace {
 const sockaddr_in& as_v4(const sockaddr* address) { return *reinterpret_cast<const sockaddr_in*>(address); }
 const sockaddr_in6& as_v6(const sockaddr* address) { return *reinterpret_cast<const sockaddr_in6*>(address); }
 
-bool same_host(const sockaddr* a, const sockaddr* b) {
-  if (a->sa_family != b->sa_family) return false;
-  if (a->sa_family == AF_INET) return as_v4(a).sin_addr.s_addr == as_v4(b).sin_addr.s_addr;
-  return a->sa_family == AF_INET6 && std::memcmp(&as_v6(a).sin6_addr, &as_v6(b).sin6_addr, sizeof(in6_addr)) == 0;
-}
-
 struct Socket {
   explicit Socket(int family) : fd(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {}
   ~Socket() {
@@ -59,6 +53,12 @@ std::vector<std::string> each_interface(TextOf text_of) {
 }
 
 }  // namespace
+
+bool same_host(const sockaddr* a, const sockaddr* b) {
+  if (a->sa_family != b->sa_family) return false;
+  if (a->sa_family == AF_INET) return as_v4(a).sin_addr.s_addr == as_v4(b).sin_addr.s_addr;
+  return a->sa_family == AF_INET6 && std::memcmp(&as_v6(a).sin6_addr, &as_v6(b).sin6_addr, sizeof(in6_addr)) == 0;
+}
 
 InterfaceList::InterfaceList() : list_(nullptr, ::freeifaddrs) {
   ifaddrs* raw = nullptr;

@@ -39,6 +39,9 @@ class InterfaceList {
 /// Of such a text: "127.0.0.1", "[fe80::1]".
 [[nodiscard]] std::string host_part(const std::string& address);
 
+/// Whether two internet addresses name one host, whatever their ports.
+[[nodiscard]] bool same_host(const sockaddr* a, const sockaddr* b);
+
 /// Addresses that serve only when there is no other (IPv6 link-local).
 [[nodiscard]] bool is_link_local(const sockaddr* address);
 

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "providers/ofi/imported_slot.h"
 
 namespace fab::ofi {
 
@@ -11,8 +14,7 @@ namespace fab::ofi {
 /// While it lives, libfabric finds no /proc/kallsyms. In its first fi_getinfo, for any provider, 1.17 reads all of it
 /// twice to learn whether the driver of an InfiniBand device would register memory of graphics cards: 50 to 100 ms of
 /// the 110 to 130 that a first fi_getinfo takes. Without a device the answer does not matter. It stands in for
-/// libfabric's calls of fopen alone, by the linker's table of that library; where it cannot, libfabric reads. One at a
-/// time, around a call of libfabric's.
+/// libfabric's calls of fopen; where it cannot, libfabric reads. One at a time, around a call of libfabric's.
 class KernelSymbolsUnread {
  public:
   KernelSymbolsUnread() noexcept;
@@ -21,10 +23,7 @@ class KernelSymbolsUnread {
   KernelSymbolsUnread& operator=(const KernelSymbolsUnread&) = delete;
 
  private:
-  void set(std::uintptr_t target) noexcept;
-
-  std::uintptr_t* slot_ = nullptr;  ///< where libfabric's calls of fopen lead; null: not found
-  bool is_read_only_ = false;
+  std::optional<ImportedSlot> slot_;  ///< where libfabric's calls of fopen lead
   std::uintptr_t before_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <system_error>
 
+#include "providers/ofi/congestion.h"
 #include "providers/ofi/connections.h"
 #include "providers/ofi/features.h"
 #include "providers/ofi/interfaces.h"
@@ -53,6 +54,7 @@ OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& lo
   const Candidate& choice = survey.best();
   name_ = choice.provider;
   domain_name_ = choice.domain;
+  if (goes_by_tcp(name_)) choose_congestion_control(config);
   open(*choice.info);
   capabilities_.writes = choice.writes;
   key_.emplace(key_room());
@@ -60,6 +62,17 @@ OfiProvider::OfiProvider(const Config& config, const JobInfo& job, const Log& lo
   log_.write(LogLevel::info, "chose {}: {}", description_, choice.reason);
   if (const std::string warning = locked_memory_warning(*choice.info); !warning.empty())
     log_.write(LogLevel::warn, "{}", warning);
+}
+
+void OfiProvider::choose_congestion_control(const Config& config) const {
+  const std::string name = wanted_congestion_control(config.tcp_congestion);
+  if (name.empty()) return;
+  if (use_congestion_control(name))
+    log_.write(LogLevel::info, "TCP connections have the congestion control {} (FAB_TCP_CONGESTION={})", name,
+               config.tcp_congestion);
+  else
+    log_.write(LogLevel::warn, "FAB_TCP_CONGESTION={}: without effect, since libfabric's calls were not found",
+               config.tcp_congestion);
 }
 
 // Memory that is in use must stay registered, so the endpoint ends first. Memory that is bound to the endpoint must

@@ -90,6 +90,7 @@ class OfiProvider final : public Provider {
   /// Of ofi_rxm: longer messages are announced, or come in parts.
   static constexpr std::size_t kLongestInOne = 4096;
 
+  void choose_congestion_control(const Config& config) const;
   void open(const fi_info& info);
   void open_domain(const fi_info& info, fi_progress progress);
   void open_queue();

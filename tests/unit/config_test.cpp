@@ -40,6 +40,7 @@ TEST(Config, DefaultsStandInTheRows) {
   const Config config = read_config(environment_of({}));
   EXPECT_EQ(config.provider, "");
   EXPECT_EQ(config.interface, "");
+  EXPECT_EQ(config.tcp_congestion, "auto");
   EXPECT_EQ(config.progress, ProgressMode::automatic);
   EXPECT_EQ(config.progress_cpu, -1);
   EXPECT_EQ(config.poll_us, 10'000);
@@ -65,12 +66,13 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 25u + kCollectives);
+  EXPECT_EQ(names.size(), 26u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_PROVIDER", "tcp;ofi_rxm").provider, "tcp;ofi_rxm");
   EXPECT_EQ(read("FAB_IFACE", "eth0").interface, "eth0");
+  EXPECT_EQ(read("FAB_TCP_CONGESTION", "kernel").tcp_congestion, "kernel");
   EXPECT_EQ(read("FAB_LOCAL_LONG", "auto").local_long, LocalLong::automatic);
   EXPECT_EQ(read("FAB_LOCAL_LONG", "map").local_long, LocalLong::map);
   EXPECT_EQ(read("FAB_LOCAL_LONG", "read").local_long, LocalLong::read);
@@ -145,22 +147,39 @@ TEST(Config, RefusalsQuoteShortlyAndWithoutControlCharacters) {
 
 TEST(Config, InvalidValuesAreRefused) {
   const std::multimap<std::string, std::string> invalid = {
-      {"FAB_PROGRESS", "Thread"},    {"FAB_PROGRESS", ""},
-      {"FAB_PROGRESS_CPU", "-2"},    {"FAB_PROGRESS_CPU", "1x"},
-      {"FAB_PROGRESS_CPU", " 1"},    {"FAB_PROGRESS_CPU", "99999999999"},
-      {"FAB_POLL_US", "-1"},         {"FAB_POLL_US", "1000001"},
-      {"FAB_POLL_US", "1.5"},        {"FAB_LOG", "loud"},
-      {"FAB_WAIT_TIMEOUT", "-1"},    {"FAB_WAIT_TIMEOUT", "nan"},
-      {"FAB_PEER_TIMEOUT", "1"},     {"FAB_PEER_TIMEOUT", "30001"},
-      {"FAB_PEER_TIMEOUT", "2.5"},   {"FAB_EXIT_TIMEOUT", "0.4"},
-      {"FAB_EXIT_TIMEOUT", "inf"},   {"FAB_WAIT_TIMEOUT", "inf"},
-      {"FAB_WAIT_TIMEOUT", "5s"},    {"FAB_COMBINE_BYTES", "k"},
-      {"FAB_COMBINE_BYTES", "-1"},   {"FAB_COMBINE_BYTES", "1kb"},
-      {"FAB_COMBINE_BYTES", "1g"},   {"FAB_COMBINE_BYTES", "1.5k"},
-      {"FAB_PLAN_CACHE", ""},        {"FAB_COMBINE_BYTES", "18446744073709551615k"},
-      {"FAB_CHECK", "yes"},          {"FAB_CHECK", "2"},
-      {"FAB_SEGMENT_BYTES", "many"}, {"FAB_ALGO_BCAST", ""},
-      {"FAB_SEQUENCE_START", "-1"},  {"FAB_SEQUENCE_START", "0x10"},
+      {"FAB_PROGRESS", "Thread"},
+      {"FAB_PROGRESS", ""},
+      {"FAB_PROGRESS_CPU", "-2"},
+      {"FAB_PROGRESS_CPU", "1x"},
+      {"FAB_PROGRESS_CPU", " 1"},
+      {"FAB_PROGRESS_CPU", "99999999999"},
+      {"FAB_POLL_US", "-1"},
+      {"FAB_POLL_US", "1000001"},
+      {"FAB_POLL_US", "1.5"},
+      {"FAB_LOG", "loud"},
+      {"FAB_WAIT_TIMEOUT", "-1"},
+      {"FAB_WAIT_TIMEOUT", "nan"},
+      {"FAB_PEER_TIMEOUT", "1"},
+      {"FAB_PEER_TIMEOUT", "30001"},
+      {"FAB_PEER_TIMEOUT", "2.5"},
+      {"FAB_EXIT_TIMEOUT", "0.4"},
+      {"FAB_EXIT_TIMEOUT", "inf"},
+      {"FAB_WAIT_TIMEOUT", "inf"},
+      {"FAB_WAIT_TIMEOUT", "5s"},
+      {"FAB_COMBINE_BYTES", "k"},
+      {"FAB_COMBINE_BYTES", "-1"},
+      {"FAB_COMBINE_BYTES", "1kb"},
+      {"FAB_COMBINE_BYTES", "1g"},
+      {"FAB_COMBINE_BYTES", "1.5k"},
+      {"FAB_PLAN_CACHE", ""},
+      {"FAB_TCP_CONGESTION", ""},
+      {"FAB_COMBINE_BYTES", "18446744073709551615k"},
+      {"FAB_CHECK", "yes"},
+      {"FAB_CHECK", "2"},
+      {"FAB_SEGMENT_BYTES", "many"},
+      {"FAB_ALGO_BCAST", ""},
+      {"FAB_SEQUENCE_START", "-1"},
+      {"FAB_SEQUENCE_START", "0x10"},
   };
   for (const auto& [name, value] : invalid) {
     const std::string message = refusal_of(name, value);

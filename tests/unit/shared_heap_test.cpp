@@ -19,7 +19,7 @@ namespace {
 using core::SharedHeap;
 
 std::byte* allocate(std::size_t bytes) { return static_cast<std::byte*>(SharedHeap::of_process().allocate(bytes)); }
-void release(std::byte* block) { SharedHeap::of_process().free(block); }
+void free_block(std::byte* block) { SharedHeap::of_process().free(block); }
 
 TEST(SharedHeap, BlocksAreAlignedAndApart) {
   std::mt19937 random(3);
@@ -29,7 +29,7 @@ TEST(SharedHeap, BlocksAreAlignedAndApart) {
       auto chosen = std::next(blocks.begin(), static_cast<std::ptrdiff_t>(random() % blocks.size()));
       ASSERT_TRUE(std::all_of(chosen->first, chosen->first + chosen->second,
                               [&](std::byte value) { return value == std::byte(chosen->second % 251); }));
-      release(chosen->first);
+      free_block(chosen->first);
       blocks.erase(chosen);
       continue;
     }
@@ -40,7 +40,7 @@ TEST(SharedHeap, BlocksAreAlignedAndApart) {
     std::memset(block, static_cast<int>(bytes % 251), bytes);
     blocks.emplace(block, bytes);
   }
-  for (const auto& [block, bytes] : blocks) release(block);
+  for (const auto& [block, bytes] : blocks) free_block(block);
 }
 
 TEST(SharedHeap, FreedNeighborsBecomeOneBlockAgain) {
@@ -48,10 +48,10 @@ TEST(SharedHeap, FreedNeighborsBecomeOneBlockAgain) {
   for (const std::vector<std::size_t>& order : {std::vector<std::size_t>{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}}) {
     std::vector<std::byte*> blocks = {allocate(kThird), allocate(kThird), allocate(kThird)};
     std::byte* const first = blocks[0];
-    for (const std::size_t i : order) release(blocks[i]);
+    for (const std::size_t i : order) free_block(blocks[i]);
     std::byte* const all = allocate(3 * kThird);
     EXPECT_EQ(all, first);
-    release(all);
+    free_block(all);
   }
 }
 
@@ -64,7 +64,7 @@ TEST(SharedHeap, ManyLongBlocksAreThereAtOnce) {
   EXPECT_TRUE(SharedHeap::of_process().find(blocks.back(), kLong).has_value());
   EXPECT_EQ(SharedHeap::of_process().bytes_of(blocks.back()), kLong);
   std::byte* const first = blocks.front();
-  for (std::byte* const each : blocks) release(each);
+  for (std::byte* const each : blocks) free_block(each);
   EXPECT_FALSE(SharedHeap::of_process().has_address(first));
   EXPECT_EQ(SharedHeap::of_process().bytes_of(first), 0u);
 }
@@ -73,11 +73,11 @@ TEST(SharedHeap, OtherAddressesAreNoBlocks) {
   std::byte* const block = allocate(100);
   int other = 0;
   expect_error(Errc::invalid_argument, {"alloc"}, [&] { SharedHeap::of_process().free(&other); });
-  expect_error(Errc::invalid_argument, {"alloc"}, [&] { release(block + 64); });
+  expect_error(Errc::invalid_argument, {"alloc"}, [&] { free_block(block + 64); });
   EXPECT_FALSE(SharedHeap::of_process().find(&other, sizeof(other)).has_value());
   SharedHeap::of_process().free(nullptr);
-  release(block);
-  expect_error(Errc::invalid_argument, {"alloc"}, [&] { release(block); });
+  free_block(block);
+  expect_error(Errc::invalid_argument, {"alloc"}, [&] { free_block(block); });
 }
 
 TEST(SharedHeap, TooMuchIsTold) {
@@ -102,7 +102,7 @@ TEST(SharedHeap, PeersSeeBlocksUntilTheirRegionGoes) {
     const auto* const seen = static_cast<const std::byte*>(piece.iov_base);
     EXPECT_NE(seen, block);
     EXPECT_EQ(seen[kLong - 1], std::byte{42});
-    release(block);
+    free_block(block);
     EXPECT_EQ(seen[kLong - 1], std::byte{0}) << "its memory was not given back";
     EXPECT_EQ(own.region_of({&piece, 1}).number, 0u);
     EXPECT_EQ(peer.mapped(), 1u) << "what has ended is unmapped when something new comes";
@@ -130,8 +130,8 @@ TEST(SharedHeap, WhatIsNotOfOneRegionHasNoName) {
   iovec of_no_region{one, 10};
   EXPECT_FALSE(peer.translate({name.number + 1000, name.descriptor}, {&of_no_region, 1}))
       << "a region that is not there";
-  release(one);
-  release(other);
+  free_block(one);
+  free_block(other);
 }
 
 }  // namespace
