@@ -1,3 +1,4 @@
+// File descriptors that end after none of the process's others.
 #pragma once
 
 namespace fab::core {

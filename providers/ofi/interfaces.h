@@ -39,7 +39,7 @@ class InterfaceList {
 /// Of such a text: "127.0.0.1", "[fe80::1]".
 [[nodiscard]] std::string host_part(const std::string& address);
 
-/// Whether two internet addresses name one host, whatever their ports.
+/// Whether two internet addresses name one host; their ports may differ.
 [[nodiscard]] bool same_host(const sockaddr* a, const sockaddr* b);
 
 /// Addresses that serve only when there is no other (IPv6 link-local).
