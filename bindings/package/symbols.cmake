@@ -21,7 +21,7 @@ string(CONCAT script
 file(CONFIGURE OUTPUT ${version_script} CONTENT "${script}" @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${symbol_list})
 target_link_options(fab PRIVATE LINKER:--version-script=${version_script})
-set_target_properties(fab PROPERTIES LINK_DEPENDS ${version_script})
+set_property(TARGET fab APPEND PROPERTY LINK_DEPENDS ${version_script})
 
 # libfab_mpi.so and libfab_dropin.so: C and Fortran names alone. They have no version, as MPI's have none: the order of
 # libraries alone decides which definition of a name a process reaches (bindings/mpi/interception). A name that fits and
@@ -37,6 +37,6 @@ if(FAB_MPI)
 ")
   foreach(library fab_mpi fab_dropin ${mpich_libraries})
     target_link_options(${library} PRIVATE LINKER:--version-script=${mpi_version_script})
-    set_target_properties(${library} PROPERTIES LINK_DEPENDS ${mpi_version_script})
+    set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS ${mpi_version_script})
   endforeach()
 endif()

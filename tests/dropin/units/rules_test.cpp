@@ -10,26 +10,35 @@ constexpr Situation blocking(Function function, int ranks, bool one_node) {
 }
 
 TEST(Rules, CarryWhatFabIsFasterAt) {
-  EXPECT_TRUE(pays(blocking(Function::allreduce, 2, true), {.bytes = 512}));
+  EXPECT_TRUE(pays(blocking(Function::allreduce, 2, true), {.bytes = 4096}));
   EXPECT_TRUE(pays({Function::allreduce, Form::non_blocking, 2, true}, {.bytes = 8}));
   EXPECT_TRUE(pays(blocking(Function::allreduce, 4, false), {.bytes = 524288}));
   EXPECT_TRUE(pays(blocking(Function::alltoallv, 4, false), {}));
 }
 
+TEST(Rules, LeaveShortBlockingCallsToMpi) {
+  for (const Function function : {Function::barrier, Function::allreduce, Function::scan}) {
+    EXPECT_FALSE(pays(blocking(function, 2, true), {.bytes = 0}));
+    EXPECT_FALSE(pays(blocking(function, 2, false), {.bytes = 0}));
+    EXPECT_TRUE(pays({function, Form::non_blocking, 2, true}, {.bytes = 0}));
+    EXPECT_TRUE(pays({function, Form::persistent, 2, false}, {.bytes = 0}));
+  }
+  EXPECT_FALSE(pays(blocking(Function::allreduce, 2, true), {.bytes = 4095}));
+  EXPECT_FALSE(pays(blocking(Function::allreduce, 2, false), {.bytes = 8191}));
+  EXPECT_TRUE(pays(blocking(Function::allreduce, 2, false), {.bytes = 8192}));
+}
+
 TEST(Rules, LeaveTheLossesToMpi) {
-  EXPECT_FALSE(pays(blocking(Function::scan, 2, true), {.bytes = 8}));
-  EXPECT_TRUE(pays({Function::scan, Form::non_blocking, 2, true}, {.bytes = 8}));
-  EXPECT_TRUE(pays(blocking(Function::scan, 2, true), {.bytes = 512}));
-  EXPECT_FALSE(pays(blocking(Function::barrier, 2, true), {.bytes = 0}));
-  EXPECT_TRUE(pays(blocking(Function::barrier, 2, false), {.bytes = 0}));
-  EXPECT_FALSE(pays({Function::bcast, Form::non_blocking, 4, false}, {.bytes = 524288}));
-  EXPECT_TRUE(pays({Function::bcast, Form::non_blocking, 4, true}, {.bytes = 524288}));
+  EXPECT_FALSE(pays({Function::reduce, Form::non_blocking, 2, true}, {.bytes = 1024}));
+  EXPECT_TRUE(pays({Function::reduce, Form::non_blocking, 2, false}, {.bytes = 1024}));
+  EXPECT_FALSE(pays(blocking(Function::reduce, 2, true), {.bytes = 524288}));
+  EXPECT_TRUE(pays({Function::reduce, Form::non_blocking, 2, true}, {.bytes = 524288}));
 }
 
 TEST(Rules, LeaveToMpiWhatWasNotMeasured) {
-  EXPECT_FALSE(pays(blocking(Function::allreduce, 9, true), {.bytes = 512}));
-  EXPECT_FALSE(pays(blocking(Function::allreduce, 2, true), {.bytes = 512, .user_operation = true}));
-  EXPECT_FALSE(pays(blocking(Function::allreduce, 1, true), {.bytes = 512}));
+  EXPECT_FALSE(pays(blocking(Function::allreduce, 9, true), {.bytes = 65536}));
+  EXPECT_FALSE(pays(blocking(Function::allreduce, 2, true), {.bytes = 65536, .user_operation = true}));
+  EXPECT_FALSE(pays(blocking(Function::allreduce, 1, true), {.bytes = 65536}));
 }
 
 TEST(Rules, CarryNeighborsOnAnyNumberOfRanks) {
