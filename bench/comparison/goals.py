@@ -153,14 +153,16 @@ def footprint(rows):
 
 def first(found):
     """The verdicts on the first contact, by the medians of launches. The launcher's part is not in it."""
-    def points(transports):
-        return [Point(statistics.median(rows.first_contact_us(row) for row in launches) / 1000,
+    def points(transports, contestants=("fab", "native"), us=rows.first_contact_us):
+        return [Point(statistics.median(us(row) for row in launches) / 1000,
                       f"{who}, {texts.TRANSPORTS[transport]}, {ranks} ranks")
                 for (transport, ranks), by_whom in found.items() if transport in transports
-                for who, launches in by_whom.items() if who in ("fab", "native")]
+                for who, launches in by_whom.items() if who in contestants]
 
     return [
         below("Opening and the first exchange, within a node: at most 5 ms", 5, points(["node"]), "ms"),
+        below("A grid and the first exchange in an open context, within a node: at most 1 ms", 1,
+              points(["node"], ("native",), rows.first_exchange_us), "ms"),
         below("Opening and the first exchange, over TCP: at most 20 ms", 20, points(["tcp", "wire"]), "ms"),
     ]
 

@@ -155,6 +155,11 @@ def first_contact_us(row):
     return row["first_us"] + (row["open_us"] + row["grid_us"] if row["library"] == "native" else 0)
 
 
+def first_exchange_us(row):
+    """Where a context is open: of a native program, its grid included."""
+    return row["grid_us"] + row["first_us"]
+
+
 def scenes(rows):
     """All scenes of the other rows, in order. MPICH has no row in fab's memory: its rows in the user's stand there."""
     found = {}

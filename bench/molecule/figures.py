@@ -10,8 +10,9 @@ WHOLE, COMMUNICATION = "whole", "communication"
 
 
 def seconds(row, part):
-    """Of the iterations. Communication is exchanges and sums over the ranks, with the waiting in them."""
-    return row["steps_s"] if part == WHOLE else row["exchange_s"] + row["sum_s"]
+    """The whole is set-up and iterations. Communication is exchanges and sums over the ranks in the iterations, with the
+    waiting in them."""
+    return row["setup_s"] + row["steps_s"] if part == WHOLE else row["exchange_s"] + row["sum_s"]
 
 
 def difference(row, reference):
@@ -62,7 +63,7 @@ class SceneFigures:
     def compute_ms(self):
         """From one exchange to the next, without communication: what an exchange can hide behind."""
         row = statistics.median_low(
-            (seconds(row, WHOLE) - seconds(row, COMMUNICATION)) / max(1, row["exchanges"])
+            (row["steps_s"] - seconds(row, COMMUNICATION)) / max(1, row["exchanges"])
             for row in self.runs[scenes.OPEN_MPI].values()) if self.runs[scenes.OPEN_MPI] else None
         return None if row is None else 1000 * row
 

@@ -3,12 +3,13 @@
 import shutil
 import struct
 
+import figures
 import plots
 import scenes
 
 ANGSTROM_PER_BOHR = 0.529177210903
 EV_PER_HARTREE = 27.211386245988
-COMPUTING, COMMUNICATING = "#c9ced6", "#1f4e9c"
+SETTING_UP, COMPUTING, COMMUNICATING = "#e3b341", "#c9ced6", "#1f4e9c"
 # color_map.cpp's
 DENSITY = ["#000316", "#100044", "#320061", "#590073", "#850077", "#b20070", "#d52f5e", "#ec5b4e", "#f6874e", "#f8b16c",
            "#f6d79e", "#fdf7d0"]
@@ -25,7 +26,7 @@ def escaped(text):
 
 
 def bars(found, file):
-    """Of each scene three bars, the iterations' time in computation and communication; a panel for each scene, as
+    """Of each scene three bars, the job's time in set-up, computation and communication; a panel for each scene, as
     their times differ by orders of magnitude."""
     columns = min(3, len(found))
     lines_of_panels = -(-len(found) // columns)
@@ -37,13 +38,15 @@ def bars(found, file):
     for number, one in enumerate(found):
         rows = []
         for way in scenes.WAYS:
-            whole = one.median(way, lambda row: row["steps_s"])
-            talk = one.median(way, lambda row: row["exchange_s"] + row["sum_s"])
-            if whole is not None:
-                rows.append(f'"{escaped(way)}" {max(0.0, whole - talk)!r} {talk!r}')
+            set_up = one.median(way, lambda row: row["setup_s"])
+            steps = one.median(way, lambda row: row["steps_s"])
+            talk = one.median(way, lambda row: figures.seconds(row, figures.COMMUNICATION))
+            if steps is not None:
+                rows.append(f'"{escaped(way)}" {set_up!r} {max(0.0, steps - talk)!r} {talk!r}')
         lines += [f"$scene{number} << EOD", *rows, "EOD", f'set title "{escaped(one.scene.title)}"',
-                  f"plot $scene{number} using 2:xtic(1) title 'computation' lc rgb '{COMPUTING}', "
-                  f"'' using 3 title 'communication' lc rgb '{COMMUNICATING}'"]
+                  f"plot $scene{number} using 2:xtic(1) title 'set-up' lc rgb '{SETTING_UP}', "
+                  f"'' using 3 title 'computation' lc rgb '{COMPUTING}', "
+                  f"'' using 4 title 'communication' lc rgb '{COMMUNICATING}'"]
     lines.append("unset multiplot")
     plots.draw_lines(lines)
 

@@ -44,13 +44,13 @@ def whole(found):
         losses |= losses_of(lines, ratios, 7)
         error = one.largest_difference()
         lines.append([one.scene.problem.title, one.scene.where, str(one.scene.ranks), str(one.reference["grid_points"]),
-                      *(seconds(one, way, lambda row: row["steps_s"]) for way in scenes.WAYS), *map(texts.spread, ratios),
+                      *(seconds(one, way, lambda row: figures.seconds(row, figures.WHOLE)) for way in scenes.WAYS), *map(texts.spread, ratios),
                       texts.number(one.serial_speedup(scenes.FAB)),
                       f"{'equal' if error <= figures.TOLERANCE else 'WRONG'}, {error:.0e}",
                       "oversubscribed" if one.scene.is_oversubscribed else ""])
-    told = [f"Seconds of the iterations, median over rounds. {HOW_TO_READ} In brackets: quartiles over the rounds.",
+    told = [f"Seconds from MPI_Init on, set-up included, median over rounds. {HOW_TO_READ} In brackets: quartiles over the rounds.",
             "energies: the largest relative difference from those of the serial run; at most 1e-10 is equal.",
-            "serial/fab: the serial run's time over fab's. oversubscribed: more ranks than processors, so times say little."]
+            "serial/fab: the serial run's iterations over fab's. oversubscribed: more ranks than processors, so times say little."]
     return tables.Table("The whole job", told, heads, lines, losses)
 
 
@@ -80,7 +80,7 @@ def set_up(found):
               *(seconds(one, way, lambda row: 1000 * row["setup_s"]) for way in scenes.WAYS)]
              for one in found if one.scene.ranks > 1]
     told = ["Milliseconds, once for each job, of the slowest rank: the communicator, opening fab, and the first six "
-            "exchanges. No part of the times above."]
+            "exchanges. Part of the whole job, and no part of the communication above."]
     return tables.Table("Set-up", told, heads, lines, set())
 
 

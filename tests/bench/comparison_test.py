@@ -174,13 +174,19 @@ class FirstContact(unittest.TestCase):
 
     def test_is_judged_by_the_median_of_launches(self):
         found = [self.launch("fab", us) for us in (1000.0, 2000.0, 90000.0)] + [self.launch("MPI", 90000.0)]
-        self.assertEqual(self.verdict(found, "within a node").state, goals.MET)
+        self.assertEqual(self.verdict(found, "Opening and the first exchange, within a node").state, goals.MET)
         self.assertEqual(self.verdict(found, "over TCP").state, goals.OPEN)
 
     def test_of_a_native_program_is_its_opening_and_its_grid_too(self):
-        verdict = self.verdict([self.launch("native", 100.0, open_us=4700.0)], "within a node")
+        verdict = self.verdict([self.launch("native", 100.0, open_us=4700.0)],
+                               "Opening and the first exchange, within a node")
         self.assertEqual(verdict.state, goals.MISSED)
         self.assertIn("5.1000 ms (native, shared memory, 2 ranks)", verdict.detail)
+
+    def test_in_an_open_context_is_the_grid_and_the_exchange(self):
+        for first_us, state in ((600.0, goals.MET), (800.0, goals.MISSED)):
+            verdict = self.verdict([self.launch("native", first_us, open_us=4000.0)], "in an open context")
+            self.assertEqual(verdict.state, state)
 
     def test_stands_in_a_table_and_is_no_scene(self):
         found = [self.launch("fab", 1500.0), self.launch("MPI", 10.0)]
