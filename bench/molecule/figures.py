@@ -10,8 +10,8 @@ WHOLE, COMMUNICATION = "whole", "communication"
 
 
 def seconds(row, part):
-    """The whole is set-up and iterations. Communication is exchanges and sums over the ranks, with the waiting in them, in
-    the iterations."""
+    """The whole is set-up and iterations. Communication is exchanges and sums over the ranks, with the waiting in them:
+    those of the iterations."""
     return row["setup_s"] + row["steps_s"] if part == WHOLE else row["exchange_s"] + row["sum_s"]
 
 
