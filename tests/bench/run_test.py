@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -23,6 +24,7 @@ import told  # noqa: E402
 
 TIME_LIMIT_S = 100 * int(os.environ.get("TEST_TIME_FACTOR", "1"))  # see tests/cmake/time_limits.cmake
 PROBLEM = scenes.Problem("molecule.xyz", 2, 0.5, 10)
+BAR = (0x8e, 0xca, 0xe6)  # an exchange in a timeline, as fab_trace draws it
 SERIAL = {"energies_hartree": [-2.0, -1.0], "steps_s": 6.0, "grid_points": 1000, "states": 2, "spacing_bohr": 0.5,
           "molecule": "molecule.xyz", "picture_bohr_per_px": 0.1, "problem": vars(PROBLEM)}
 built = None
@@ -201,25 +203,61 @@ class SmallJobs(unittest.TestCase):
             for picture in ("density.png", "spectrum.png"):
                 self.assertEqual((self.folder / picture).read_bytes()[:4], b"\x89PNG")
 
+    def test_the_timeline_has_three_steps_of_each_rank(self):
+        timeline = self.folder / "timeline.svg"
+        if not timeline.exists():
+            self.skipTest("no job was traced")  # test_the_page_is_whole asks why
+        steps = re.findall(r"<title>neighbor_xchg[^<]*, step (\d+):", timeline.read_text())
+        of_both = [step for step in set(steps) if steps.count(step) == 2]  # and parts of others at the edges
+        self.assertGreaterEqual(len(of_both), 3, steps)
+
+    def browse(self, page, *flags):
+        """What a browser without a screen writes."""
+        return subprocess.run(
+            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000",
+             f"--user-data-dir={self.folder / 'browser'}", *flags, page.as_uri()],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=TIME_LIMIT_S, check=True).stdout
+
+    def with_script(self, name, script):
+        """The page with a script that looks at it."""
+        page = self.folder / name
+        text = (self.folder / "index.html").read_text()
+        page.write_text(text.replace("</body>", f"<script>addEventListener('load', () => {{ {script} }});</script></body>"))
+        return page
+
     @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
     def test_a_browser_shows_the_page(self):
         """The sizes of its pictures are read from the page that the browser has laid out."""
-        text = (self.folder / "index.html").read_text()
-        script = ("<script>addEventListener('load', () => { document.body.dataset.sizes = [...document.images]"
-                  ".map(image => image.naturalWidth + 'x' + image.naturalHeight).join(' '); });</script>")
-        looked_at = self.folder / "looked_at.html"
-        looked_at.write_text(text.replace("</body>", f"{script}</body>"))
-        shown = subprocess.run(
-            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--dump-dom",
-             f"--user-data-dir={self.folder / 'browser'}", looked_at.as_uri()],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=TIME_LIMIT_S, check=True).stdout
-        page, before = Page(shown.split("<script")[0] + "</body></html>"), Page(text)
+        shown = self.browse(self.with_script("looked_at.html", "document.body.dataset.sizes = [...document.images]"
+                                             ".map(image => image.naturalWidth + 'x' + image.naturalHeight).join(' ');"),
+                            "--dump-dom")
+        page, before = Page(shown.split("<script")[0] + "</body></html>"), Page((self.folder / "index.html").read_text())
         self.assertEqual(page.title, before.title)
         self.assertEqual(page.lines, before.lines)
         sizes = shown.partition('data-sizes="')[2].partition('"')[0].split()
         self.assertEqual(len(sizes), len(before.images))
         for size in sizes:
             self.assertTrue(all(int(count) > 0 for count in size.split("x")), size)
+
+    @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
+    def test_a_browser_draws_the_timeline(self):
+        """The colours of the exchanges' bars are looked for in the pixels. The page's screenshot is a picture, too."""
+        if not (self.folder / "timeline.svg").exists():
+            self.skipTest("no job was traced")
+        count = ("const image = document.querySelector('img[alt=\"Timeline of three steps\"]');"
+                 "const canvas = document.createElement('canvas');"
+                 "canvas.width = image.naturalWidth; canvas.height = image.naturalHeight;"
+                 "const pen = canvas.getContext('2d'); pen.drawImage(image, 0, 0);"
+                 "const data = pen.getImageData(0, 0, canvas.width, canvas.height).data; let found = 0;"
+                 "for (let i = 0; i < data.length; i += 4)"
+                 f" if (data[i] === {BAR[0]} && data[i + 1] === {BAR[1]} && data[i + 2] === {BAR[2]}) ++found;"
+                 "document.body.dataset.bars = found;")
+        shown = self.browse(self.with_script("drawn.html", count), "--dump-dom")
+        self.assertGreater(int(shown.partition('data-bars="')[2].partition('"')[0]), 100)
+        screenshot = self.folder / "page.png"
+        self.browse(self.folder / "index.html", "--window-size=1300,3000", f"--screenshot={screenshot}")
+        self.assertEqual(screenshot.read_bytes()[:4], b"\x89PNG")
+        self.assertGreater(screenshot.stat().st_size, 20000, "an empty page has a few thousand bytes")
 
 
 if __name__ == "__main__":
