@@ -78,6 +78,8 @@ class RecordingProvider : public Provider {
   void settle_all(std::size_t bytes);
   /// The descriptor says that there is something to do, though nothing ends by it.
   void knock();
+  /// From now on the descriptor does not tell of what ends: a fault that providers must not have.
+  void fall_silent();
 
   // Provider.
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
@@ -124,6 +126,7 @@ class RecordingProvider : public Provider {
   mutable std::mutex mutex_;
   std::vector<Post> posts_;
   std::vector<Event> events_;
+  bool is_silent_ = false;
   std::size_t accept_next_ = 0;
   std::size_t refuse_next_ = 0;  ///< after those
   std::set<std::pair<PeerHandle, OperationKind>> refused_peers_;

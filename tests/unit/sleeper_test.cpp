@@ -105,6 +105,25 @@ TEST_F(Sleeper, OneThatFollowsIsToldByTheThreadThatEndsItsRun) {
   rig_.let_go(second.run);
 }
 
+// The bound on sleeps saves it, and is counted: users look for this counter when calls hang for a tenth of a second.
+TEST_F(Sleeper, FindsWhatItsProviderDidNotTellAndCountsIt) {
+  core::Run& run = rig_.start(exchange_with({1}, 8), buffers_);
+  std::thread sleeper = sleep_until_done(run);
+  rig_.provider().fall_silent();
+  end_with_a_word(0);
+  sleeper.join();
+  EXPECT_TRUE(run.done());
+  EXPECT_GE(count(Counter::late_wake_ups), 1u);
+  rig_.let_go(run);
+}
+
+TEST_F(Sleeper, OneThatFollowsCountsWhatNoThreadTold) {
+  const auto is_over = [] { return true; };
+  const auto epoch = rig_.engine().followers().epoch();
+  EXPECT_EQ(rig_.engine().follow(epoch, core::Condition(is_over), 1), epoch);
+  EXPECT_EQ(count(Counter::late_wake_ups), 1u);
+}
+
 TEST(Counters, TellWhatIsNotZero) {
   core::Counters counters;
   EXPECT_EQ(counters.text(), "");
