@@ -133,6 +133,11 @@ void UserSchedule::commit() {
   committed_ = true;
 }
 
+void UserSchedule::apply(std::size_t index, const void* in, void* inout, std::size_t elements) {
+  const core::MutexLock lock(applying_);
+  mpi::UserOperation::apply(user_operations_[index].get(), in, inout, elements);
+}
+
 Schedule UserSchedule::build(Rank self, int ranks) const {
   ScheduleWriter writer(self, ranks);
   for (const auto& round : rounds_) writer.write(round);

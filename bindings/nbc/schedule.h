@@ -2,11 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "bindings/mpi/datatypes/user_operation.h"
 #include "bindings/nbc/combine.h"
+#include "core/base/mutex.h"
 
 namespace fab::nbc {
 
@@ -35,12 +35,9 @@ class UserSchedule {
   /// many messages of a round to one peer, and messages to oneself that are not sent before they are received.
   [[nodiscard]] Schedule build(Rank self, int ranks) const;
 
-  /// The operations of the user that build() makes reductions of, in the order in which a run does them.
-  [[nodiscard]] const std::vector<std::shared_ptr<mpi::UserOperation>>& user_operations() const noexcept {
-    return user_operations_;
-  }
-  /// Held by the thread that uses one of them: each serves one reduction at a time.
-  [[nodiscard]] std::mutex& operations_mutex() noexcept { return operations_mutex_; }
+  /// Applies number `index` of the user's operations that build() makes reductions of, in the order in which a run does
+  /// them. One thread at a time.
+  void apply(std::size_t index, const void* in, void* inout, std::size_t elements) FAB_EXCLUDES(applying_);
 
  private:
   void check_open() const;
@@ -49,7 +46,7 @@ class UserSchedule {
   std::vector<std::vector<ScheduledOperation>> rounds_{1};
   std::vector<std::shared_ptr<mpi::UserOperation>> user_operations_;
   bool committed_ = false;
-  std::mutex operations_mutex_;
+  core::Mutex applying_;  ///< each operation serves one reduction at a time
 };
 
 }  // namespace fab::nbc

@@ -46,9 +46,7 @@ class Started {
 
  private:
   void apply_next(const void* in, void* inout, std::size_t elements) {
-    UserSchedule& schedule = **schedule_;
-    const std::lock_guard lock(schedule.operations_mutex());
-    mpi::UserOperation::apply(schedule.user_operations()[next_++].get(), in, inout, elements);
+    (*schedule_)->apply(next_++, in, inout, elements);
   }
 
   NBC_Schedule* schedule_;

@@ -1,6 +1,8 @@
 // A mutex that Clang's thread-safety analysis understands; with other compilers the annotations vanish.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 
 #if defined(__clang__)
@@ -28,6 +30,14 @@ class FAB_CAPABILITY("mutex") Mutex {
   void lock() FAB_ACQUIRE() { mutex_.lock(); }
   void unlock() FAB_RELEASE() { mutex_.unlock(); }
   bool try_lock() FAB_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+  /// Until a notice of `changed` or the deadline, and now and then for no reason; others may hold the mutex meanwhile.
+  /// False: the deadline has come.
+  bool wait_until(std::condition_variable& changed, std::chrono::steady_clock::time_point deadline) FAB_REQUIRES(this) {
+    std::unique_lock<std::mutex> lock(mutex_, std::adopt_lock);
+    const bool told = changed.wait_until(lock, deadline) == std::cv_status::no_timeout;
+    lock.release();
+    return told;
+  }
 
  private:
   std::mutex mutex_;

@@ -14,20 +14,22 @@ namespace fab::core {
 Followers::~Followers() { close_event({descriptor_.load(), POLLIN, 0}); }
 
 Followers::Epoch Followers::epoch() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return epoch_;
 }
 
 Followers::Epoch Followers::wait(Epoch seen, std::chrono::milliseconds limit) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, limit, [&] { return epoch_ != seen; });
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  const MutexLock lock(mutex_);
+  while (epoch_ == seen && mutex_.wait_until(changed_, deadline)) {
+  }
   return epoch_;
 }
 
 void Followers::notify() noexcept {
   if (count_.load() == 0) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++epoch_;
   }
   changed_.notify_all();

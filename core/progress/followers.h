@@ -6,7 +6,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <mutex>
+
+#include "core/base/mutex.h"
 
 namespace fab::core {
 
@@ -37,9 +38,9 @@ class Followers {
  private:
   std::atomic<int> count_{0};  ///< one more if there is a descriptor, so that no thread looks for one in vain
   std::atomic<int> descriptor_{-1};
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
-  Epoch epoch_ = 0;  ///< guarded by mutex_
+  Epoch epoch_ FAB_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace fab::core

@@ -5,14 +5,14 @@
 namespace fab::nbc {
 
 MPI_Fint FortranHandles::take() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   Entry& entry = entries_.take();
   entry.used = true;
   return entry.number;
 }
 
 void FortranHandles::give_back(MPI_Fint number) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   Entry& entry = entries_[static_cast<std::uint32_t>(number)];
   entry.used = false;
   entries_.give_back(entry);
@@ -20,7 +20,7 @@ void FortranHandles::give_back(MPI_Fint number) {
 
 NBC_Handle* FortranHandles::find(MPI_Fint number) {
   if (number == kNoHandle) return nullptr;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   const auto place = static_cast<std::uint32_t>(number);
   if (number < 0 || place >= entries_.size() || !entries_[place].used)
     throw Failure(MPI_ERR_ARG, fmt::format("handle is {}; there is no such operation", number));

@@ -4,11 +4,11 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "bindings/nbc/instance.h"
+#include "core/base/mutex.h"
 #include "core/base/slots.h"
 
 namespace fab::nbc {
@@ -38,8 +38,8 @@ class FortranHandles {
     bool used = false;
   };
 
-  std::mutex mutex_;
-  core::Slots<Entry> entries_;
+  core::Mutex mutex_;
+  core::Slots<Entry> entries_ FAB_GUARDED_BY(mutex_);
 };
 
 /// The handles of a call that takes many, in a row for as long as it lives. Those that are complete afterwards become
