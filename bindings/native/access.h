@@ -4,9 +4,11 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "core/communicator/persistent.h"
 #include "fab/communicator.h"
+#include "fab/partitioned.h"
 #include "fab/persistent.h"
 #include "fab/request.h"
 
@@ -27,6 +29,11 @@ struct Access {
   /// `sources` are the edges whose blocks can be waited for one by one.
   [[nodiscard]] static PersistentExchange exchange(core::Persistent exchange, std::span<const Edge> sources = {}) {
     return PersistentExchange(std::move(exchange), sources);
+  }
+  /// All edges can be waited for, and the parts of those that are divided.
+  [[nodiscard]] static PartitionedExchange partitioned(core::Persistent made) {
+    const std::vector<Edge> sources(made.sources().begin(), made.sources().end());
+    return PartitionedExchange(exchange(std::move(made), sources));
   }
 };
 

@@ -32,19 +32,22 @@ class Leaving {
 
 PersistentExchange::PersistentExchange() noexcept = default;
 PersistentExchange::PersistentExchange(core::Persistent exchange, std::span<const Edge> sources)
-    : exchange_(std::make_unique<core::Persistent>(std::move(exchange))),
-      arrivals_(exchange_->run().plan().arrivals(sources)) {}
+    : exchange_(std::make_unique<core::Persistent>(std::move(exchange))), arrivals_(exchange_->arrivals(sources)) {}
 PersistentExchange::PersistentExchange(PersistentExchange&& other) noexcept = default;
 
 PersistentExchange& PersistentExchange::operator=(PersistentExchange&& other) noexcept {
   if (this == &other) return *this;
+  if (active()) exchange_->give_up_missing_parts();
   static_cast<void>(wait_status());
   exchange_ = std::move(other.exchange_);
   arrivals_ = std::move(other.arrivals_);
   return *this;
 }
 
-PersistentExchange::~PersistentExchange() { static_cast<void>(wait_status()); }
+PersistentExchange::~PersistentExchange() {
+  if (active()) exchange_->give_up_missing_parts();
+  static_cast<void>(wait_status());
+}
 
 void PersistentExchange::start() {
   if (exchange_ == nullptr)

@@ -87,6 +87,10 @@ class Communicator final : public Membership {
   /// whose place in the order they share. Their slots are not 0, and differ from one such run to the next. Where a rank
   /// refuses that exchange, runs that wait for it end with its reason.
   [[nodiscard]] Run& prepare_persistent(Schedule schedule, std::span<std::byte* const> bases) FAB_REQUIRES(engine_lock);
+  /// It is not started any more, and an active start of it will not be completed: peers that ask learn why.
+  void persistent_given_up(const Run& run, const std::string& reason) FAB_REQUIRES(engine_lock) {
+    refuse_call(run.place(), reason);
+  }
   void give_back_persistent(Run& run) noexcept FAB_REQUIRES(engine_lock);
   /// Throws Error(cancelled) when the context is closed.
   void start_persistent(Run& run) FAB_REQUIRES(engine_lock);

@@ -29,7 +29,7 @@ std::uint64_t ns_of(Runtime::Clock::duration time) {
 constexpr double kAfterLossS = 1;
 
 /// Between two looks at what has come.
-constexpr std::chrono::milliseconds kLookPeriod{1};
+constexpr std::chrono::milliseconds kWaitStep{1};
 
 /// What the launcher's threads bring. It outlives the gathering where some ranks are silent.
 class Answers {
@@ -154,7 +154,7 @@ JobStatistics Runtime::gather_statistics(const std::string& key, double timeout_
   while (!answers->complete() && !is_over()) {
     engine_.poll_once();
     if (idle != nullptr) idle();
-    if (!answers->complete()) std::this_thread::sleep_for(kLookPeriod);
+    if (!answers->complete()) std::this_thread::sleep_for(kWaitStep);
   }
   return read_all(answers->take());
 }

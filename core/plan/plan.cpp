@@ -297,6 +297,21 @@ void Plan::add(PlannedOperation operation, std::uint64_t offset, std::span<const
   operations_.push_back(operation);
 }
 
+Arrival Plan::find(OperationKind kind, Edge edge) const noexcept {
+  if (rounds_.empty()) return {};
+  const bool to_itself = edge.peer == membership_.rank();
+  const auto belongs = [&](const PlannedOperation& operation) {
+    const OperationRecord& record = *operation.record;
+    if (to_itself) return record.kind == OperationKind::copy && record.slot == edge.slot;
+    return record.kind == kind && operation.part != Part::credit && record.slot == edge.slot &&
+           schedule_.peers()[record.peer] == edge.peer;
+  };
+  const auto first = std::ranges::find_if(operations_, belongs);
+  const auto end = std::find_if_not(first, operations_.end(), belongs);
+  return {.first = static_cast<std::uint32_t>(first - operations_.begin()),
+          .count = static_cast<std::uint32_t>(end - first)};
+}
+
 std::vector<Arrival> Plan::arrivals(std::span<const Edge> sources) const {
   std::map<std::pair<Rank, std::uint32_t>, Arrival> known;
   const std::size_t rounds = round_count();

@@ -83,7 +83,8 @@ struct PlannedShare {
 };
 
 /// What brings the block of an edge: planned operations [first, first + count) of a round. Without any, as for a block
-/// without bytes or one that the rank sends itself, the block is there once the round is posted.
+/// without bytes or one that the rank sends itself, the block is there once the round is posted. A copy that is held
+/// back (Run::hold_back) is its one operation.
 struct Arrival {
   std::uint32_t round = 0;
   std::uint32_t first = 0;
@@ -126,6 +127,9 @@ class Plan {
   }
   /// Of all operations.
   [[nodiscard]] std::span<const PlannedPiece> pieces() const noexcept { return pieces_; }
+  /// The operations of the first round that send (receive) a message, which is the only one with its peer and slot; a
+  /// copy where the peer is this rank. None there: a count of 0.
+  [[nodiscard]] Arrival find(OperationKind kind, Edge edge) const noexcept;
   /// One for each edge on which this rank receives.
   [[nodiscard]] std::vector<Arrival> arrivals(std::span<const Edge> sources) const;
   [[nodiscard]] PlannedAmounts amounts() const noexcept;

@@ -100,6 +100,8 @@ void Run::start() {
   begun_ = false;
   round_ = 0;
   used_transfers_ = 0;
+  if (!held_back_.empty()) [[unlikely]]
+    hold_back_again();
   done_.store(false, std::memory_order_relaxed);
   urgency = std::max(plan_.urgency(), comparison_ == nullptr ? Urgency::none : Urgency::peers);
   engine_.activated(*this);
@@ -109,7 +111,8 @@ void Run::start() {
   absences_at_start_ = engine_.thread_call().absences();
   if (one_sided_) one_sided_->next_start();
   if (may_begin()) return begin();
-  if (one_sided_ == nullptr) keep_data();  // memory that messages are written from is registered
+  // Memory that messages are written from is registered, and what is held back has not been written yet.
+  if (one_sided_ == nullptr && held_back_.empty()) keep_data();
   engine_.raise_urgency(*this, Urgency::peers);
   engine_.begin_later(*this);
 }
@@ -207,6 +210,8 @@ void Run::prepare_round() {
   }
   used_transfers_ = static_cast<std::uint32_t>(transfer - transfers_.data());
   pending_ += used_transfers_;
+  if (!held_back_.empty()) [[unlikely]]
+    copy_what_may_go();
 }
 
 bool Run::is_broken(const Peer* peer) const noexcept {
@@ -214,6 +219,8 @@ bool Run::is_broken(const Peer* peer) const noexcept {
 }
 
 inline void Run::one_less_pending() {
+  if (held_back_count_ > 0 && !status_.ok()) [[unlikely]]
+    give_up_held_back();
   --pending_;
   if (done()) {  // an abandoned run's last sends
     if (pending_ == 0 && !held_) recycle();
@@ -279,6 +286,7 @@ void Run::repost(std::span<Transfer*> waiting) {
 void Run::post_round() {
   for (Transfer& transfer : std::span(transfers_).first(used_transfers_)) {
     if (transfer.state != Transfer::State::due) continue;
+    if (held_back_count_ > 0 && is_held_back(static_cast<std::size_t>(&transfer - transfers_.data()))) continue;
     // A part is packed while the one before it travels.
     if (transfer.operation->packs()) stage_send(*transfer.operation);
     try_to_post(transfer);
@@ -286,6 +294,7 @@ void Run::post_round() {
   // Local operations come last, while messages travel.
   const auto operations = plan_.local_operations(round_);
   if (operations.empty()) return;
+  if (!held_back_.empty()) return;  // copy_what_may_go
   if (plan_.has_user_reductions() && defers_user_work_ && calls_user(operations)) {
     ++pending_;
     has_user_work_ = true;
@@ -402,6 +411,7 @@ bool Run::has_arrived(const Arrival& arrival) const noexcept {
   if (done() || closes_) return true;
   if (pending_ == 0 || round_ < arrival.round) return false;
   if (round_ > arrival.round) return true;
+  if (arrival.count > 0 && arrival.first >= used_transfers_) return are_copied(arrival);
   const auto is_idle = [](const Transfer& transfer) { return transfer.state == Transfer::State::idle; };
   const auto parts = std::span(transfers_).first(used_transfers_).subspan(arrival.first, arrival.count);
   return std::all_of(parts.begin(), parts.end(), is_idle);

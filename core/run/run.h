@@ -79,6 +79,14 @@ class Run final : public Pending, public Task {
     comparison_ = &comparison;
     agreed_ = false;
   }
+  /// After prepare(), of a plan of at most one round: from now on a start posts receives alone. What it sends, and
+  /// copies within this rank's memory, is held back until go_ahead() names it.
+  void hold_back() FAB_REQUIRES(engine_lock);
+  /// After start(): these operations may go. They are posted at once, or when the run begins. Without effect on those
+  /// that have gone ahead, and where the run has failed: then it waits for no more of them, and tells their receivers.
+  void go_ahead(const Arrival& operations) FAB_REQUIRES(engine_lock);
+  /// It is active, and some operations have not gone ahead.
+  [[nodiscard]] bool holds_back() const noexcept FAB_REQUIRES(engine_lock) { return !done() && held_back_count_ > 0; }
   /// Where its call is in the order of the communicator: CallPlace::number.
   void place_at(std::uint64_t place) noexcept FAB_REQUIRES(engine_lock) { place_ = place; }
   [[nodiscard]] std::uint64_t place() const noexcept FAB_REQUIRES(engine_lock) { return place_; }
@@ -203,6 +211,18 @@ class Run final : public Pending, public Task {
       FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::uint64_t key_of(const PlannedOperation& operation) const noexcept FAB_REQUIRES(engine_lock);
 
+  // What is held back.
+  void hold_back_again() noexcept FAB_REQUIRES(engine_lock);
+  [[nodiscard]] bool is_held_back(std::size_t operation) const noexcept FAB_REQUIRES(engine_lock) {
+    return held_back_count_ > 0 && held_back_[operation] != 0;
+  }
+  /// Returns whether it was.
+  bool hold_back_no_more(std::size_t operation) noexcept FAB_REQUIRES(engine_lock);
+  void copy_what_may_go() FAB_REQUIRES(engine_lock);
+  void copy_now(std::size_t operation) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] bool are_copied(const Arrival& copies) const noexcept FAB_REQUIRES(engine_lock);
+  void give_up_held_back() FAB_REQUIRES(engine_lock);
+
   // In this rank's memory.
   void keep_data() FAB_REQUIRES(engine_lock);
   void let_go_of_kept_data() noexcept FAB_REQUIRES(engine_lock);
@@ -262,8 +282,11 @@ class Run final : public Pending, public Task {
   std::atomic<const PlannedOperation*> last_settled_{nullptr};  ///< in a poll, of this start or an earlier one
   /// Operations of the round not settled, one more while the round is being posted.
   std::uint32_t pending_ FAB_GUARDED_BY(engine_lock) = 0;
-  bool held_ FAB_GUARDED_BY(engine_lock) = false;   ///< the user has a handle
-  bool begun_ FAB_GUARDED_BY(engine_lock) = false;  ///< round_ is being posted, or was
+  /// Operations of this start that go_ahead() has not named; 0 where nothing is held back.
+  std::uint32_t held_back_count_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::vector<std::uint8_t> held_back_ FAB_GUARDED_BY(engine_lock);  ///< of the round's operations; empty: none ever is
+  bool held_ FAB_GUARDED_BY(engine_lock) = false;                    ///< the user has a handle
+  bool begun_ FAB_GUARDED_BY(engine_lock) = false;                   ///< round_ is being posted, or was
   bool abandoned_ FAB_GUARDED_BY(engine_lock) = false;
   bool given_up_ FAB_GUARDED_BY(engine_lock) = false;       ///< abandoned, or some peers are broken
   bool has_user_work_ FAB_GUARDED_BY(engine_lock) = false;  ///< in the engine's list

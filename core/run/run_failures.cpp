@@ -127,6 +127,7 @@ void Run::peer_lost(const Peer& peer, const Status& reason) {
 }
 
 void Run::finish_if_given_up() {
+  if (held_back_count_ > 0 && !status_.ok()) give_up_held_back();
   if (!done() && pending_ == sends_given_up()) finish();
 }
 
@@ -248,6 +249,7 @@ void Run::abandon(const Status& reason) {
     return end();
   }
   if (std::exchange(has_user_work_, false)) --pending_;
+  if (held_back_count_ > 0) give_up_held_back();
   for (std::uint32_t i = 0; i < used_transfers_; ++i)
     if (transfers_[i].state == Transfer::State::due || transfers_[i].state == Transfer::State::refused)
       tell(*transfers_[i].operation);
@@ -299,7 +301,11 @@ std::string Run::describe_pending() const {
   else if (one_sided_ != nullptr && !one_sided_->ready())
     add(one_sided_->describe_pending());
   for (std::uint32_t i = 0; i < used_transfers_; ++i)
-    if (transfers_[i].state != Transfer::State::idle) add(describe(*transfers_[i].operation));
+    if (transfers_[i].state != Transfer::State::idle)
+      add(describe(*transfers_[i].operation) + (is_held_back(i) ? ", whose parts are not all ready" : ""));
+  if (begun_)
+    for (std::size_t i = used_transfers_; i < held_back_.size(); ++i)
+      if (is_held_back(i)) add("local copy, whose parts are not all ready");
   if (closes_) add(closing_->describe_pending() + " of the comparison of how calls ended");
   if (has_user_work_) add("a thread that waits or tests, for a user-defined reduction");
   return items.text();

@@ -60,16 +60,27 @@ void watch_tested(std::span<Pending* const> all) {
       look_at_tested(*each);
 }
 
-void look_at_tested(Pending& pending) {
-  Tested& tested = pending.tested;
+namespace {
+
+bool stands_still(const Pending& pending, Tested& tested) {
   const bool first = std::exchange(tested.looked_at, ticks()) == 0;
   const bool moved = std::exchange(tested.seen, pending.settled_count()) != tested.seen;
-  Runtime& runtime = pending.membership().runtime();
-  const auto now = runtime.now();
+  const auto now = pending.membership().runtime().now();
   if (first || moved) tested.since = now;
-  if (now - tested.since < Watch::kAskAfter) return;
-  const Lock lock(runtime.engine());
+  return now - tested.since >= Watch::kAskAfter;
+}
+
+}  // namespace
+
+void look_at_tested(Pending& pending) {
+  if (!stands_still(pending, pending.tested)) return;
+  const Lock lock(pending.membership().runtime().engine());
   if (!pending.done()) pending.stalled();
+}
+
+void watch_tested(Pending& pending, Tested& tested) {
+  if (pending.done() || ticks() - tested.looked_at < Watch::kLookTicks) return;
+  if (stands_still(pending, tested)) pending.stalled();
 }
 
 void Watch::say() {

@@ -62,5 +62,7 @@ inline void watch_tested(Pending& pending) {
 }
 /// The same at once.
 void look_at_tested(Pending& pending);
+/// The same for what several threads test: `tested` is theirs in common.
+void watch_tested(Pending& pending, Tested& tested) FAB_REQUIRES(engine_lock);
 
 }  // namespace fab::core

@@ -73,8 +73,10 @@ void ScheduleBuilder::recv(Rank from, std::uint32_t slot, Block block) {
   rounds_.back().push_back({OperationKind::recv, from, {slot}, {std::move(block)}});
 }
 
-void ScheduleBuilder::copy(Block from, Block to) {
-  rounds_.back().push_back({OperationKind::copy, 0, {0, 0}, {std::move(from), std::move(to)}});
+void ScheduleBuilder::copy(Block from, Block to) { copy(0, std::move(from), std::move(to)); }
+
+void ScheduleBuilder::copy(std::uint32_t slot, Block from, Block to) {
+  rounds_.back().push_back({OperationKind::copy, 0, {slot, slot}, {std::move(from), std::move(to)}});
 }
 
 void ScheduleBuilder::reduce(Reduction reduction, std::size_t element_bytes, Block from, Block into) {
@@ -195,7 +197,8 @@ ScheduleBuilder::Round ScheduleBuilder::merge_copies(Round round) {
   for (Operation& operation : round) {
     if (operation.kind == OperationKind::copy && !result.empty() && result.back().kind == OperationKind::copy) {
       Operation& last = result.back();
-      if (continues(last.blocks[0], operation.blocks[0]) && continues(last.blocks[1], operation.blocks[1]) &&
+      if (last.slots == operation.slots && continues(last.blocks[0], operation.blocks[0]) &&
+          continues(last.blocks[1], operation.blocks[1]) &&
           last.blocks[0].layout.size() == last.blocks[1].layout.size()) {
         last.blocks = {joined(last.blocks[0], operation.blocks[0]), joined(last.blocks[1], operation.blocks[1])};
         continue;

@@ -162,6 +162,8 @@ class FAB_API ScheduleBuilder {
   void send(Rank to, std::uint32_t slot, Block block);
   void recv(Rank from, std::uint32_t slot, Block block);
   void copy(Block from, Block to);
+  /// A copy that stays an operation of its own: copies with different slots are not joined.
+  void copy(std::uint32_t slot, Block from, Block to);
   /// into = from op into, element by element; `from` is from the lower ranks. The blocks are contiguous, have the same
   /// size and do not overlap. `element_bytes` is the size of the type, or the size that ReduceOp::user is given.
   void reduce(Reduction reduction, std::size_t element_bytes, Block from, Block into);

@@ -23,6 +23,7 @@
 #include "fab/neighbor_collectives.h"
 #include "fab/operation.h"
 #include "fab/operator.h"
+#include "fab/partitioned.h"
 #include "fab/persistent.h"
 #include "fab/persistent_message.h"
 #include "fab/point_to_point.h"

@@ -17,12 +17,34 @@
 #pragma once
 
 #include "fab/alltoall.h"
+#include "fab/partitioned.h"
 
 namespace fab {
 
+namespace detail {
+[[nodiscard]] FAB_API PartitionedExchange partitioned(const Communicator& communicator, std::size_t parts,
+                                                      const BlockCall& call);
+}
+
 /// fab::neighbor_xchg(communicator, send, recv), fab::neighbor_xchg(communicator, buffer): exchanges blocks of equal
 /// size. Each buffer has one block per neighbour.
-struct NeighborXchg : Forms<NeighborXchg>, detail::EqualBlocks<detail::OperationName::neighbor_xchg> {};
+struct NeighborXchg : Forms<NeighborXchg>, detail::EqualBlocks<detail::OperationName::neighbor_xchg> {
+  /// Makes a persistent exchange whose blocks consist of `parts` equal parts (fab/partitioned.h). Each buffer has one
+  /// block per neighbour. Waits for this rank's neighbours, with which it compares the sizes. Throws
+  /// Error(invalid_argument) for 0 parts, Error(invalid_count) for a block that is no whole number of parts, and
+  /// Error(mismatch) on both ranks of an edge that give it other sizes or other numbers of parts.
+  template <class Send, class Recv>
+  requires BufferPair<Send, Recv>
+  [[nodiscard]] PartitionedExchange partitioned(const Communicator& communicator, std::size_t parts, Send&& send,
+                                                Recv&& recv) const {
+    return detail::partitioned(communicator, parts, with(std::forward<Send>(send), std::forward<Recv>(recv)));
+  }
+  /// For parts of any layout, of which this is one; the parts of all blocks lie one extent apart.
+  [[nodiscard]] PartitionedExchange partitioned(const Communicator& communicator, std::size_t parts, const void* send,
+                                                void* recv, const Layout& part) const {
+    return detail::partitioned(communicator, parts, with(send, recv, part));
+  }
+};
 inline namespace operations {
 inline constexpr NeighborXchg neighbor_xchg;
 }

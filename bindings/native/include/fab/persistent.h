@@ -77,6 +77,7 @@ class FAB_API PersistentExchange : public detail::TimedWaits<PersistentExchange>
 
  private:
   friend struct Access;
+  friend class PartitionedExchange;
   friend class Waitable;
   PersistentExchange(core::Persistent exchange, std::span<const Edge> sources);
   static void start_these(std::span<PersistentExchange> exchanges);
