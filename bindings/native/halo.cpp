@@ -11,7 +11,7 @@
 #include "collectives/neighbor/halo_xchg.h"
 #include "core/communicator/refused_call.h"
 #include "fab/memory.h"
-#include "fab/persistent.h"
+#include "fab/partitioned.h"
 #include "fab/wait_any.h"
 
 namespace fab {
@@ -36,11 +36,16 @@ void check(const HaloOptions& options, const HaloGeometry& geometry) {
       refuse("memory[{}] has {} bytes; the block and its halo have {}", i, memory[i].size(), geometry.bytes());
 }
 
-[[noreturn]] void refuse_left_over(const Communicator& communicator, const std::vector<int>& grid) {
+/// Of a rank that must not be left over.
+template <class State>
+std::unique_ptr<State> must_have_place(std::unique_ptr<State> state, const Communicator& communicator,
+                                       const HaloOptions& options) {
+  if (state != nullptr) return state;
+  const int places = std::accumulate(options.grid.begin(), options.grid.end(), 1, std::multiplies<>());
   throw Error(Errc::invalid_topology,
               fmt::format("halo: rank {} gets no place in a grid of {} places; use HaloExchange::make_if if that is "
                           "intended",
-                          communicator.rank(), std::accumulate(grid.begin(), grid.end(), 1, std::multiplies<>())));
+                          communicator.rank(), places));
 }
 
 /// Of the messages along each dimension; none where the block is bad, which HaloGeometry tells later.
@@ -63,13 +68,18 @@ struct HaloExchange::State {
   struct Buffer {
     Array<std::byte> own;  ///< empty: the caller's memory
     std::span<std::byte> field;
-    PersistentExchange exchange;
+    PartitionedExchange exchange;
     std::vector<bool> told;  ///< directions whose end was told since the last start
   };
 
-  State(Communicator its_grid, HaloGeometry its_geometry)
+  /// Null: this rank is outside the grid.
+  [[nodiscard]] static std::unique_ptr<State> make_if(const Communicator& communicator, const HaloOptions& options,
+                                                      std::optional<HaloParts> parts);
+
+  State(Communicator its_grid, HaloGeometry its_geometry, std::optional<HaloParts> its_parts)
       : grid(std::move(its_grid)),
         geometry(std::move(its_geometry)),
+        parts(its_parts),
         sources(collectives::halo_sources(std::get<Cartesian>(*grid.topology()), grid.rank(), geometry)) {
     std::size_t edges = 0;
     for (const std::optional<Edge>& source : sources) source_index.push_back(source ? edges++ : edges);
@@ -78,10 +88,10 @@ struct HaloExchange::State {
   }
 
   void add_buffer(Array<std::byte> own, std::span<std::byte> field) {
-    PersistentExchange exchange = core::in_order_of_persistent(*Access::core(grid), [&] {
-      core::Persistent made = collectives::make_halo_xchg(Access::core(grid), field.data(), geometry);
-      const std::vector<Edge> arriving(made.sources().begin(), made.sources().end());
-      return Access::exchange(std::move(made), arriving);
+    PartitionedExchange exchange = core::in_order_of_persistent(*Access::core(grid), [&] {
+      if (parts) static_cast<void>(geometry.part(*parts, 0));  // refuses bad ones
+      return Access::partitioned(parts ? collectives::make_halo_xchg(Access::core(grid), field.data(), geometry, *parts)
+                                       : collectives::make_halo_xchg(Access::core(grid), field.data(), geometry));
     });
     buffers.push_back({std::move(own), field, std::move(exchange), std::vector<bool>(sources.size(), true)});
   }
@@ -92,8 +102,15 @@ struct HaloExchange::State {
     return 1 - current;
   }
 
+  /// The position of a side's neighbour among those that exist; none at the end of the grid.
+  [[nodiscard]] std::optional<std::size_t> edge(const Direction& side) const {
+    const std::size_t i = geometry.index_of(side);
+    return sources[i] ? std::optional(source_index[i]) : std::nullopt;
+  }
+
   Communicator grid;
   HaloGeometry geometry;
+  std::optional<HaloParts> parts;
   std::vector<std::optional<Edge>> sources;  ///< one per direction
   std::vector<std::size_t> source_index;     ///< of a direction's edge among those that exist
   std::vector<Buffer> buffers;
@@ -108,20 +125,32 @@ HaloExchange& HaloExchange::operator=(HaloExchange&&) noexcept = default;
 HaloExchange::~HaloExchange() = default;
 
 HaloExchange::HaloExchange(const Communicator& communicator, const HaloOptions& options)
-    : HaloExchange([&] {
-        std::optional<HaloExchange> made = make_if(communicator, options);
-        if (!made) refuse_left_over(communicator, options.grid);
-        return *std::move(made);
-      }()) {}
+    : HaloExchange(must_have_place(State::make_if(communicator, options, std::nullopt), communicator, options)) {}
+
+HaloExchange::HaloExchange(const Communicator& communicator, const HaloOptions& options, const HaloParts& parts)
+    : HaloExchange(must_have_place(State::make_if(communicator, options, parts), communicator, options)) {}
+
+std::optional<HaloExchange> HaloExchange::make_if(const Communicator& communicator, const HaloOptions& options) {
+  std::unique_ptr<State> state = State::make_if(communicator, options, std::nullopt);
+  return state == nullptr ? std::nullopt : std::optional(HaloExchange(std::move(state)));
+}
+
+std::optional<HaloExchange> HaloExchange::make_if(const Communicator& communicator, const HaloOptions& options,
+                                                  const HaloParts& parts) {
+  std::unique_ptr<State> state = State::make_if(communicator, options, parts);
+  return state == nullptr ? std::nullopt : std::optional(HaloExchange(std::move(state)));
+}
 
 // The grid first: a rank outside it has no block, and one that gives a bad block does not keep the others waiting.
-std::optional<HaloExchange> HaloExchange::make_if(const Communicator& communicator, const HaloOptions& options) {
+std::unique_ptr<HaloExchange::State> HaloExchange::State::make_if(const Communicator& communicator,
+                                                                  const HaloOptions& options,
+                                                                  std::optional<HaloParts> parts) {
   std::optional<Communicator> grid =
       communicator.cartesian_if(options.grid, options.periodic, options.reorder, face_bytes(options.block));
-  if (!grid) return std::nullopt;
+  if (!grid) return nullptr;
   HaloGeometry geometry(options.block);
   check(options, geometry);
-  auto state = std::make_unique<State>(*std::move(grid), std::move(geometry));
+  auto state = std::make_unique<State>(*std::move(grid), std::move(geometry), parts);
   for (std::size_t i = 0; i < static_cast<std::size_t>(options.buffers); ++i) {
     const std::size_t bytes = state->geometry.bytes();
     Array<std::byte> own;
@@ -129,7 +158,7 @@ std::optional<HaloExchange> HaloExchange::make_if(const Communicator& communicat
     const std::span<std::byte> field = options.memory.empty() ? std::span<std::byte>(own) : options.memory[i];
     state->add_buffer(std::move(own), field);
   }
-  return HaloExchange(std::move(state));
+  return state;
 }
 
 const Communicator& HaloExchange::communicator() const noexcept { return state_->grid; }
@@ -213,6 +242,30 @@ std::optional<Direction> HaloExchange::finish_any() {
   if (!state.wanted.empty()) return tell(state.wanted_sides[buffer.exchange.wait_any_source(state.wanted)]);
   finish();
   return std::nullopt;
+}
+
+std::size_t HaloExchange::parts() const noexcept { return state_->parts ? state_->parts->count : 1; }
+
+Box HaloExchange::part(std::size_t part) const {
+  return state_->geometry.part(state_->parts.value_or(HaloParts{}), part);
+}
+
+void HaloExchange::ready(const Direction& side, std::size_t part) {
+  if (const auto edge = state_->edge(side)) state_->now().exchange.ready(*edge, part);
+}
+
+void HaloExchange::ready(std::size_t part) {
+  for (std::size_t i = 0; i < state_->sources.size(); ++i)
+    if (state_->sources[i]) state_->now().exchange.ready(state_->source_index[i], part);
+}
+
+bool HaloExchange::arrived(const Direction& side, std::size_t part) {
+  const auto edge = state_->edge(side);
+  return !edge || state_->now().exchange.arrived(*edge, part);
+}
+
+void HaloExchange::finish(const Direction& side, std::size_t part) {
+  if (const auto edge = state_->edge(side)) state_->now().exchange.wait_part(*edge, part);
 }
 
 }  // namespace fab

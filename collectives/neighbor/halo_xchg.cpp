@@ -1,9 +1,11 @@
 #include "collectives/neighbor/halo_xchg.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "collectives/buffers.h"
+#include "collectives/neighbor/partitioned_edges.h"
 #include "collectives/neighbor/persistent_edges.h"
 
 namespace fab::collectives {
@@ -11,6 +13,7 @@ namespace fab::collectives {
 namespace {
 
 constexpr const char* kHaloName = "halo_xchg";
+constexpr const char* kPartitionedHaloName = "partitioned_halo_xchg";
 
 std::optional<Rank> neighbor(const Cartesian& grid, std::vector<int> coordinates, const Direction& side) {
   for (std::size_t d = 0; d < coordinates.size(); ++d) {
@@ -42,6 +45,48 @@ HaloEdges halo_edges(const Cartesian& grid, Rank self, const HaloGeometry& geome
   return result;
 }
 
+/// Cells of a box that belong to a part.
+Box overlap(Box box, const Box& part, std::size_t dimension) {
+  const std::size_t begin = std::max(box.start[dimension], part.start[dimension]);
+  const std::size_t end = std::min(box.start[dimension] + box.size[dimension],  //
+                                   part.start[dimension] + part.size[dimension]);
+  box.start[dimension] = begin;
+  box.size[dimension] = end > begin ? end - begin : 0;
+  return box;
+}
+
+/// The boundary on one side, or the halo there, divided as the boundary is. Beyond the first and the last part it is
+/// one group.
+class DividedSide {
+ public:
+  DividedSide(const HaloGeometry& geometry, const HaloParts& parts, const Direction& side, std::size_t most_groups)
+      : geometry_(geometry), parts_(parts), beyond_(side[parts.dimension] != 0) {
+    most_groups_ = beyond_ ? 1 : most_groups;
+    for (std::size_t part = 0; part < parts.count; ++part)
+      bytes_.push_back(geometry.layout(overlap(geometry.boundary(side), slab(part), parts.dimension)).size());
+  }
+
+  [[nodiscard]] DividedBlock divide(BufferId buffer, const Box& box) const {
+    return collectives::divide(bytes_, most_groups_, [&](std::size_t first, std::size_t count) -> Block {
+      if (beyond_) return {buffer, 0, geometry_.layout(box)};
+      Box slabs = slab(first);
+      const Box last = slab(first + count - 1);
+      slabs.size[parts_.dimension] =
+          last.start[parts_.dimension] + last.size[parts_.dimension] - slabs.start[parts_.dimension];
+      return {buffer, 0, geometry_.layout(overlap(box, slabs, parts_.dimension))};
+    });
+  }
+
+ private:
+  [[nodiscard]] Box slab(std::size_t part) const { return geometry_.part(parts_, part); }
+
+  const HaloGeometry& geometry_;
+  const HaloParts& parts_;
+  bool beyond_;
+  std::size_t most_groups_;
+  std::vector<std::size_t> bytes_;  ///< by part
+};
+
 }  // namespace
 
 std::vector<std::optional<Edge>> halo_sources(const Cartesian& grid, Rank self, const HaloGeometry& geometry) {
@@ -66,6 +111,27 @@ core::Persistent make_halo_xchg(const std::shared_ptr<core::Communicator>& commu
   auto [edges, blocks] = halo_edges(grid, communicator->rank(), geometry);
   return make_persistent(communicator, buffers(field, field), edges, std::move(blocks), kHaloName,
                          {.single_blocks = true});
+}
+
+core::Persistent make_halo_xchg(const std::shared_ptr<core::Communicator>& communicator, std::byte* field,
+                                const HaloGeometry& geometry, const HaloParts& parts) {
+  const auto& grid = std::get<Cartesian>(*communicator->topology());
+  const std::vector<std::optional<Edge>> sources = halo_sources(grid, communicator->rank(), geometry);
+  // So that the slots of all sides are enough.
+  constexpr std::size_t kSlots = 1u << core::TagFormat::kSlotBits;
+  DividedEdges divided{.most_groups =
+                           std::clamp<std::size_t>(kSlots / std::max<std::size_t>(sources.size(), 1), 1, kMostGroups)};
+  Neighborhood edges;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!sources[i]) continue;
+    const Direction& direction = geometry.directions()[i];
+    const DividedSide side(geometry, parts, direction, divided.most_groups);
+    edges.destinations.push_back({sources[i]->peer, static_cast<std::uint32_t>(i)});
+    divided.outgoing.push_back(side.divide(BufferId::send, geometry.boundary(direction)));
+    edges.sources.push_back(*sources[i]);
+    divided.incoming.push_back(side.divide(BufferId::recv, geometry.halo(direction)));
+  }
+  return make_partitioned(communicator, buffers(field, field), edges, divided, kPartitionedHaloName, nullptr);
 }
 
 }  // namespace fab::collectives

@@ -140,6 +140,25 @@ Box HaloGeometry::boundary(const Direction& side) const {
   return box;
 }
 
+Box HaloGeometry::part(const HaloParts& parts, std::size_t part) const {
+  const auto& [count, dimension] = parts;
+  if (count == 0) throw Error(Errc::invalid_argument, "halo: 0 parts; valid are 1 and more");
+  if (dimension >= dimensions())
+    throw Error(Errc::invalid_argument,
+                fmt::format("halo: the block is cut into parts along dimension {}; it has dimensions 0 to {}",
+                            dimension, dimensions() - 1));
+  if (part >= count)
+    throw Error(Errc::invalid_argument,
+                fmt::format("halo: part is {}; the block has {}, numbered from 0 on", part, count));
+  // The first ones have a cell more where the cells cannot be divided evenly.
+  const std::size_t cells = shape_.interior[dimension];
+  const auto first = [&](std::size_t slab) { return slab * (cells / count) + std::min(slab, cells % count); };
+  Box box = interior();
+  box.start[dimension] += first(part);
+  box.size[dimension] = first(part + 1) - first(part);
+  return box;
+}
+
 Layout HaloGeometry::layout(const Box& box) const {
   return Layout::subarray(extents_, box.size, box.start, Layout::contiguous(shape_.element_bytes));
 }

@@ -54,6 +54,12 @@ struct HaloShape {
   bool corners = false;  ///< also exchange with neighbours across edges and corners, as a 27-point stencil needs
 };
 
+/// How the threads of a rank share a block: its own cells are cut along one dimension into slabs of about one size.
+struct HaloParts {
+  std::size_t count = 1;      ///< slabs, at least 1; some have no cells if there are more of them than cells
+  std::size_t dimension = 0;  ///< along which the block is cut
+};
+
 /// A block and the halo around it, as one array in C order. Sizes, offsets and strides are numbers of cells.
 class FAB_API HaloGeometry {
  public:
@@ -79,6 +85,9 @@ class FAB_API HaloGeometry {
   [[nodiscard]] Box halo(const Direction& side) const;
   /// This rank's cells next to that side. The neighbour there receives them.
   [[nodiscard]] Box boundary(const Direction& side) const;
+  /// The rank's own cells that belong to one part. Throws Error(invalid_argument) for a count of 0, and for a dimension
+  /// or part that there is not.
+  [[nodiscard]] Box part(const HaloParts& parts, std::size_t part) const;
   /// The bytes of a box, relative to the address of the padded block.
   [[nodiscard]] Layout layout(const Box& box) const;
 

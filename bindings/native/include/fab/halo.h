@@ -14,6 +14,7 @@
 #include "fab/communicator.h"
 #include "fab/error.h"
 #include "fab/halo_geometry.h"
+#include "fab/partitioned.h"
 #include "fab/request.h"
 
 namespace fab {
@@ -46,8 +47,24 @@ struct HaloOptions {
 /// has no neighbour: it is finished at once, and its halo cells are never touched, so boundary values written there
 /// stay.
 ///
+/// With HaloParts the threads of a rank share the block. Each part has a slab of it, and a start sends nothing: a
+/// thread marks its part once it has computed the cells next to the sides, which then leave while other threads still
+/// compute theirs (fab/partitioned.h says what leaves together). With two fields:
+///
+///     halo.start();          // the field that this step computes
+///     // each thread t:
+///     ...                    // computes the cells of halo.part(t) next to the sides
+///     halo.ready(t);
+///     ...                    // computes the other cells of halo.part(t)
+///     // one thread, after the others:
+///     halo.finish();
+///     halo.flip();
+///
+/// There, cells of a part may be written until it is marked.
+///
 /// From the first start on, nothing is allocated. Move-only; a moved-from object may only be assigned to. The
-/// destructor waits for active exchanges. One thread at a time uses the object.
+/// destructor waits for active exchanges. One thread at a time uses the object, but for ready, arrived and finish with
+/// a part.
 class FAB_API HaloExchange {
  public:
   /// Collective over `communicator`, like Communicator::cartesian: its first ranks form the grid. Memory that the
@@ -55,9 +72,15 @@ class FAB_API HaloExchange {
   /// Error(invalid_argument) for a block that HaloGeometry refuses, another number of dimensions than the grid has,
   /// buffers other than 1 or 2, or memory of another size; and Error(no_resources).
   HaloExchange(const Communicator& communicator, const HaloOptions& options);
+  /// With parts, which must be equal on all ranks. Waits for the neighbours, with which it compares sizes. Throws also
+  /// Error(invalid_argument) for parts that HaloGeometry::part refuses, and Error(mismatch) on both ranks of an edge
+  /// that give it different sizes or parts.
+  HaloExchange(const Communicator& communicator, const HaloOptions& options, const HaloParts& parts);
   /// As the constructor, but a rank outside the grid gets none.
   [[nodiscard]] static std::optional<HaloExchange> make_if(const Communicator& communicator,
                                                            const HaloOptions& options);
+  [[nodiscard]] static std::optional<HaloExchange> make_if(const Communicator& communicator, const HaloOptions& options,
+                                                           const HaloParts& parts);
 
   HaloExchange(HaloExchange&&) noexcept;
   HaloExchange& operator=(HaloExchange&&) noexcept;
@@ -112,6 +135,26 @@ class FAB_API HaloExchange {
   /// Returns a side whose halo has arrived and that was not returned since the start; waits for one if necessary. Sides
   /// without a neighbour come first. Once all sides have been returned, it does what finish does, and returns none.
   [[nodiscard]] std::optional<Direction> finish_any();
+
+  // Parts. Several threads at once may call ready, arrived, and finish with a part. These throw Error(invalid_argument)
+  // for a side without a halo, a part that there is not, and an object that was made without parts.
+
+  /// The number of parts; 1 for an object without.
+  [[nodiscard]] std::size_t parts() const noexcept;
+  /// The slab of own cells that a part has.
+  [[nodiscard]] Box part(std::size_t part) const;
+  /// The cells of this part that go to a side are written. Cells go to a side if they lie in its boundary; a part
+  /// without such cells may be marked, too. Throws Error(invalid_argument) if the part was marked for that side since
+  /// the start, and before the first start.
+  void ready(const Direction& side, std::size_t part);
+  /// For all sides.
+  void ready(std::size_t part);
+  /// Makes some progress. Returns whether the halo cells next to the cells that this part has at that side have
+  /// arrived; true for a part without such cells. (A stencil with corners also reads the halo next to the part before
+  /// and the part behind.) Throws also like finish if the exchange has failed.
+  [[nodiscard]] bool arrived(const Direction& side, std::size_t part);
+  /// Returns when these cells have arrived. finish() is still needed. Throws like arrived.
+  void finish(const Direction& side, std::size_t part);
 
  private:
   friend class Waitable;
