@@ -21,6 +21,7 @@
 #include "collectives/neighbor/cart_shift_xchg.h"
 #include "collectives/neighbor/neighbor_collective.h"
 #include "collectives/neighbor/neighbor_xchg.h"
+#include "collectives/neighbor/partitioned_edges.h"
 #include "collectives/start.h"
 #include "core/communicator/refused_call.h"
 #include "core/run/wait.h"
@@ -55,6 +56,9 @@ struct Make {
 
   core::Persistent operator()(const void* send, void* recv, const collectives::NeighborXchg& call) const {
     return collectives::make_neighbor_xchg(core, send, recv, call, {.idle = next_idle_hook()});
+  }
+  core::Persistent operator()(const void* send, void* recv, const collectives::PartitionedXchg& call) const {
+    return collectives::make_partitioned_xchg(core, send, recv, call, next_idle_hook());
   }
   core::Persistent operator()(const void* send, void* recv, const collectives::CartShiftXchg& call) const {
     return collectives::make_cart_shift_xchg(core, send, recv, call);

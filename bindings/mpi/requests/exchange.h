@@ -44,6 +44,8 @@ class Exchange {
 
   [[nodiscard]] MPI_Request request() const noexcept { return request_; }
   [[nodiscard]] bool persistent() const noexcept { return use_.persistent != nullptr; }
+  /// Precondition: persistent().
+  [[nodiscard]] core::Persistent& persistent_exchange() const noexcept { return *use_.persistent; }
   /// The comm of an exchange in use.
   [[nodiscard]] MPI_Comm comm() const noexcept { return use_.attachment->comm; }
   /// Null: nothing is in flight, and nothing is to be told.

@@ -82,6 +82,23 @@ int MPI_Cart_shift_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype se
                              MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Info info,
                              MPI_Request *request);
 
+/* An exchange whose blocks consist of partitions, in the manner of MPI-4.1, chapter 4. Each block has `partitions` of
+ * them, one behind the other; sendcount and recvcount are elements of one partition. Both ends of an edge must give the
+ * same number of partitions and of bytes; otherwise MPI_Pneighbor_xchg_init fails on both (MPI_ERR_OTHER), for
+ * which it waits for the neighbors. MPI_IN_PLACE is not allowed.
+ *
+ * MPI_Start sends nothing. Threads mark partitions: MPI_Neighbor_pready says that this partition of the block for
+ * destination number `destination` may be sent, and must not be written until the exchange is complete.
+ * MPI_Neighbor_parrived sets *flag to 1 if this partition of the block from source number `source` has arrived, or if
+ * the exchange is not active. Partitions with less than 16 KiB together leave together. The exchange is complete
+ * (MPI_Wait) when all partitions have been marked, sent and received. Both calls are thread-safe between MPI_Start and
+ * that; fab asks for no thread support of MPI's for them. They return MPI_ERR_REQUEST for another request, and
+ * MPI_ERR_ARG for a neighbor or partition that there is not, or one that is marked twice. */
+int MPI_Pneighbor_xchg_init(const void *sendbuf, int partitions, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                            int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Neighbor_pready(int destination, int partition, MPI_Request request);
+int MPI_Neighbor_parrived(MPI_Request request, int source, int partition, int *flag);
+
 /* Memory for buffers (no MPI calls). Between ranks of one node the receiver copies data in such memory once, without
  * help of the kernel. It is aligned to 64 bytes, or to 4096 if `bytes` >= 4096. Both calls also work before MPI_Init
  * and after MPI_Finalize, and are thread-safe. fab_alloc returns NULL if there is no memory. fab_free returns
@@ -123,6 +140,10 @@ int PMPI_Neighbor_xchgw_init(const void *sendbuf, const int sendcounts[], const 
 int PMPI_Cart_shift_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                               MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Info info,
                               MPI_Request *request);
+int PMPI_Pneighbor_xchg_init(const void *sendbuf, int partitions, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int PMPI_Neighbor_pready(int destination, int partition, MPI_Request request);
+int PMPI_Neighbor_parrived(MPI_Request request, int source, int partition, int *flag);
 
 #ifdef __cplusplus
 }
