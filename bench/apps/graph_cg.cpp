@@ -218,8 +218,8 @@ int run(int vertices, int long_edges, int turns) {
         return sum;
       }};
   const int status = apps::compare({.program = "graph_cg",
-                                    .by_fab = [&] { return solve(system, by_fab); },
-                                    .by_mpi = [&] { return solve(system, by_mpi); },
+                                    .work = [&] { return solve(system, by_fab); },
+                                    .other_work = [&] { return solve(system, by_mpi); },
                                     .tolerance = 1e-9,
                                     .turns = turns});
   check_mpi(MPI_Comm_free(&comm), "MPI_Comm_free");

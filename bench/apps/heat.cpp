@@ -2,96 +2,27 @@
 // MPI with a datatype for each face (its neighbour collectives confuse the two faces towards a neighbour that is on
 // both sides, as in a periodic grid of two ranks). Both exchange while the cells that need no halo are computed. The
 // start is a product of sines, of which each step takes a known share, so every cell is checked.
+//
+// With --threads the threads of a rank share its block (heat_threads.h).
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <numbers>
 #include <vector>
 
 #include "bindings/tools/command_line.h"
 #include "bindings/tools/output.h"
 #include "fab/fab.h"
+#include "heat_block.h"
+#include "heat_threads.h"
 #include "mpi_call.h"
 #include "turns.h"
 
 namespace {
 
 using apps::check_mpi;
-
-constexpr double kShare = 0.1;  // of a neighbour's difference that flows in a step
-constexpr std::size_t kDimensions = 3;
-using Place = std::array<std::size_t, kDimensions>;
-
-// This rank's block of a periodic grid of cells, with a halo of one cell around it.
-struct Block {
-  std::size_t n = 0;  // own cells along each side
-  Place first{};      // its first cell in the whole grid
-  Place whole{};      // cells of the whole grid
-
-  std::size_t row() const { return n + 2; }
-  std::size_t plane() const { return row() * row(); }
-  std::size_t cells() const { return plane() * row(); }
-  std::size_t index(std::size_t x, std::size_t y, std::size_t z) const { return x * plane() + y * row() + z; }
-
-  template <class Visit>
-  void for_cells(const Place& low, const Place& high, Visit visit) const {
-    for (std::size_t x = low[0]; x <= high[0]; ++x) {
-      for (std::size_t y = low[1]; y <= high[1]; ++y) {
-        for (std::size_t z = low[2]; z <= high[2]; ++z) visit(x, y, z);
-      }
-    }
-  }
-
-  void relax(const double* now, double* next, const Place& low, const Place& high) const {
-    for_cells(low, high, [&](std::size_t x, std::size_t y, std::size_t z) {
-      const std::size_t i = index(x, y, z);
-      const double around =
-          now[i - plane()] + now[i + plane()] + now[i - row()] + now[i + row()] + now[i - 1] + now[i + 1];
-      next[i] = now[i] + kShare * (around - 6 * now[i]);
-    });
-  }
-  void relax_inside(const double* now, double* next) const { relax(now, next, {2, 2, 2}, {n - 1, n - 1, n - 1}); }
-  // The cells at the faces, each once.
-  void relax_faces(const double* now, double* next) const {
-    for (const std::size_t x : {std::size_t{1}, n}) relax(now, next, {x, 1, 1}, {x, n, n});
-    for (const std::size_t y : {std::size_t{1}, n}) relax(now, next, {2, y, 1}, {n - 1, y, n});
-    for (const std::size_t z : {std::size_t{1}, n}) relax(now, next, {2, 2, z}, {n - 1, n - 1, z});
-  }
-
-  // One wave along each side of the whole grid.
-  double start(std::size_t x, std::size_t y, std::size_t z) const {
-    const auto wave = [&](std::size_t dimension, std::size_t own) {
-      return std::sin(2 * std::numbers::pi * static_cast<double>(first[dimension] + own - 1) /
-                      static_cast<double>(whole[dimension]));
-    };
-    return wave(0, x) * wave(1, y) * wave(2, z);
-  }
-  // What a step leaves of it.
-  double kept() const {
-    double kept = 1;
-    for (std::size_t cells : whole) {
-      kept += 2 * kShare * (std::cos(2 * std::numbers::pi / static_cast<double>(cells)) - 1);
-    }
-    return kept;
-  }
-
-  void fill(double* field) const {
-    for_cells({1, 1, 1}, {n, n, n},
-              [&](std::size_t x, std::size_t y, std::size_t z) { field[index(x, y, z)] = start(x, y, z); });
-  }
-  double largest_error(const double* field, int steps) const {
-    const double scale = std::pow(kept(), steps);
-    double error = 0;
-    for_cells({1, 1, 1}, {n, n, n}, [&](std::size_t x, std::size_t y, std::size_t z) {
-      const double difference = std::abs(field[index(x, y, z)] - scale * start(x, y, z));
-      error = std::isfinite(difference) ? std::max(error, difference) : HUGE_VAL;
-    });
-    return error;
-  }
-};
+using apps::heat::Block;
+using apps::heat::kDimensions;
 
 double by_fab(const Block& block, fab::HaloExchange& halo, int steps) {
   block.fill(halo.field<double>().data());
@@ -175,7 +106,7 @@ double by_mpi(const Block& block, std::array<MpiField, 2>& fields, int steps) {
   return block.largest_error(fields[current].cells.data(), steps);
 }
 
-int run(std::size_t n, int steps, int turns) {
+int run(std::size_t n, int steps, int turns, int threads) {
   int ranks = 0;
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
   std::array<int, kDimensions> sides{};
@@ -194,14 +125,19 @@ int run(std::size_t n, int steps, int turns) {
   }
 
   const auto context = fab::Context::open();  // its ranks, and places in the grid, are those of MPI_COMM_WORLD
-  fab::HaloExchange halo(context.world(), {.grid = {sides.begin(), sides.end()},
-                                           .periodic = {true, true, true},
-                                           .block = {.interior = {n, n, n}, .width = {1, 1, 1}},
-                                           .buffers = 2});
+  const fab::HaloOptions options{.grid = {sides.begin(), sides.end()},
+                                 .periodic = {true, true, true},
+                                 .block = {.interior = {n, n, n}, .width = {1, 1, 1}},
+                                 .buffers = 2};
+  if (threads > 0) {
+    check_mpi(MPI_Comm_free(&grid), "MPI_Comm_free");
+    return apps::heat::compare_threads(block, context.world(), options, {threads, steps, turns});
+  }
+  fab::HaloExchange halo(context.world(), options);
   std::array<MpiField, 2> fields = {MpiField(block, grid), MpiField(block, grid)};
   const int status = apps::compare({.program = "heat",
-                                    .by_fab = [&] { return by_fab(block, halo, steps); },
-                                    .by_mpi = [&] { return by_mpi(block, fields, steps); },
+                                    .work = [&] { return by_fab(block, halo, steps); },
+                                    .other_work = [&] { return by_mpi(block, fields, steps); },
                                     .tolerance = 1e-14 * steps,
                                     .turns = turns});
   for (MpiField& field : fields) field.faces.free();
@@ -216,11 +152,15 @@ int main(int argc, char** argv) {
   std::size_t cells = 96;
   int steps = 50;
   int turns = 5;
+  int threads = 0;
   CLI::App app("Heat in a periodic box: a 3-D stencil with fab's halo exchange and with MPI's persistent messages.");
   app.add_option("--cells", cells, "Own cells along each side of a rank's block")
       ->check(CLI::Range(3, 1000))
       ->capture_default_str();
   app.add_option("--steps", steps, "Time steps in a turn")->check(CLI::Range(1, 1000000))->capture_default_str();
   app.add_option("--turns", turns, "Of each way")->check(CLI::Range(1, 10000))->capture_default_str();
-  return apps::with_mpi("heat", app, argc, argv, [&] { return run(cells, steps, turns); });
+  app.add_option("--threads", threads,
+                 "Threads of a rank, which share its block: sends their parts of the faces one by one, and as wholes")
+      ->check(CLI::Range(1, 256));
+  return apps::with_mpi("heat", app, argc, argv, [&] { return run(cells, steps, turns, threads); });
 }

@@ -43,21 +43,22 @@ double median(std::vector<double> values) {
 }  // namespace
 
 int compare(const TwoWays& ways) {
-  Way fab{ways.by_fab, {}, 0};
-  Way mpi{ways.by_mpi, {}, 0};
+  Way first{ways.work, {}, 0};
+  Way other{ways.other_work, {}, 0};
   for (int turn = 0; turn < ways.turns; ++turn) {
-    take_turn(fab);
-    take_turn(mpi);
+    take_turn(first);
+    take_turn(other);
   }
   int rank = 0;
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  const double error = std::max(fab.error, mpi.error);
+  const double error = std::max(first.error, other.error);
   const bool right = error <= ways.tolerance;
   if (rank == 0) {
-    const double by_fab = median(fab.seconds);
-    const double by_mpi = median(mpi.seconds);
-    fmt::print("{}: fab {:.4f} s, MPI {:.4f} s, MPI/fab {:.2f}, largest error {:.1e}: {}\n", ways.program, by_fab,
-               by_mpi, by_mpi / by_fab, error, right ? "right" : "WRONG");
+    const double seconds = median(first.seconds);
+    const double other_seconds = median(other.seconds);
+    const auto [name, other_name] = ways.names;
+    fmt::print("{}: {} {:.4f} s, {} {:.4f} s, {}/{} {:.2f}, largest error {:.1e}: {}\n", ways.program, name, seconds,
+               other_name, other_seconds, other_name, name, other_seconds / seconds, error, right ? "right" : "WRONG");
   }
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
