@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <tuple>
 
 #include "bindings/native/access.h"
 #include "collectives/neighbor/halo_xchg.h"
@@ -254,9 +255,13 @@ void HaloExchange::ready(const Direction& side, std::size_t part) {
   if (const auto edge = state_->edge(side)) state_->now().exchange.ready(*edge, part);
 }
 
+// Copies to the rank itself come last, while messages travel.
 void HaloExchange::ready(std::size_t part) {
-  for (std::size_t i = 0; i < state_->sources.size(); ++i)
-    if (state_->sources[i]) state_->now().exchange.ready(state_->source_index[i], part);
+  const auto& [sources, index] = std::tie(state_->sources, state_->source_index);
+  for (const bool to_itself : {false, true})
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      if (sources[i] && (sources[i]->peer == state_->grid.rank()) == to_itself)
+        state_->now().exchange.ready(index[i], part);
 }
 
 bool HaloExchange::arrived(const Direction& side, std::size_t part) {
