@@ -13,6 +13,7 @@ enum class Call : std::uint64_t {
   cart_shift_xchg,
   cart_shift_xchg_in_place,
   neighbor_collective,
+  discover,
   first_collective
 };
 

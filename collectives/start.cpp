@@ -39,17 +39,6 @@ core::CallShape& describe(core::Communicator& communicator, const CollectiveCall
   return shape;
 }
 
-CollectiveCall made_on(const core::Communicator& communicator, CollectiveCall call) {
-  call.rank = communicator.rank();
-  call.ranks = communicator.size();
-  call.one_node = communicator.is_on_one_node();
-  if (!call.one_node) call.nodes = communicator.nodes();
-  const Config& config = communicator.context().config();
-  call.checked = config.check;
-  call.rules = config.file_rules.get();
-  return call;
-}
-
 core::PlanSource build_for(const core::Communicator& communicator, const CollectiveCall& started) {
   const CollectiveCall call = made_on(communicator, started);
   const Config& config = communicator.context().config();
@@ -65,6 +54,17 @@ std::string compared_words(const core::Communicator& communicator, const Collect
 }
 
 }  // namespace
+
+CollectiveCall made_on(const core::Communicator& communicator, CollectiveCall call) {
+  call.rank = communicator.rank();
+  call.ranks = communicator.size();
+  call.one_node = communicator.is_on_one_node();
+  if (!call.one_node) call.nodes = communicator.nodes();
+  const Config& config = communicator.context().config();
+  call.checked = config.check;
+  call.rules = config.file_rules.get();
+  return call;
+}
 
 const Algorithm& algorithm_for(const core::Communicator& communicator, const CollectiveCall& call) {
   return select(made_on(communicator, call), communicator.context().config());

@@ -20,6 +20,9 @@ core::Run& start(core::Communicator& communicator, const void* send, void* recv,
 [[nodiscard]] core::Persistent make(const std::shared_ptr<core::Communicator>& communicator, const void* send,
                                     void* recv, const CollectiveCall& call);
 
+/// A call with what the communicator knows of it: rank, ranks, where they are, and rules.
+[[nodiscard]] CollectiveCall made_on(const core::Communicator& communicator, CollectiveCall call);
+
 /// Which algorithm start() takes for a call of this collective, root, bytes and operation.
 [[nodiscard]] const Algorithm& algorithm_for(const core::Communicator& communicator, const CollectiveCall& call);
 

@@ -37,6 +37,7 @@ struct Command {
 [[nodiscard]] Action add_start(CLI::App& app);
 [[nodiscard]] Action add_rate(CLI::App& app);
 [[nodiscard]] Action add_p2p(CLI::App& app);
+[[nodiscard]] Action add_discover(CLI::App& app);
 [[nodiscard]] Action add_first(CLI::App& app);
 [[nodiscard]] Action add_footprint(CLI::App& app);
 [[nodiscard]] Action add_reduce(CLI::App& app);

@@ -13,6 +13,7 @@ constexpr std::array kCommands = {
     Command{"start", "Time of fab's own for a start, without a network", add_start},
     Command{"rate", "Messages per second, of one thread or several", add_rate},
     Command{"p2p", "Latency and bandwidth of messages between two ranks", add_p2p},
+    Command{"discover", "Time in which ranks find out who will send to them", add_discover},
     Command{"first", "Time of the first exchange of a process, opening included", add_first},
     Command{"footprint", "Processor time and memory that an open context of fab takes, without MPI", add_footprint},
     Command{"reduce", "Speed of fab's reductions of arrays, against a plain loop", add_reduce},

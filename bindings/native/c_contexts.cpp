@@ -113,6 +113,15 @@ fab_error fab_distributed_graph(const fab_comm* comm, int sources, const int sou
   });
 }
 
+fab_error fab_distributed_graph_to(const fab_comm* comm, int destinations, const int destination_ranks[], int reorder,
+                                   fab_comm** made) {
+  return guarded([&] {
+    hand_over(of(comm).distributed_graph_to(copy_of(destination_ranks, destinations, "destination_ranks"),
+                                            reorder_if(reorder)),
+              made);
+  });
+}
+
 void fab_comm_free(fab_comm* comm) { delete comm; }
 
 fab_error fab_neighbors(const fab_comm* comm, size_t* destinations, size_t* sources) {

@@ -9,7 +9,9 @@
 
 #include "bindings/native/broadcast.h"
 #include "bindings/native/reorder.h"
+#include "core/communicator/refused_call.h"
 #include "core/context.h"
+#include "fab/discover.h"
 #include "fab/error.h"
 #include "fab/mapping.h"
 
@@ -143,6 +145,13 @@ Communicator Communicator::distributed_graph(std::vector<int> sources, std::vect
     return *derive(first_ranks(size()), DistributedGraph(std::move(sources), std::move(destinations)));
   auto [ranks, edges] = agree_on_ranks(core_, {std::move(sources), std::move(destinations), std::move(weights)});
   return *derive(ranks, DistributedGraph(std::move(edges.sources), std::move(edges.destinations)));
+}
+
+Communicator Communicator::distributed_graph_to(std::vector<int> destinations, Reorder reorder,
+                                                std::vector<std::int64_t> weights) const {
+  core::in_order(*core_, [&] { check_weights(weights, destinations.size()); });
+  std::vector<int> sources = discover(*this, destinations);
+  return distributed_graph(std::move(sources), std::move(destinations), reorder, std::move(weights));
 }
 
 }  // namespace fab

@@ -18,6 +18,7 @@
 #include "bindings/tools/map_report.h"
 #include "bindings/tools/neighbor_choice.h"
 #include "bindings/tools/output.h"
+#include "collectives/discover/discover.h"
 #include "collectives/select.h"
 #include "core/base/config.h"
 #include "core/bootstrap/store.h"
@@ -163,6 +164,14 @@ ordered_json describe_algorithms() {
                     {"segmentable", row.segmentable},
                     {"teaching", row.teaches},
                     {"variable", fab::algorithm_variable(row.collective)}});
+  for (const fab::collectives::DiscoverRow& row : fab::collectives::discover_algorithms())
+    rows.push_back({{"collective", "discover"},
+                    {"algorithm", row.name},
+                    {"description", row.description},
+                    {"restriction", ""},
+                    {"segmentable", false},
+                    {"teaching", false},
+                    {"variable", "FAB_ALGO_DISCOVER"}});
   return rows;
 }
 

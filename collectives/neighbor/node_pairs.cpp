@@ -17,7 +17,7 @@ constexpr std::uint64_t kReceivedDirectly = ~0ull - 1;
 int distance(const core::NodeMap& map, int from, int to) { return (to - from + map.nodes()) % map.nodes() - 1; }
 
 /// Numbers the values that a rank sends to each node.
-class Values {
+class ValueNumbers {
  public:
   std::uint32_t number(int node, const Block& block) {
     std::vector<Value>& alike = known_[{node, block.buffer, block.offset, block.layout.hash()}];
@@ -50,7 +50,7 @@ Rank receiving_carrier(const core::NodeMap& map, int from, int to) {
 NodeEdges edges_between_nodes(const core::NodeMap& map, Rank self, const Neighborhood& neighborhood,
                               std::span<const Block> outgoing, std::span<const Block> incoming) {
   NodeEdges edges;
-  Values values;
+  ValueNumbers values;
   const int own = map.node_of(self);
   const auto crowded = [&](std::span<const Edge> of_direction) {
     return std::ranges::any_of(

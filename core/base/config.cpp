@@ -47,6 +47,12 @@ constexpr std::array<std::pair<std::string_view, OneSidedMode>, 3> kOneSidedMode
 constexpr std::array<std::pair<std::string_view, NeighborPaths>, 3> kNeighborPaths = {
     {{"auto", NeighborPaths::automatic}, {"direct", NeighborPaths::direct}, {"by_node", NeighborPaths::by_node}}};
 
+constexpr std::array<std::pair<std::string_view, DiscoverAlgorithm>, 4> kDiscoverAlgorithms = {
+    {{"auto", DiscoverAlgorithm::automatic},
+     {"nbx", DiscoverAlgorithm::nbx},
+     {"census", DiscoverAlgorithm::census},
+     {"exchange", DiscoverAlgorithm::exchange}}};
+
 constexpr std::array<std::pair<std::string_view, Requests>, 3> kRequests = {
     {{"auto", Requests::automatic}, {"fab", Requests::fab}, {"mpi", Requests::mpi}}};
 
@@ -281,6 +287,17 @@ constexpr std::array<ConfigRow, 26> kOtherRows = {{
        return parse_name<NeighborPaths>(text, kNeighborPaths, config.neighbor_paths);
      },
      [](const Config& config) { return std::string(find_name<NeighborPaths>(kNeighborPaths, config.neighbor_paths)); },
+     true},
+    {"FAB_ALGO_DISCOVER", "auto",
+     "How ranks find out who will send to them: auto: by the number of ranks and the bytes; nbx: synchronous messages, "
+     "then a non-blocking barrier; census: a sum tells each rank how many messages to expect; exchange: an alltoall; "
+     "the same on all ranks.",
+     [](std::string_view text, Config& config) {
+       return parse_name<DiscoverAlgorithm>(text, kDiscoverAlgorithms, config.discover);
+     },
+     [](const Config& config) {
+       return std::string(find_name<DiscoverAlgorithm>(kDiscoverAlgorithms, config.discover));
+     },
      true},
     {"FAB_PLAN_CACHE", "64", "Plans that each communicator keeps for calls of the same shape: 0 to 1000000000.",
      [](std::string_view text, Config& config) {

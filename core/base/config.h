@@ -47,6 +47,14 @@ enum class NeighborPaths {
   by_node     ///< gathered within the node, sent once, spread within the other one
 };
 
+/// How ranks find out which of them will send to them (fab::discover).
+enum class DiscoverAlgorithm {
+  automatic,  ///< by the number of ranks and the bytes
+  nbx,        ///< synchronous messages, then a non-blocking barrier
+  census,     ///< a sum tells each rank how many messages to expect
+  exchange    ///< an alltoall
+};
+
 /// Who completes the requests of the MPI binding.
 enum class Requests {
   automatic,  ///< fab, where all completion calls of the process reach it; otherwise MPI
@@ -62,9 +70,10 @@ struct Config {
   bool local = true;                                 ///< FAB_LOCAL: shared memory between the ranks of a node
   LocalLong local_long = LocalLong::automatic;       ///< FAB_LOCAL_LONG
   OneSidedMode one_sided = OneSidedMode::automatic;  ///< FAB_ONE_SIDED
-  NeighborPaths neighbor_paths = NeighborPaths::automatic;  ///< FAB_ALGO_NEIGHBOR
-  ProgressMode progress = ProgressMode::automatic;          ///< FAB_PROGRESS
-  Requests requests = Requests::automatic;                  ///< FAB_REQUESTS
+  NeighborPaths neighbor_paths = NeighborPaths::automatic;    ///< FAB_ALGO_NEIGHBOR
+  DiscoverAlgorithm discover = DiscoverAlgorithm::automatic;  ///< FAB_ALGO_DISCOVER
+  ProgressMode progress = ProgressMode::automatic;            ///< FAB_PROGRESS
+  Requests requests = Requests::automatic;                    ///< FAB_REQUESTS
   bool dropin_heap = false;       ///< FAB_DROPIN_HEAP: large blocks of the program lie in fab's memory, for fab_run
   std::string dropin;             ///< FAB_DROPIN: auto, all, off or functions of MPI's, for libfab_dropin to read
   bool stats = false;             ///< FAB_STATS: statistics are shown or written when fab closes

@@ -40,11 +40,8 @@ std::optional<Unexpected> MatchQueues::take(const PostedReceive& receive) {
 }
 
 const Envelope* MatchQueues::find(Source from) const {
-  const auto found = std::find_if(unexpected_.begin(), unexpected_.end(), [&](const Unexpected& message) {
-    const Envelope& envelope = message.envelope;
-    return (from.rank == kAnySource || from.rank == envelope.source) &&
-           (from.tag == kAnyTag || from.tag == envelope.tag);
-  });
+  const auto found = std::find_if(unexpected_.begin(), unexpected_.end(),
+                                  [&](const Unexpected& message) { return matches(from, message.envelope); });
   return found == unexpected_.end() ? nullptr : &found->envelope;
 }
 

@@ -8,15 +8,20 @@
 
 #include "core/base/engine_lock.h"
 #include "core/point/correspondent.h"
+#include "core/point/own_tag.h"
 
 namespace fab::core {
+
+/// Whether a receive or probe from there may take the message.
+[[nodiscard]] inline bool matches(const Source& from, const Envelope& envelope) noexcept {
+  return (from.rank == kAnySource || from.rank == envelope.source) && matches(from.tag, envelope.tag);
+}
 
 /// A receive, or a probe, that waits for a message.
 class PostedReceive {
  public:
   [[nodiscard]] bool matches(const Envelope& envelope) const noexcept FAB_REQUIRES(engine_lock) {
-    return (from_.rank == kAnySource || from_.rank == envelope.source) &&
-           (from_.tag == kAnyTag || from_.tag == envelope.tag);
+    return core::matches(from_, envelope);
   }
   /// It takes nothing.
   [[nodiscard]] bool is_probe() const noexcept FAB_REQUIRES(engine_lock) { return probe_; }

@@ -5,11 +5,16 @@
 #include <array>
 #include <utility>
 
+#include "core/point/own_tag.h"
+
 namespace fab::core {
 
 namespace {
 
-std::string text_of(Tag tag) { return tag == kAnyTag ? "any" : std::to_string(static_cast<int>(tag)); }
+std::string text_of(Tag tag) {
+  if (is_own(tag)) return "fab's own";
+  return tag == kAnyTag ? "any" : std::to_string(static_cast<int>(tag));
+}
 std::string text_of_rank(Rank rank) { return rank == kAnySource ? "any rank" : fmt::format("rank {}", rank); }
 
 // Handlers run inside Provider::post_* and Provider::poll, which run under the engine's lock.
@@ -237,6 +242,11 @@ void SendOperation::abandon(const Status& reason) {
 
 void SendOperation::visit_peers(const PeerVisitor& visit) const {
   if (correspondent_->peer != nullptr) visit(*correspondent_->peer);
+}
+
+// A message of fab's own belongs to a call of all ranks, which its receiver may have refused.
+void SendOperation::stalled() {
+  if (!done() && is_own(to_.tag)) owner_.runtime().refusals().ask(correspondent_->world_rank);
 }
 
 // Bytes that are with the provider may never leave. It only reads them.

@@ -138,6 +138,7 @@ class SendOperation final : public PointOperation {
   void abandon(const Status& reason) override FAB_REQUIRES(engine_lock);
   void let_go() noexcept override FAB_REQUIRES(engine_lock);
   void visit_peers(const PeerVisitor& visit) const override FAB_REQUIRES(engine_lock);
+  void stalled() override FAB_REQUIRES(engine_lock);
 
   /// What tells the receiver of it; kind and sequence are the caller's to fill in.
   [[nodiscard]] Envelope envelope() const FAB_REQUIRES(engine_lock);

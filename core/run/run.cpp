@@ -98,6 +98,7 @@ void Run::start() {
   if (kept_data_) let_go_of_kept_data();
   if (given_up_ || !status_.ok()) forget_failure();
   begun_ = false;
+  on_hold_ = owner_.starts_on_hold;
   round_ = 0;
   used_transfers_ = 0;
   if (!held_back_.empty()) [[unlikely]]
@@ -115,6 +116,13 @@ void Run::start() {
   if (one_sided_ == nullptr && held_back_.empty()) keep_data();
   engine_.raise_urgency(*this, Urgency::peers);
   engine_.begin_later(*this);
+}
+
+void Run::take_off_hold() {
+  on_hold_ = false;
+  if (done() || !may_begin()) return;
+  engine_.forget(*this);
+  begin();
 }
 
 void Run::keep_data() {
@@ -160,6 +168,8 @@ bool Run::may_begin() const noexcept {
     if (closes_) return closing_->done();
     if (check_ != nullptr && !check_->done()) return false;
   }
+  if (on_hold_) [[unlikely]]
+    return check_ != nullptr;
   if (!plan_.ready()) return plan_.failure() != nullptr;
   return one_sided_ == nullptr || one_sided_->ready();
 }
@@ -169,6 +179,8 @@ void Run::begin() {
     if (closes_) return take_how_others_ended();
     if (check_ != nullptr && !passes_check()) return finish();
   }
+  if (on_hold_) [[unlikely]]
+    return engine_.begin_later(*this);
   run_tag_ = plan_.membership().context_tag() | sequence_tag_;
   const Status* failure = plan_.failure();
   if (failure == nullptr && one_sided_) failure = one_sided_->failure();

@@ -45,11 +45,14 @@ class RunOwner {
   /// Where its starts are counted.
   [[nodiscard]] virtual Ledger::Row& row() noexcept FAB_REQUIRES(engine_lock) = 0;
 
+  /// Its runs take their places when they start, and begin when they are taken off hold.
+  const bool starts_on_hold;
   std::atomic<bool> needs_thread{true};  ///< its last run was left alone, or so long that a call of the thread is cheap
   std::uint64_t starts FAB_GUARDED_BY(engine_lock) = 0;
   WaitTimes waited FAB_GUARDED_BY(engine_lock);
 
  protected:
+  explicit RunOwner(bool starts_its_runs_on_hold) noexcept : starts_on_hold(starts_its_runs_on_hold) {}
   ~RunOwner() = default;
 };
 
@@ -99,6 +102,8 @@ class Run final : public Pending, public Task {
   /// Posts round 0, or waits for the peers' addresses first. The buffers belong to the run until done(); what short
   /// data is sent from them is read at once.
   void start() FAB_REQUIRES(engine_lock);
+  /// Of a run that started on hold: from now on it goes the way of others.
+  void take_off_hold() FAB_REQUIRES(engine_lock);
 
   /// Whether a block of an active run is in its place, or never will be: then status() tells why. Nothing writes to it
   /// any more.
@@ -286,7 +291,8 @@ class Run final : public Pending, public Task {
   std::uint32_t held_back_count_ FAB_GUARDED_BY(engine_lock) = 0;
   std::vector<std::uint8_t> held_back_ FAB_GUARDED_BY(engine_lock);  ///< of the round's operations; empty: none ever is
   bool held_ FAB_GUARDED_BY(engine_lock) = false;                    ///< the user has a handle
-  bool begun_ FAB_GUARDED_BY(engine_lock) = false;                   ///< round_ is being posted, or was
+  bool on_hold_ FAB_GUARDED_BY(engine_lock) = false;
+  bool begun_ FAB_GUARDED_BY(engine_lock) = false;  ///< round_ is being posted, or was
   bool abandoned_ FAB_GUARDED_BY(engine_lock) = false;
   bool given_up_ FAB_GUARDED_BY(engine_lock) = false;       ///< abandoned, or some peers are broken
   bool has_user_work_ FAB_GUARDED_BY(engine_lock) = false;  ///< in the engine's list

@@ -296,6 +296,8 @@ std::string Run::describe_pending() const {
   const auto add = [&items](const std::string& item) { items.add(item); };
   if (check_ != nullptr && !check_->done())
     add(check_->describe_pending() + " of the comparison of calls");
+  else if (on_hold_)
+    add("what this rank does before it");
   else if (!plan_.ready())
     add(plan_.missing_peers());
   else if (one_sided_ != nullptr && !one_sided_->ready())

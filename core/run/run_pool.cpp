@@ -3,7 +3,8 @@
 namespace fab::core {
 
 RunPool::RunPool(Membership& membership, PlanSource source, Plan::Use use, Clock::time_point begun)
-    : plan_(membership, std::move(source.schedule), use),
+    : RunOwner(source.starts_on_hold),
+      plan_(membership, std::move(source.schedule), use),
       ledger_(membership.runtime().ledger()),
       made_ns_(static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - begun).count())),
       row_(ledger_.begin(*this, membership.in_ledger(), plan_.schedule().name(), source.algorithm, plan_.peers())) {}

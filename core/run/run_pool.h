@@ -18,7 +18,8 @@ struct PlanSource {
       : schedule(std::move(its_schedule)), algorithm(its_algorithm) {}
 
   Schedule schedule;
-  std::string_view algorithm;  ///< for statistics: a literal; empty: there is no choice
+  std::string_view algorithm;   ///< for statistics: a literal; empty: there is no choice
+  bool starts_on_hold = false;  ///< its runs take their places, and begin when they are released
 };
 
 /// Guarded by the engine's lock, but for needs_thread.

@@ -227,4 +227,17 @@ std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
   return static_cast<std::size_t>(found - all.begin());
 }
 
+std::size_t finish_any(std::span<Pending* const> all) {
+  const auto is_done = [](const Pending* each) { return each != nullptr && each->done(); };
+  const auto one_is_done = [&] { return std::ranges::any_of(all, is_done); };
+  if (!one_is_done()) {
+    Engine& engine = engine_of(**std::ranges::find_if(all, [](const Pending* each) { return each != nullptr; }));
+    engine.thread_call().resume_polling();
+    const Lock lock(engine);
+    engine.spin_until(one_is_done);
+    static_cast<void>(engine.take_first_yield());  // what follows is timed by itself
+  }
+  return wait_any(all);
+}
+
 }  // namespace fab::core

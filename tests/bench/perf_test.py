@@ -100,6 +100,14 @@ class Measures(unittest.TestCase):
                 for row in rows:
                     self.assertAlmostEqual(row["messages_per_s"] * row["us_median"] / 1e6, 2 * 4 * int(threads))
 
+    def test_discover_takes_every_way(self):
+        rows = self.rows(3, "discover", "-m", "8,1k", "-d", "5", *SHORT)
+        self.assert_times(rows)
+        self.assertEqual([row["library"] for row in rows if row["bytes"] == 8],
+                         ["fab auto", "fab nbx", "fab census", "fab exchange", "MPI alltoall", "MPI census", "MPI nbx"])
+        self.assertEqual({row["destinations"] for row in rows}, {2})
+        self.assertIn("MPI/fab", self.table)
+
     def test_start_needs_no_launcher(self):
         rows = self.rows(0, "start", *SHORT)
         self.assert_times(rows, "ns")

@@ -52,6 +52,7 @@ Config config_of(const Case& which, const Times& times) {
   if (which.way != Way::node) config.provider = which.way == Way::rxm ? "tcp;ofi_rxm" : "net";
   if (which.way == Way::two_hosts) config.interface = TwoHosts::kInterface;
   if (which.doing == Doing::one_sided) config.one_sided = OneSidedMode::on;
+  if (which.doing == Doing::discover) config.discover = DiscoverAlgorithm::nbx;
   config.peer_timeout_s = times.peer_timeout_s;
   config.exit_timeout_s = times.exit_timeout_s;
   if (!is_loss(which.fault) && which.fault != Fault::stopped) config.wait_timeout_s = times.wait_timeout_s;

@@ -129,6 +129,24 @@ class Messages final : public Operation {
   Bytes in_;
 };
 
+/// Each rank sends to the next one, and finds the one before.
+class Discovery final : public Operation {
+ public:
+  Discovery(const Case& which, const Communicator& ring) : ring_(ring), out_(which.bytes) {}
+
+  bool run(int step, const std::function<void()>& moment) override {
+    const std::vector<Rank> destinations = {after(ring_.rank())};
+    fill(out_, ring_.rank(), step);
+    moment();
+    const auto [sources, blocks] = discover(ring_, destinations, out_, out_.size());
+    return sources == std::vector<Rank>{before(ring_.rank())} && is_of(blocks, sources.front(), step);
+  }
+
+ private:
+  const Communicator& ring_;
+  Bytes out_;
+};
+
 }  // namespace
 
 std::unique_ptr<Operation> make_operation(const Case& which, const Communicator& ring) {
@@ -139,6 +157,8 @@ std::unique_ptr<Operation> make_operation(const Case& which, const Communicator&
       return std::make_unique<Broadcast>(which, ring);
     case Doing::messages:
       return std::make_unique<Messages>(which, ring);
+    case Doing::discover:
+      return std::make_unique<Discovery>(which, ring);
     default:
       return std::make_unique<Exchange>(which, ring);
   }

@@ -83,6 +83,10 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_ALGO_NEIGHBOR", "auto").neighbor_paths, NeighborPaths::automatic);
   EXPECT_EQ(read("FAB_ALGO_NEIGHBOR", "direct").neighbor_paths, NeighborPaths::direct);
   EXPECT_EQ(read("FAB_ALGO_NEIGHBOR", "by_node").neighbor_paths, NeighborPaths::by_node);
+  EXPECT_EQ(read("FAB_ALGO_DISCOVER", "auto").discover, DiscoverAlgorithm::automatic);
+  EXPECT_EQ(read("FAB_ALGO_DISCOVER", "nbx").discover, DiscoverAlgorithm::nbx);
+  EXPECT_EQ(read("FAB_ALGO_DISCOVER", "census").discover, DiscoverAlgorithm::census);
+  EXPECT_EQ(read("FAB_ALGO_DISCOVER", "exchange").discover, DiscoverAlgorithm::exchange);
   EXPECT_EQ(read("FAB_REQUESTS", "fab").requests, Requests::fab);
   EXPECT_EQ(read("FAB_REQUESTS", "mpi").requests, Requests::mpi);
   EXPECT_EQ(read("FAB_PROGRESS", "thread").progress, ProgressMode::thread);

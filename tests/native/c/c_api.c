@@ -210,6 +210,34 @@ static void exchanges(const fab_comm *world) {
   }
 }
 
+static void discoveries(const fab_comm *world) {
+  const int target = next();
+  const int beyond = size;
+  const int64_t out = 100 + rank;
+  int64_t in = 0;
+  fab_sources *found = NULL;
+  fab_comm *line = NULL;
+  DO(fab_discover(world, 1, &target, &out, sizeof(out), &found));
+  CHECK(fab_sources_count(found) == 1);
+  CHECK(fab_sources_ranks(found)[0] == previous());
+  memcpy(&in, fab_sources_blocks(found), sizeof(in));
+  CHECK(in == 100 + previous());
+  fab_sources_free(found);
+  DO(fab_discover(world, 0, NULL, NULL, 0, &found));
+  CHECK(fab_sources_count(found) == 0);
+  fab_sources_free(found);
+  fab_sources_free(NULL);
+  CHECK(fab_discover(world, 1, &beyond, NULL, 0, &found) == FAB_INVALID_RANK);
+  CHECK(strstr(fab_last_error(), "destinations[0]") != NULL);
+  CHECK(fab_discover(world, 0, NULL, NULL, 0, NULL) == FAB_INVALID_ARGUMENT);
+
+  DO(fab_distributed_graph_to(world, 1, &target, 0, &line));
+  in = 0;
+  DO(fab_perform(line, fab_neighbor_xchg(&out, &in, 1, FAB_INT64)));
+  CHECK(in == 100 + previous());
+  fab_comm_free(line);
+}
+
 static void statistics(const fab_context *context) {
   fab_totals before = {0};
   fab_totals after = {0};
@@ -410,6 +438,7 @@ int main(int argc, char **argv) {
   exchanges(fab_world(context));
   blocks_of_all_sizes(fab_world(context));
   messages(context);
+  discoveries(fab_world(context));
   statistics(context);
   halos(fab_world(context));
   waits(fab_world(context));

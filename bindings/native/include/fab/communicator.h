@@ -65,6 +65,11 @@ class FAB_API Communicator {
   [[nodiscard]] Communicator distributed_graph(std::vector<int> sources, std::vector<int> destinations,
                                                Reorder reorder = Reorder::no,
                                                std::vector<std::int64_t> weights = {}) const;
+  /// A distributed graph of which each rank knows only the edges that leave it, to `destinations`, each rank once. The
+  /// sources are found by fab::discover (fab/discover.h), and are in ascending order. Throws what distributed_graph and
+  /// discover throw.
+  [[nodiscard]] Communicator distributed_graph_to(std::vector<int> destinations, Reorder reorder = Reorder::no,
+                                                  std::vector<std::int64_t> weights = {}) const;
 
  private:
   friend struct Access;

@@ -10,6 +10,7 @@
 #include "fab/communicator.h"
 #include "fab/completions.h"
 #include "fab/context.h"
+#include "fab/discover.h"
 #include "fab/error.h"
 #include "fab/gather.h"
 #include "fab/gather_sorted.h"

@@ -73,12 +73,35 @@ FAB_API fab_error fab_graph(const fab_comm *comm, int ranks, const int index[], 
                             fab_comm **made);
 FAB_API fab_error fab_distributed_graph(const fab_comm *comm, int sources, const int source_ranks[], int destinations,
                                         const int destination_ranks[], int reorder, fab_comm **made);
+/* Each rank knows only the edges that leave it, to each rank once. The sources are found, and are in ascending order.
+ */
+FAB_API fab_error fab_distributed_graph_to(const fab_comm *comm, int destinations, const int destination_ranks[],
+                                           int reorder, fab_comm **made);
 /* `comm` may be NULL. */
 FAB_API void fab_comm_free(fab_comm *comm);
 
 /* The numbers of neighbours, and their ranks. The arrays may be NULL. Block i of an exchange belongs to neighbour i. */
 FAB_API fab_error fab_neighbors(const fab_comm *comm, size_t *destinations, size_t *sources);
 FAB_API fab_error fab_neighbor_ranks(const fab_comm *comm, int destinations[], int sources[]);
+
+/* ---- Who will send to this rank ---- */
+
+/* The ranks that have this one among their destinations, in ascending order, and their blocks. */
+typedef struct fab_sources fab_sources;
+
+/* Collective; returns when this rank knows all of its sources (fab/discover.h). `destination_ranks` names each rank
+ * once. Block i of `blocks`, which lie one behind the other, goes to destination i. `block_bytes` is the same on all
+ * ranks; if it is 0, `blocks` may be NULL. The caller frees *found. FAB_INVALID_RANK for a destination outside the
+ * communicator, FAB_INVALID_ARGUMENT for one that stands twice. */
+FAB_API fab_error fab_discover(const fab_comm *comm, size_t destinations, const int destination_ranks[],
+                               const void *blocks, size_t block_bytes, fab_sources **found);
+FAB_API size_t fab_sources_count(const fab_sources *sources);
+/* As long as `sources` lives. Block i came from rank i of the list; without sources, or bytes, there may be no address.
+ */
+FAB_API const int *fab_sources_ranks(const fab_sources *sources);
+FAB_API const void *fab_sources_blocks(const fab_sources *sources);
+/* `sources` may be NULL. */
+FAB_API void fab_sources_free(fab_sources *sources);
 
 /* ---- Requests ---- */
 
