@@ -145,7 +145,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 26> kOtherRows = {{
+constexpr std::array<ConfigRow, 27> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "Provider that carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another name of "
      "libfabric's, as fab_info lists them; empty or auto: fab chooses the best one.",

@@ -19,7 +19,7 @@ struct PlanSource {
 
   Schedule schedule;
   std::string_view algorithm;   ///< for statistics: a literal; empty: there is no choice
-  bool starts_on_hold = false;  ///< its runs take their places, and begin when they are released
+  bool starts_on_hold = false;  ///< of its runs (RunOwner)
 };
 
 /// Guarded by the engine's lock, but for needs_thread.

@@ -66,7 +66,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 26u + kCollectives);
+  EXPECT_EQ(names.size(), 27u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
