@@ -141,7 +141,8 @@ Box HaloGeometry::boundary(const Direction& side) const {
 }
 
 Box HaloGeometry::part(const HaloParts& parts, std::size_t part) const {
-  const auto& [count, dimension] = parts;
+  const std::size_t count = parts.count;
+  const std::size_t dimension = parts.dimension;
   if (count == 0) throw Error(Errc::invalid_argument, "halo: 0 parts; valid are 1 and more");
   if (dimension >= dimensions())
     throw Error(Errc::invalid_argument,

@@ -6,14 +6,14 @@ namespace fab::test {
 
 namespace {
 
-constexpr std::array kDoings = {Doing::exchange,  Doing::nonblocking, Doing::persistent, Doing::one_sided,
+constexpr std::array kDoings = {Doing::exchange,  Doing::nonblocking, Doing::persistent, Doing::one_sided, Doing::parts,
                                 Doing::allreduce, Doing::bcast,       Doing::messages,   Doing::discover};
 constexpr std::array<std::size_t, 3> kSizes = {8, 64 << 10, 4 << 20};
 constexpr std::array kWays = {Way::node, Way::net, Way::rxm, Way::two_hosts};
 constexpr std::array kFaults = {Fault::killed,       Fault::stopped,       Fault::stopped_for_ever,
                                 Fault::machine_gone, Fault::never_started, Fault::exits};
 
-constexpr std::array kDoingNames = {"exchange",  "nonblocking", "persistent", "one_sided",
+constexpr std::array kDoingNames = {"exchange",  "nonblocking", "persistent", "one_sided", "parts",
                                     "allreduce", "bcast",       "messages",   "discover"};
 constexpr std::array kWayNames = {"node", "net", "rxm", "two_hosts"};
 constexpr std::array kFaultNames = {"killed", "stopped", "stopped_for_ever", "machine_gone", "never_started", "exits"};

@@ -11,7 +11,7 @@
 
 namespace fab::test {
 
-enum class Doing { exchange, nonblocking, persistent, one_sided, allreduce, bcast, messages, discover };
+enum class Doing { exchange, nonblocking, persistent, one_sided, parts, allreduce, bcast, messages, discover };
 enum class Way {
   node,      ///< shared memory
   net,       ///< libfabric's TCP, also within the node

@@ -47,12 +47,14 @@ bool read_options(int argc, char** argv, Options& options) {
 
 /// Each doing, size, way and fault some times.
 constexpr const char* kSelection[] = {
-    "exchange.8.net.killed",       "exchange.8.node.killed",        "exchange.4194304.net.killed",
-    "nonblocking.8.rxm.killed",    "nonblocking.4194304.net.exits", "persistent.8.net.killed",
-    "one_sided.65536.net.killed",  "allreduce.8.net.killed",        "allreduce.65536.node.killed",
-    "bcast.65536.rxm.exits",       "messages.8.net.killed",         "messages.65536.node.exits",
-    "exchange.8.two_hosts.killed", "exchange.8.two_hosts.machine",  "messages.65536.two_hosts.killed",
-    "exchange.65536.net.stopped",  "messages.8.rxm.never_started",  "allreduce.8.two_hosts.machine"};
+    "exchange.8.net.killed",           "exchange.8.node.killed",        "exchange.4194304.net.killed",
+    "nonblocking.8.rxm.killed",        "nonblocking.4194304.net.exits", "persistent.8.net.killed",
+    "one_sided.65536.net.killed",      "parts.65536.net.killed",        "parts.4194304.node.exits",
+    "parts.8.two_hosts.machine",       "parts.65536.rxm.stopped",       "allreduce.8.net.killed",
+    "allreduce.65536.node.killed",     "bcast.65536.rxm.exits",         "messages.8.net.killed",
+    "messages.65536.node.exits",       "exchange.8.two_hosts.killed",   "exchange.8.two_hosts.machine",
+    "messages.65536.two_hosts.killed", "exchange.65536.net.stopped",    "messages.8.rxm.never_started",
+    "allreduce.8.two_hosts.machine"};
 
 bool is_chosen(const Case& each, const Options& options) {
   const std::string name = each.name();

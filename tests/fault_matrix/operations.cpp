@@ -93,6 +93,40 @@ class Allreduce final : public Operation {
   std::vector<std::int64_t> out_;
 };
 
+/// With both neighbours, in parts. The fault strikes when some of them have left.
+class Parts final : public Operation {
+ public:
+  Parts(const Case& which, const Communicator& ring)
+      : ring_(ring), one_(which.bytes), out_(2 * which.bytes), in_(2 * which.bytes) {}
+
+  bool run(int step, const std::function<void()>& moment) override {
+    // It is made here, as that waits for the neighbours.
+    if (!exchange_) exchange_ = neighbor_xchg.partitioned(ring_, kParts, out_, in_);
+    fill(one_, ring_.rank(), step);
+    std::ranges::copy(one_, out_.begin());
+    std::ranges::copy(one_, out_.begin() + static_cast<std::ptrdiff_t>(one_.size()));
+    exchange_->start();
+    for (std::size_t part = 0; part < kParts; ++part) {
+      if (part == kParts / 2) moment();
+      for (const std::size_t side : {0u, 1u}) exchange_->ready(side, part);
+    }
+    for (const std::size_t side : {0u, 1u}) exchange_->wait_part(side, kParts - 1);
+    exchange_->wait();
+    const std::span<const std::byte> in(in_);
+    return is_of(in.first(one_.size()), before(ring_.rank()), step) &&
+           is_of(in.subspan(one_.size()), after(ring_.rank()), step);
+  }
+
+ private:
+  static constexpr std::size_t kParts = 4;
+
+  const Communicator& ring_;
+  Bytes one_;
+  Bytes out_;
+  Bytes in_;
+  std::optional<PartitionedExchange> exchange_;
+};
+
 /// Each rank is the root in turn.
 class Broadcast final : public Operation {
  public:
@@ -155,6 +189,8 @@ std::unique_ptr<Operation> make_operation(const Case& which, const Communicator&
       return std::make_unique<Allreduce>(which, ring);
     case Doing::bcast:
       return std::make_unique<Broadcast>(which, ring);
+    case Doing::parts:
+      return std::make_unique<Parts>(which, ring);
     case Doing::messages:
       return std::make_unique<Messages>(which, ring);
     case Doing::discover:
