@@ -106,7 +106,7 @@ double by_mpi(const Block& block, std::array<MpiField, 2>& fields, int steps) {
   return block.largest_error(fields[current].cells.data(), steps);
 }
 
-int run(std::size_t n, int steps, int turns, int threads) {
+int run(std::size_t n, int steps, int turns, int threads, bool at_once) {
   int ranks = 0;
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
   std::array<int, kDimensions> sides{};
@@ -131,7 +131,7 @@ int run(std::size_t n, int steps, int turns, int threads) {
                                  .buffers = 2};
   if (threads > 0) {
     check_mpi(MPI_Comm_free(&grid), "MPI_Comm_free");
-    return apps::heat::compare_threads(block, context.world(), options, {threads, steps, turns});
+    return apps::heat::compare_threads(block, context.world(), options, {threads, steps, turns, at_once});
   }
   fab::HaloExchange halo(context.world(), options);
   std::array<MpiField, 2> fields = {MpiField(block, grid), MpiField(block, grid)};
@@ -153,6 +153,7 @@ int main(int argc, char** argv) {
   int steps = 50;
   int turns = 5;
   int threads = 0;
+  bool at_once = false;
   CLI::App app("Heat in a periodic box: a 3-D stencil with fab's halo exchange and with MPI's persistent messages.");
   app.add_option("--cells", cells, "Own cells along each side of a rank's block")
       ->check(CLI::Range(3, 1000))
@@ -162,5 +163,7 @@ int main(int argc, char** argv) {
   app.add_option("--threads", threads,
                  "Threads of a rank, which share its block: sends their parts of the faces one by one, and as wholes")
       ->check(CLI::Range(1, 256));
-  return apps::with_mpi("heat", app, argc, argv, [&] { return run(cells, steps, turns, threads); });
+  app.add_flag("--at-once", at_once, "A thread computes all its cells before those at the faces travel")
+      ->needs("--threads");
+  return apps::with_mpi("heat", app, argc, argv, [&] { return run(cells, steps, turns, threads, at_once); });
 }

@@ -18,6 +18,7 @@ class Threads {
       : block_(block),
         halo_(halo),
         in_parts_(in_parts),
+        at_once_(run.at_once),
         steps_(run.steps),
         threads_(static_cast<std::size_t>(run.threads)),
         parts_{.count = threads_},
@@ -54,13 +55,14 @@ class Threads {
       }
       meeting_.arrive_and_wait();
       block_.relax_faces(now, next, begin, end);
+      if (at_once_) block_.relax_inside(now, next, begin, end);
       if (in_parts_) {
         halo_.ready(thread);
       } else {
         meeting_.arrive_and_wait();
         if (leads) halo_.start();
       }
-      block_.relax_inside(now, next, begin, end);
+      if (!at_once_) block_.relax_inside(now, next, begin, end);
       meeting_.arrive_and_wait();
       if (leads) halo_.finish();
     }
@@ -69,6 +71,7 @@ class Threads {
   const Block& block_;
   fab::HaloExchange& halo_;
   bool in_parts_;
+  bool at_once_;
   int steps_;
   std::size_t threads_;
   fab::HaloParts parts_;
