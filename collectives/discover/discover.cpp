@@ -62,9 +62,10 @@ std::span<const DiscoverRow> discover_algorithms() { return kRows; }
 
 const DiscoverRow& discover_algorithm(DiscoverAlgorithm wanted, int ranks, std::size_t block_bytes) {
   if (wanted != DiscoverAlgorithm::automatic) return row_of(wanted);
+  // Measured on up to 8 ranks (docs/lab/collectives.md).
   constexpr int kFewRanks = 16;
-  constexpr std::size_t kShortBytes = 256;
-  const bool all_at_once = ranks <= kFewRanks && block_bytes <= kShortBytes;
+  constexpr std::size_t kShortBytes = 32 << 10;  // of all blocks of a rank
+  const bool all_at_once = ranks <= kFewRanks && block_bytes <= kShortBytes / static_cast<std::size_t>(ranks);
   return row_of(all_at_once ? DiscoverAlgorithm::exchange : DiscoverAlgorithm::nbx);
 }
 
