@@ -35,7 +35,7 @@ static_assert(std::ranges::is_sorted(kLosses, {}, &Loss::function));
 /// A program computes between its calls, so caches hold its data instead of the library's code. A short blocking call
 /// then takes as long as those come from memory, and fab's are more than MPI's: 5 to 20 % longer below these sizes.
 constexpr bool is_short(const Situation& situation, std::size_t bytes) noexcept {
-  return situation.form == Form::blocking && bytes < (situation.one_node ? 4 * kKiB : 8 * kKiB);
+  return situation.form == Form::blocking && bytes < (situation.one_node ? 4 * kKiB : 32 * kKiB);
 }
 
 bool covers(const Loss& loss, const Situation& situation, std::size_t bytes) noexcept {

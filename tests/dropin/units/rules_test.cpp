@@ -24,8 +24,8 @@ TEST(Rules, LeaveShortBlockingCallsToMpi) {
     EXPECT_TRUE(pays({function, Form::persistent, 2, false}, {.bytes = 0}));
   }
   EXPECT_FALSE(pays(blocking(Function::allreduce, 2, true), {.bytes = 4095}));
-  EXPECT_FALSE(pays(blocking(Function::allreduce, 2, false), {.bytes = 8191}));
-  EXPECT_TRUE(pays(blocking(Function::allreduce, 2, false), {.bytes = 8192}));
+  EXPECT_FALSE(pays(blocking(Function::allreduce, 2, false), {.bytes = 32767}));
+  EXPECT_TRUE(pays(blocking(Function::allreduce, 2, false), {.bytes = 32768}));
 }
 
 TEST(Rules, LeaveTheLossesToMpi) {
