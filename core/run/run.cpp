@@ -101,7 +101,7 @@ void Run::start() {
   on_hold_ = owner_.starts_on_hold;
   round_ = 0;
   used_transfers_ = 0;
-  if (!held_back_.empty()) [[unlikely]]
+  if (holds_back_) [[unlikely]]
     hold_back_again();
   done_.store(false, std::memory_order_relaxed);
   urgency = std::max(plan_.urgency(), comparison_ == nullptr ? Urgency::none : Urgency::peers);
@@ -113,7 +113,7 @@ void Run::start() {
   if (one_sided_) one_sided_->next_start();
   if (may_begin()) return begin();
   // Memory that messages are written from is registered, and what is held back has not been written yet.
-  if (one_sided_ == nullptr && held_back_.empty()) keep_data();
+  if (one_sided_ == nullptr && !holds_back_) keep_data();
   engine_.raise_urgency(*this, Urgency::peers);
   engine_.begin_later(*this);
 }
@@ -222,7 +222,7 @@ void Run::prepare_round() {
   }
   used_transfers_ = static_cast<std::uint32_t>(transfer - transfers_.data());
   pending_ += used_transfers_;
-  if (!held_back_.empty()) [[unlikely]]
+  if (holds_back_) [[unlikely]]
     copy_what_may_go();
 }
 
@@ -306,7 +306,7 @@ void Run::post_round() {
   // Local operations come last, while messages travel.
   const auto operations = plan_.local_operations(round_);
   if (operations.empty()) return;
-  if (!held_back_.empty()) return;  // copy_what_may_go
+  if (holds_back_) return;  // copy_what_may_go
   if (plan_.has_user_reductions() && defers_user_work_ && calls_user(operations)) {
     ++pending_;
     has_user_work_ = true;

@@ -289,8 +289,8 @@ class Run final : public Pending, public Task {
   std::uint32_t pending_ FAB_GUARDED_BY(engine_lock) = 0;
   /// Operations of this start that go_ahead() has not named; 0 where nothing is held back.
   std::uint32_t held_back_count_ FAB_GUARDED_BY(engine_lock) = 0;
-  std::vector<std::uint8_t> held_back_ FAB_GUARDED_BY(engine_lock);  ///< of the round's operations; empty: none ever is
-  bool held_ FAB_GUARDED_BY(engine_lock) = false;                    ///< the user has a handle
+  bool held_ FAB_GUARDED_BY(engine_lock) = false;        ///< the user has a handle
+  bool holds_back_ FAB_GUARDED_BY(engine_lock) = false;  ///< its starts hold operations back
   bool on_hold_ FAB_GUARDED_BY(engine_lock) = false;
   bool begun_ FAB_GUARDED_BY(engine_lock) = false;  ///< round_ is being posted, or was
   bool abandoned_ FAB_GUARDED_BY(engine_lock) = false;
@@ -308,8 +308,9 @@ class Run final : public Pending, public Task {
   bool closes_ FAB_GUARDED_BY(engine_lock) = false;                     ///< closing_ was started, and is waited for
   bool agreed_ FAB_GUARDED_BY(engine_lock) = false;                     ///< all ranks called the same
   std::unique_ptr<CalledAs> called_as_ FAB_GUARDED_BY(engine_lock);
-  bool defers_user_work_ FAB_GUARDED_BY(engine_lock) = true;  ///< at user reductions
-  bool all_know_ FAB_GUARDED_BY(engine_lock) = false;         ///< why it failed: no rank is to be told
+  bool defers_user_work_ FAB_GUARDED_BY(engine_lock) = true;         ///< at user reductions
+  bool all_know_ FAB_GUARDED_BY(engine_lock) = false;                ///< why it failed: no rank is to be told
+  std::vector<std::uint8_t> held_back_ FAB_GUARDED_BY(engine_lock);  ///< of the round's operations, if any are
 };
 
 }  // namespace fab::core

@@ -5,6 +5,7 @@ namespace fab::core {
 
 void Run::hold_back() {
   if (plan_.round_count() == 0) return;
+  holds_back_ = true;
   held_back_.assign(plan_.messages(0).size() + plan_.local_operations(0).size(), 0);
 }
 
