@@ -48,7 +48,7 @@ def whole(found):
                       texts.number(one.serial_speedup(scenes.FAB)),
                       f"{'equal' if error <= figures.TOLERANCE else 'WRONG'}, {error:.0e}",
                       "oversubscribed" if one.scene.is_oversubscribed else ""])
-    told = [f"Seconds from MPI_Init on, set-up included, median over rounds. {HOW_TO_READ} In brackets: quartiles over the rounds.",
+    told = [f"Seconds of set-up (below) and iterations, median over rounds. {HOW_TO_READ} In brackets: quartiles over the rounds.",
             "energies: the largest relative difference from those of the serial run; at most 1e-10 is equal.",
             "serial/fab: the serial run's iterations over fab's. oversubscribed: more ranks than processors, so times say little."]
     return tables.Table("The whole job", told, heads, lines, losses)

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include "core/base/quoted.h"
@@ -24,8 +25,11 @@ namespace {
 
 constexpr std::size_t kLongestName = 15;  // of the kernel's names, TCP_CA_NAME_MAX
 
-/// Read by calls of libfabric's while they open sockets. Written once in a process: its environment is one.
+/// Read by calls of libfabric's while they open sockets: written once, before the first of them leads here. A process
+/// has one environment, so it has one name.
 std::array<char, kLongestName + 1> in_use{};
+std::once_flag leads_here_flag;
+bool leads_here = false;
 
 bool give(int fd, const char* name) noexcept {
   return ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, static_cast<socklen_t>(std::strlen(name))) == 0;
@@ -85,13 +89,14 @@ std::string wanted_congestion_control(std::string_view configured) {
 
 bool use_congestion_control(const std::string& name) {
   require_known(name);
-  if (name == in_use.data()) return true;
-  const auto slot = ImportedSlot::find("socket");
-  if (!slot) return false;
-  in_use = {};
-  name.copy(in_use.data(), kLongestName);
-  stay_loaded();
-  return slot->set(reinterpret_cast<std::uintptr_t>(&open_socket));
+  std::call_once(leads_here_flag, [&name] {
+    const auto slot = ImportedSlot::find("socket");
+    if (!slot) return;
+    name.copy(in_use.data(), kLongestName);
+    stay_loaded();
+    leads_here = slot->set(reinterpret_cast<std::uintptr_t>(&open_socket));
+  });
+  return leads_here && name == in_use.data();
 }
 
 }  // namespace fab::ofi

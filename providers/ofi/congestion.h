@@ -18,7 +18,8 @@ namespace fab::ofi {
 [[nodiscard]] std::string choose_congestion_control(std::string_view kernel_default, std::string_view allowed);
 
 /// Sockets that libfabric opens from now on have it, and so have the connections that they accept. False: they stay as
-/// they are, since libfabric's calls could not be found. Throws Error(configuration) if the kernel refuses the name.
+/// they are, since libfabric's calls could not be found, or the process has asked for another one before. Throws
+/// Error(configuration) if the kernel refuses the name.
 bool use_congestion_control(const std::string& name);
 
 }  // namespace fab::ofi

@@ -71,7 +71,9 @@ void OfiProvider::choose_congestion_control(const Config& config) const {
     log_.write(LogLevel::info, "TCP connections have the congestion control {} (FAB_TCP_CONGESTION={})", name,
                config.tcp_congestion);
   else
-    log_.write(LogLevel::warn, "FAB_TCP_CONGESTION={}: without effect, since libfabric's calls were not found",
+    log_.write(LogLevel::warn,
+               "FAB_TCP_CONGESTION={}: without effect on connections: libfabric's calls were not found, or have "
+               "another one already",
                config.tcp_congestion);
 }
 
