@@ -1,9 +1,11 @@
 #include "bindings/dropin/judge.h"
 
+#include "bindings/dropin/next_calls.h"
 #include "bindings/dropin/record.h"
 #include "bindings/dropin/settings.h"
 #include "bindings/dropin/slower.h"
 #include "bindings/dropin/statistics.h"
+#include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/interception/reach.h"
 #include "bindings/mpi/lifecycle/lifecycle.h"
@@ -54,14 +56,29 @@ bool may_pay(const Call& call, const Shape& shape, const Record& record) {
   return record.one_node ? pays_if(*record.one_node) : pays_if(true) || pays_if(false);
 }
 
+/// Whether `mine` holds on all ranks: what a process has loaded, others need not have. Waits for them, as blocking
+/// calls and the making of persistent ones may.
+bool holds_on_all(MPI_Comm comm, bool mine) {
+  int all = mine ? 1 : 0;
+  mpi::require(next_pmpi_calls.allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, comm), "MPI_Allreduce");
+  return all != 0;
+}
+
+/// The same on all ranks. A start may not wait, so a non-blocking call depends on what calls before it have asked.
+bool all_hear_of_freed_operations(const Call& call, Record& record) {
+  if (!record.all_hear && call.form != Form::non_blocking)
+    record.all_hear = holds_on_all(call.comm, mpi::hears_of_freed_operations());
+  return record.all_hear.value_or(false);
+}
+
 Fate judge_late(const Call& call, const Shape& shape, Record& record) {
   const bool chooses = settings().mode == Mode::automatic;
   if (chooses && !may_pay(call, shape, record)) return Fate::slower;
   if (record.attachment == nullptr) attach(call.comm, record);
-  if (call.form == Form::persistent && !mpi::can_complete_persistent()) return Fate::requests;
   if (needs_topology(call.function) && record.attachment->core->topology() == nullptr) return Fate::topology;
   if (chooses && !may_pay(call, shape, record)) return Fate::slower;
-  return shape.user_operation && !mpi::hears_of_freed_operations() ? Fate::operation : Fate::carried;
+  if (call.form == Form::persistent && !holds_on_all(call.comm, mpi::can_complete_persistent())) return Fate::requests;
+  return shape.user_operation && !all_hear_of_freed_operations(call, record) ? Fate::operation : Fate::carried;
 }
 
 bool is_predefined(MPI_Datatype type) {

@@ -20,6 +20,7 @@ struct Record {
   std::uint32_t calls = 0;
   Kind kind = Kind::unseen;
   std::optional<bool> one_node{};         ///< all ranks share memory; known with the attachment, or before
+  std::optional<bool> all_hear{};         ///< of freed operations; known once a call that may wait has asked all ranks
   int ranks = 0;                          ///< known with the kind
   mpi::Attachment* attachment = nullptr;  ///< made by the first call that fab carries
 };

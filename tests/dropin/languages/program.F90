@@ -463,11 +463,17 @@ contains
     end do
   end subroutine
 
-  ! Not commutative: keeps what the higher rank has, and counts.
+  ! Not commutative: keeps what the higher rank has, and counts. The blocking call asks all ranks whether fab hears of
+  ! operations that they free.
   subroutine with_operation_of_the_program()
     OP_TYPE :: op
-    form = non_blocking
     call MPI_Op_create(last_and_count, .false., op, ierror)
+    a(1:2) = [rank, 1]
+    expected(1:2) = [ranks - 1, ranks]
+    form = blocking
+    call MPI_Allreduce(a, b, 2, MPI_INTEGER, op, world, ierror)
+    call compare('allreduce with the program''s operation')
+    form = non_blocking
     a(1:2) = [rank, 1]
     expected(1:2) = [ranks - 1, ranks]
     call MPI_Iallreduce(a, b, 2, MPI_INTEGER, op, world, request, ierror)
