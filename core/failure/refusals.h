@@ -1,6 +1,7 @@
 // Calls that a rank refused because of their arguments: it tells its peers, which would otherwise wait for ever.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -33,6 +34,9 @@ struct CallPlace {
 /// lock.
 class Refusals {
  public:
+  /// Nothing has happened for so long where a rank waits, so it asks.
+  static constexpr std::chrono::milliseconds kAskAfter{250};
+
   /// Brings questions and answers to other ranks (point to point).
   class Courier {
    public:

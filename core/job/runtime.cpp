@@ -15,9 +15,6 @@ namespace {
 constexpr double kMeetingAfterLossS = 1;
 constexpr double kMeetingStepS = 0.2;
 
-/// What is drained and stands still asks its peers whether they have refused it.
-constexpr std::chrono::seconds kAskAfter{1};
-
 Engine::Options engine_options(const Config& config, const JobInfo& job) {
   const Processors processors = count_processors();
   return {.progress = config.progress,
@@ -137,7 +134,7 @@ bool Runtime::drain(double timeout_s, IdleHook idle) {
   while (engine_.active() > 0) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count() >= timeout_s) return false;
     if (driver.step()) continue;
-    if (now() - last_asked >= kAskAfter) {
+    if (now() - last_asked >= Refusals::kAskAfter) {
       last_asked = now();
       const Lock lock(engine_);
       engine_.for_each_active([](Pending& pending) FAB_REQUIRES(engine_lock) { pending.stalled(); });

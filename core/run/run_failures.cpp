@@ -144,8 +144,8 @@ void Run::on_failure_notice(const FailureNotice& notice, const PlannedOperation&
   take_back_later_parts(operation, {});
 }
 
-// Once a second, so that it costs nothing worth mentioning. A peer that has refused the call will send nothing, take
-// nothing and be told nothing; all others are.
+// Of a run in which nothing happens. A peer that has refused the call will send nothing, take nothing and be told
+// nothing; all others are.
 void Run::stalled() {
   Membership& communicator = plan_.membership();
   if (done() || closes_ || !communicator.has_context_id()) return;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/failure/refusals.h"
 #include "core/job/membership.h"
 
 namespace fab::core {
@@ -25,7 +26,7 @@ void Watch::look() {
       if (each != nullptr) expire(*each);
     return restart();
   }
-  if (now - since_ >= kAskAfter) ask();
+  if (now - since_ >= Refusals::kAskAfter) ask();
   if (!said_ && now - since_ >= kSayAfter) say();
 }
 
@@ -67,7 +68,7 @@ bool stands_still(const Pending& pending, Tested& tested) {
   const bool moved = std::exchange(tested.seen, pending.settled_count()) != tested.seen;
   const auto now = pending.membership().runtime().now();
   if (first || moved) tested.since = now;
-  return now - tested.since >= Watch::kAskAfter;
+  return now - tested.since >= Refusals::kAskAfter;
 }
 
 }  // namespace

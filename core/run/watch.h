@@ -12,14 +12,13 @@ namespace fab::core {
 
 class Runtime;
 
-/// Notices when what a caller waits for stops moving. After a second it has the peers asked whether they have refused
-/// their call; after a minute it says in the log what is pending, once; after FAB_WAIT_TIMEOUT it ends them with
-/// Errc::timed_out.
+/// Notices when what a caller waits for stops moving. After Refusals::kAskAfter it has the peers asked whether they
+/// have refused their call; after a minute it says in the log what is pending, once; after FAB_WAIT_TIMEOUT it ends
+/// them with Errc::timed_out.
 class Watch {
  public:
   using Clock = std::chrono::steady_clock;
 
-  static constexpr std::chrono::seconds kAskAfter{1};
   static constexpr std::chrono::seconds kSayAfter{60};
   /// Of ticks() between two looks.
   static constexpr std::uint64_t kLookTicks = 2'500'000;
@@ -52,9 +51,9 @@ class Watch {
   bool said_ = false;
 };
 
-/// Notices when what a caller tests again and again stops moving, as Watch does for those who wait: after a second the
-/// peers are asked whether they have refused their call. Call when it was found not to be done, without the engine's
-/// lock. Null entries are passed over. Looks at most once in about a millisecond.
+/// Notices when what a caller tests again and again stops moving, as Watch does for those who wait: after
+/// Refusals::kAskAfter the peers are asked whether they have refused their call. Call when it was found not to be done,
+/// without the engine's lock. Null entries are passed over. Looks at most once in about a millisecond.
 void watch_tested(std::span<Pending* const> all);
 inline void watch_tested(Pending& pending) {
   Pending* const all[] = {&pending};
