@@ -16,6 +16,11 @@ inline constexpr std::byte kUntouched{0xee};
   return std::ranges::all_of(memory, [](std::byte each) { return each == kUntouched; });
 }
 
+/// Equal contents; unoptimised, too, this compares words.
+[[nodiscard]] inline bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
 /// Mixes the bits of a number: neighbouring ones give bytes that have nothing in common.
 constexpr std::uint64_t hash(std::uint64_t value) {
   value = (value ^ (value >> 31)) * 0x7fb5d329728ea185ull;

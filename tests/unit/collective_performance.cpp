@@ -47,8 +47,8 @@ void Performance::check(Rank rank) const {
   const auto index = static_cast<std::size_t>(rank);
   Bytes expected = recv_before_[index];
   if (const auto values = model_.expected(shape_, values_, rank)) put(*values, expected, 0);
-  EXPECT_TRUE(recv_[index] == expected) << "what rank " << rank << " has is not what it should have";
-  EXPECT_TRUE(send_[index] == send_before_[index]) << "the send buffer of rank " << rank << " has changed";
+  EXPECT_TRUE(same(recv_[index], expected)) << "what rank " << rank << " has is not what it should have";
+  EXPECT_TRUE(same(send_[index], send_before_[index])) << "the send buffer of rank " << rank << " has changed";
 }
 
 Bytes Performance::random_values(Rank rank) const {

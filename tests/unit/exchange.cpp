@@ -91,8 +91,8 @@ void Exchange::check(Rank rank) const {
     const auto sent = static_cast<std::size_t>(other_end - destinations.begin());
     received.put(data(sources[block].peer, sent, received.bytes), expected);
   }
-  EXPECT_TRUE(recv_[index].buffer == expected) << "what rank " << rank << " received is not what was sent";
-  EXPECT_TRUE(send_[index].buffer == send_[index].before) << "the send buffer of rank " << rank << " has changed";
+  EXPECT_TRUE(same(recv_[index].buffer, expected)) << "what rank " << rank << " received is not what was sent";
+  EXPECT_TRUE(same(send_[index].buffer, send_[index].before)) << "the send buffer of rank " << rank << " has changed";
 }
 
 void Exchange::run(InProcessJob& job) {

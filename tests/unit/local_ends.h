@@ -18,6 +18,7 @@
 
 #include "core/base/shared_heap.h"
 #include "providers/local/local_provider.h"
+#include "support/fill.h"
 #include "support/outcome.h"
 #include "unit/forbidden_calls.h"
 
@@ -31,10 +32,6 @@ inline std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
   for (std::size_t known = kPeriod; known < bytes; known *= 2)
     std::memcpy(result.data() + known, result.data(), std::min(known, bytes - known));
   return result;
-}
-
-inline bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
 /// fab's own memory, which peers map.
@@ -77,15 +74,21 @@ inline void as_the_way_says(const Way& way, const std::function<void()>& body) {
 /// Two ends of shared memory in this process; the left one sends.
 class LocalEnds : public testing::TestWithParam<Way> {
  protected:
+  static inline MappedResource kMapped;
   struct Message {
     explicit Message(const std::vector<std::byte>& bytes)
-        : memory(bytes.size(), GetParam().mapped ? &kMapped : std::pmr::new_delete_resource()) {
+        : resource(GetParam().mapped ? &kMapped : std::pmr::new_delete_resource()),
+          memory(static_cast<std::byte*>(resource->allocate(bytes.size())), bytes.size()) {
       if (!bytes.empty()) std::memcpy(memory.data(), bytes.data(), bytes.size());
     }
-    std::pmr::vector<std::byte> memory;
+    ~Message() { resource->deallocate(memory.data(), memory.size()); }
+    Message(const Message&) = delete;
+    Message& operator=(const Message&) = delete;
+
+    std::pmr::memory_resource* resource;
+    std::span<std::byte> memory;
     Outcome outcome;
   };
-  static inline MappedResource kMapped;
 
   static JobInfo job(Rank rank) {
     JobInfo info;

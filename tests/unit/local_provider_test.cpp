@@ -216,12 +216,12 @@ void LocalProviderTest::hand_over() {
             (read && bytes > kInside) || (GetParam().wanted == LocalLong::automatic && bytes > 16 * 1024);
         const auto expected = pattern(bytes, 3);
         if (wants && !by_kernel) {
-          EXPECT_TRUE(taker.kept == expected);
+          EXPECT_TRUE(same(taker.kept, expected));
           EXPECT_EQ(taker.message_bytes, bytes);
           EXPECT_EQ(std::count(memory.begin(), memory.end(), std::byte{9}), bytes) << "nothing is copied besides";
         } else {
           EXPECT_TRUE(taker.kept.empty());
-          EXPECT_TRUE(memory == expected);
+          EXPECT_TRUE(same(memory, expected));
         }
       }
 }
@@ -268,7 +268,7 @@ TEST_P(LocalProviderTest, ASleeperIsWokenWhenThereIsRoomForItsAnswer) {
     pollfd descriptor{right_.wait_fd(), POLLIN, 0};
     EXPECT_EQ(::poll(&descriptor, 1, 0), 1);
     ASSERT_NO_FATAL_FAILURE(poll_until_all_ended(both));
-    EXPECT_TRUE(received.memory == sent.memory);
+    EXPECT_TRUE(same(received.memory, sent.memory));
   });
 }
 
