@@ -151,10 +151,13 @@ void Run::stalled() {
   if (done() || closes_ || !communicator.has_context_id()) return;
   Refusals& refusals = communicator.runtime().refusals();
   if (const auto* refusal = refusals.find({communicator.context_id(), place_})) {
+    // That rank may have given up after FAB_WAIT_TIMEOUT, for want of another one for which this rank waits, too.
+    const std::string rest = describe_pending();
     blame(refusal->rank);
     if (check_ != nullptr) check_->blame(refusal->rank);
-    return abandon({make_error_code(Errc::mismatch), fmt::format("{}: rank {} of the job has refused this call: {}",
-                                                                 name(), refusal->rank, refusal->reason)});
+    return abandon({make_error_code(Errc::mismatch),
+                    fmt::format("{}: rank {} of the job has refused this call: {}; still pending here: {}", name(),
+                                refusal->rank, refusal->reason, rest)});
   }
   if (check_ != nullptr) return check_->ask_peers();
   ask_peers();

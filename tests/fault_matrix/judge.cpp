@@ -1,4 +1,5 @@
 // Runs one case and judges the reports of its ranks.
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -227,7 +228,7 @@ Verdict judge(const Case& which, const Times& times) {
   }
   if (which.fault != Fault::stopped && !named) {
     verdict.good = false;
-    verdict.text += "\n    no survivor names rank 3";
+    verdict.text += fmt::format("\n    no survivor names rank 3: {}", fmt::join(texts, " | "));
   }
   return verdict;
 }

@@ -170,6 +170,21 @@ TEST_P(RefusedCall, PeersThatWaitLearnWhoHasRefusedIt) {
   }
 }
 
+class RefusedCallOfThree : public RefusedCall {};
+INSTANTIATE_TEST_SUITE_P(Ranks, RefusedCallOfThree, testing::Values(Case{3, 8}));
+
+// A rank that waited too long refuses as well, and another one may know better for whom.
+TEST_P(RefusedCallOfThree, IsToldTogetherWithWhoElseIsMissing) {
+  open(caller_config());
+  refuse(*communicators_[kRefusing]);
+  core::Run& run = start_locked(*communicators_[0], [&](core::Communicator& its) -> core::Run& {
+    return std::end(kCalls)[-1].start(its, send_.data(), memory(0), block_);
+  });
+  wait_for({&run});
+  EXPECT_THAT(release(run).message,
+              AllOf(HasSubstr(kReason), HasSubstr("; still pending here: "), HasSubstr("receive from rank 2 ")));
+}
+
 TEST_P(RefusedCall, PeersThatOnlyTestLearnOfIt) {
   for (const Called& called : kCalls) {
     SCOPED_TRACE(called.name);
