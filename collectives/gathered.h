@@ -21,7 +21,8 @@ class Gathered {
 
   /// Where to receive the blocks of `count` ranks from `first` on; rank 0 follows the last one.
   [[nodiscard]] Block room(int first, int count = 1) const { return call_.recv.range(BufferId::recv, first, count); }
-  /// The same blocks, which are there, to be sent: this rank's own alone does not wait for the copy.
+  /// The blocks of room(first, count) once they are there, to be sent: this rank's own alone does not wait for the
+  /// copy.
   [[nodiscard]] Block held(int first, int count = 1) const {
     return count == 1 && first == call_.rank ? own_block(call_) : room(first, count);
   }

@@ -53,7 +53,7 @@ struct Rules {
 ///
 /// Throws Error(configuration) that names FAB_RULES, file, rule (counted from 1), field, value, and what is valid.
 [[nodiscard]] Rules read_rules(const std::string& file);
-/// The same from text; `name` stands for the file in messages.
+/// read_rules from text; `name` stands for the file in messages.
 [[nodiscard]] Rules parse_rules(std::string_view text, const std::string& name);
 /// What they read.
 [[nodiscard]] std::string to_json(const Rules& rules, std::string_view made_by);

@@ -43,7 +43,7 @@ struct Choice {
 /// they are. All ranks choose the same. Throws as check_choices.
 [[nodiscard]] const Algorithm& select(const CollectiveCall& call, const Config& config);
 
-/// The same by the rules of the call alone, for calls that are steps of another one.
+/// select() by the rules of the call alone, for calls that are steps of another one.
 [[nodiscard]] const Algorithm& select_by_rules(const CollectiveCall& call);
 
 /// The longest segment within a node: what travels through the memory of a ring, without the kernel.

@@ -36,7 +36,7 @@ void bcast_along(TreeOf tree, ScheduleBuilder& builder, const CollectiveCall& ca
 /// operations that do not commute need a tree whose subtrees are neighbours; their tree has rank 0 for its root, which
 /// passes the result on. A pipeline.
 void reduce_along(TreeOf tree, ScheduleBuilder& builder, const CollectiveCall& call);
-/// The same from `own`, which is only read unless it is the result, to the `result` that the root has.
+/// reduce_along from `own`, which is only read unless it is the result, to the `result` that the root has.
 void reduce_along(TreeOf tree, ScheduleBuilder& builder, const CollectiveCall& call, const Vector& own,
                   const Vector& result);
 

@@ -64,7 +64,7 @@ bool holds_on_all(MPI_Comm comm, bool mine) {
   return all != 0;
 }
 
-/// The same on all ranks. A start may not wait, so a non-blocking call depends on what calls before it have asked.
+/// All ranks decide alike. A start may not wait, so a non-blocking call depends on what calls before it have asked.
 bool all_hear_of_freed_operations(const Call& call, Record& record) {
   if (!record.all_hear && call.form != Form::non_blocking)
     record.all_hear = holds_on_all(call.comm, mpi::hears_of_freed_operations());

@@ -250,8 +250,8 @@ auto in_form(const Communicator& communicator, const fab_operation& operation, F
   return form(communicator, call);
 }
 
-/// The same, once `check` takes what else the program has given. A description that is refused uses up its place, as a
-/// call does whose arguments are refused (core/communicator/refused_call.h).
+/// The form of the operation, once `check` takes what else the program has given. A description that is refused uses up
+/// its place, as a call does whose arguments are refused (core/communicator/refused_call.h).
 template <class Check, class Form>
 auto in_form(const fab_comm* comm, const fab_operation& operation, Order order, Check&& check, Form&& form) {
   const Communicator& communicator = given(comm, "comm").communicator;

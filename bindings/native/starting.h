@@ -21,7 +21,7 @@ Request start_run(const Communicator& communicator, Start&& start) {
   });
 }
 
-/// The same for a caller that goes its way: the progress thread is woken.
+/// start_run for a caller that goes its way: the progress thread is woken.
 template <class Start>
 Request start_in_background(const Communicator& communicator, Start&& start) {
   Request request = start_run(communicator, start);

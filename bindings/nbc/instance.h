@@ -62,7 +62,7 @@ void hold(NBC_Handle& handle, Instance&& instance) noexcept;
 void move_handle(NBC_Handle& from, NBC_Handle& to) noexcept;
 /// Ends the operation, waiting if need be; returns its code. Frees what the handle holds.
 [[nodiscard]] int finish(NBC_Handle& handle);
-/// The same without waiting; what is in flight goes on.
+/// Frees what the handle holds without waiting; what is in flight goes on.
 void abandon(NBC_Handle& handle);
 
 /// Throws Failure(MPI_ERR_ARG).

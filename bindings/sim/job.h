@@ -80,7 +80,7 @@ class Job {
   /// Has the communicator's rank start an operation. Nothing happens before finish(). Where the network delays messages
   /// ranks are late, too.
   void start(std::shared_ptr<core::Communicator> communicator, Start start, Pace pace = Pace::at_once);
-  /// The same for a persistent exchange of that rank, which must outlive finish().
+  /// Has that rank start a persistent exchange, which must outlive finish().
   void start(Rank rank, core::Persistent& exchange, Pace pace = Pace::at_once);
   /// Carries out all that was to start; in that order, how each ended. Throws std::logic_error when a rank did what the
   /// provider's capabilities forbid.

@@ -23,7 +23,7 @@ struct ChooseQuestion {
 /// By the rules and variables of the configuration. An array with a row for each number of ranks and each size. Throws
 /// Error(invalid_argument) that names option, value and what is valid; Error(configuration).
 [[nodiscard]] nlohmann::ordered_json choose_rows(const ChooseQuestion& question, const Config& config);
-/// The same for people.
+/// The rows as a table for people.
 [[nodiscard]] std::string choose_text(const nlohmann::ordered_json& rows);
 
 }  // namespace fab::tools

@@ -11,7 +11,7 @@ namespace fab::tools {
 /// Error(invalid_argument) that names `option` and what is valid.
 [[nodiscard]] std::uint64_t parse_quantity(const std::string& option, const std::string& text, std::uint64_t least,
                                            std::uint64_t most);
-/// The same for each of them.
+/// parse_quantity of each text.
 [[nodiscard]] std::vector<std::uint64_t> parse_quantities(const std::string& option,
                                                           const std::vector<std::string>& texts, std::uint64_t least,
                                                           std::uint64_t most);

@@ -29,9 +29,9 @@ namespace fab::collectives {
 [[nodiscard]] core::Persistent make_halo_xchg(const std::shared_ptr<core::Communicator>& communicator, std::byte* field,
                                               const HaloGeometry& geometry);
 
-/// The same in parts: the cells next to a side belong to the parts in which they lie, and so do the halo cells there;
-/// where a side lies beyond the first or the last part, its halo belongs to the parts whose cells go there. Waits for
-/// the neighbours, with which it compares sizes (partitioned_edges.h).
+/// Makes the exchange in parts: the cells next to a side belong to the parts in which they lie, and so do the halo
+/// cells there; where a side lies beyond the first or the last part, its halo belongs to the parts whose cells go
+/// there. Waits for the neighbours, with which it compares sizes (partitioned_edges.h).
 [[nodiscard]] core::Persistent make_halo_xchg(const std::shared_ptr<core::Communicator>& communicator, std::byte* field,
                                               const HaloGeometry& geometry, const HaloParts& parts);
 

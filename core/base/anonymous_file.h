@@ -15,8 +15,8 @@ struct AnonymousFile {
 /// of files is a refusal, and not a signal.
 [[nodiscard]] AnonymousFile make_anonymous_file(const char* name, std::uint64_t bytes);
 
-/// The same in kMemoryFolder, where the system refuses such files outside of folders. All of it is taken at once, so
-/// that a folder that is full is a refusal, and no signal later.
+/// An anonymous file in kMemoryFolder, where the system refuses those outside of folders. All of it is taken at once,
+/// so that a folder that is full is a refusal, and no signal later.
 [[nodiscard]] AnonymousFile make_reserved_file(std::uint64_t bytes);
 inline constexpr const char* kMemoryFolder = "/dev/shm";
 

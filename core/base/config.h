@@ -120,7 +120,7 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 
 /// Reads every row. Throws Error(configuration) naming variable, value and what is valid.
 [[nodiscard]] Config read_config(const Environment& environment);
-/// The same from the process's environment; variables that start with FAB_ but are no row get one warning each,
+/// Reads every row from the process's environment; variables that start with FAB_ but are no row get one warning each,
 /// with the nearest real name.
 [[nodiscard]] Config read_config();
 /// The row's name nearest to `name` by edit distance, or empty when nothing is near.

@@ -34,7 +34,7 @@ class Counters {
   [[nodiscard]] std::uint64_t operator[](Counter counter) const noexcept {
     return values_[static_cast<std::size_t>(counter)].load(std::memory_order_relaxed);
   }
-  /// Those that are not 0, in one line: "caller_sleeps 12, late_wake_ups 1".
+  /// The counters that are not 0, in one line: "caller_sleeps 12, late_wake_ups 1".
   [[nodiscard]] std::string text() const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace fab::core {
 
-/// Who sees the names of what the module is linked with.
+/// Where the names of the module's libraries are seen.
 enum class Symbols { for_the_module, for_the_process };
 
 /// The address of `symbol` in the module at `file`, seen from libfab's folder. The module is loaded if it is not there

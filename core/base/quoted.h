@@ -11,7 +11,7 @@ namespace fab {
 /// become \n, \t or \x1b.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-/// The same between quotes. Of a long text the beginning, and how long it is: "aaa..." (123456 bytes).
+/// The escaped text between quotes. Of a long text the beginning, and how long it is: "aaa..." (123456 bytes).
 [[nodiscard]] std::string in_quotes(std::string_view text, std::size_t most_bytes = 80);
 
 }  // namespace fab

@@ -95,7 +95,7 @@ class SharedHeap::Region {
       static_cast<void>(::mprotect(begin_, bytes_, PROT_READ));
     ::close(std::exchange(descriptor_, -1));
   }
-  /// The same, with copies of all that is in it, where there is memory for them.
+  /// begin_abroad with copies of all that is in it, where there is memory for them.
   void begin_abroad_with_copies() noexcept {
     if (!is_shared() || !replace_by_copy(begin_, bytes_, descriptor_)) return begin_abroad();
     ::close(std::exchange(descriptor_, -1));

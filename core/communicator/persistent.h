@@ -44,7 +44,7 @@ class Persistent {
   void ready(std::size_t destination, std::size_t part) FAB_EXCLUDES(engine_lock);
   /// Makes some progress; returns whether the part has arrived, or never will, and *status tells why.
   [[nodiscard]] bool arrived(std::size_t source, std::size_t part, Status& status) FAB_EXCLUDES(engine_lock);
-  /// The same after waiting for it.
+  /// Waits until the part has arrived, or never will, and tells which.
   [[nodiscard]] Status wait_part(std::size_t source, std::size_t part) FAB_EXCLUDES(engine_lock);
 
   /// No more parts will be marked: if some are missing, the active exchange fails with Errc::cancelled, and those who

@@ -19,7 +19,7 @@ template <class Start>
   }
 }
 
-/// The same for what makes a persistent exchange.
+/// in_order for calls that make persistent exchanges, which are counted for themselves.
 template <class Make>
 decltype(auto) in_order_of_persistent(Communicator& communicator, Make&& make) {
   try {

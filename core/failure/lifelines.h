@@ -70,7 +70,7 @@ struct Lifeline {
   [[nodiscard]] Rank failed_rank_of(std::uint32_t communicator) const noexcept;
 };
 
-/// Those of one rank, and its own port. Guarded by the engine's lock.
+/// The lifelines of one rank, and its own port. Guarded by the engine's lock.
 class Lifelines {
  public:
   using Time = Lifeline::Time;
@@ -96,7 +96,7 @@ class Lifelines {
   /// Before this rank ends its connections with a peer, or with all ranks of that peer's host: the lines of both ends
   /// are cut off then.
   void tell_cut(const Lifeline& line, bool whole_host);
-  /// The same of what this rank has given up, or goes on with.
+  /// What this rank has given up, or goes on with: to the same ranks.
   void tell(const GivenUp& what);
   [[nodiscard]] bool any_ended() const noexcept { return ended_ > 0; }
   template <class Visit>

@@ -29,7 +29,7 @@ constexpr auto kStuckFast = milliseconds(2000);
 
 constexpr const char* kCutOff = "the connection with it was ended, as a message of a lost rank was stuck";
 
-/// The same on all ranks.
+/// A communicator's word, which all ranks compute alike.
 std::uint32_t word_of(ContextId id) noexcept {
   return static_cast<std::uint32_t>(hash_of(static_cast<std::uint64_t>(id.owner) << 32 | id.number) >> 32) | 1;
 }

@@ -92,9 +92,9 @@ class Losses final : public Lookout, public PeerWatcher {
   [[nodiscard]] static bool changed(Pending& pending) FAB_REQUIRES(engine_lock);
   /// An operation has waited for this peer for a while.
   void look_at(const Peer& peer, Time now) FAB_REQUIRES(engine_lock);
-  /// Those that have ended, and from which nothing has come for a while.
+  /// Loses the peers whose processes have ended, and from which nothing has come for a while.
   void find_lost(Time now) FAB_REQUIRES(engine_lock);
-  /// Those whose connection was ended while something waited for them.
+  /// Loses the peers whose connection was ended while something waited for them.
   void find_cut_off() FAB_REQUIRES(engine_lock);
   void lose(Peer& peer, const std::string& reason, bool vanished) FAB_REQUIRES(engine_lock);
   /// Ends connections with peers whose messages keep an operation that was given up.

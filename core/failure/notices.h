@@ -19,7 +19,7 @@ class Notices {
 
   /// In place of a message. Counts as active until it has left.
   void send(const Peer& peer, std::uint64_t tag, const FailureNotice& notice) FAB_REQUIRES(engine_lock);
-  /// Those to this rank of the job may never leave: no run waits for them any more.
+  /// Notices to this rank of the job may never leave: no run waits for them any more.
   void rank_lost(Rank world_rank) FAB_REQUIRES(engine_lock);
 
  private:

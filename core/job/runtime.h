@@ -58,7 +58,7 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   [[nodiscard]] const JobInfo& job() const noexcept { return store_->job(); }
   /// See Store::nodes.
   [[nodiscard]] std::vector<int> nodes() const { return store_->nodes(); }
-  /// The same as a map, asked for once; null where no two ranks share a node, or all do, or FAB_LOCAL is off, or the
+  /// nodes() as a map, asked for once; null where no two ranks share a node, or all do, or FAB_LOCAL is off, or the
   /// launcher does not tell. This depends on nothing that ranks may have differently. From any thread.
   [[nodiscard]] std::shared_ptr<const NodeMap> shared_nodes();
   [[nodiscard]] Engine& engine() noexcept { return engine_; }

@@ -26,7 +26,7 @@ class Forest {
   void append(Trees trees, std::int64_t offset);
   /// Adds `count` repetitions of a list in normal form, `stride` bytes apart.
   void append_loop(std::uint64_t count, std::int64_t stride, std::int64_t offset, Trees body);
-  /// The same, but even a single repetition of several trees is kept together, so that equal units at regular
+  /// append_loop, but even a single repetition of several trees is kept together, so that equal units at regular
   /// distances are recognised. The list needs `ungrouped` in the end.
   void append_unit(std::uint64_t count, std::int64_t stride, std::int64_t offset, Trees body);
 

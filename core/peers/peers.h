@@ -84,9 +84,9 @@ class PeerTable {
   /// The peer with that rank of the job. The first call starts the look-up of its address, which ends some time later
   /// in a progress of the engine. The reference stays valid.
   Peer& find(Rank world_rank) FAB_REQUIRES(engine_lock);
-  /// One that was found before.
+  /// A peer that was found before.
   [[nodiscard]] Peer& known(Rank world_rank) FAB_REQUIRES(engine_lock);
-  /// Those that were found, in no order.
+  /// Visits the peers that were found, in no order.
   void visit(const std::function<void(const Peer&)>& visit) const FAB_REQUIRES(engine_lock);
   /// Reached through what only the ranks of this node share. Both ends think the same.
   [[nodiscard]] bool is_near(Rank world_rank) const;

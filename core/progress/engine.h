@@ -117,7 +117,7 @@ class Engine : private ThreadWork {
   void deactivated() noexcept FAB_REQUIRES(engine_lock);
   /// Something that callers wait for has ended.
   void ended() noexcept FAB_REQUIRES(engine_lock);
-  /// The same of something that a caller may wait for.
+  /// An operation became active that a caller may wait for.
   void activated(Pending& pending) noexcept FAB_REQUIRES(engine_lock) {
     pending.quiet_since = {};
     pending.number = ++activations_;
@@ -178,7 +178,7 @@ class Engine : private ThreadWork {
     backlog_.add(post);
     has_refused_posts();
   }
-  /// The same of a send to that peer (Backlog::add).
+  /// A send to that peer was refused: repeat it in order (Backlog::add).
   void retry_later(Post& send, RefusedPosts& to_peer) FAB_REQUIRES(engine_lock) {
     backlog_.add(send, to_peer);
     has_refused_posts();

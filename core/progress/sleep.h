@@ -64,9 +64,9 @@ class Sleep {
   }
   [[nodiscard]] bool driver_sleeps() const noexcept FAB_REQUIRES(engine_lock) { return driver_sleeps_; }
 
-  // Who goes to sleep.
+  // For those who sleep: the thread, and drivers.
 
-  /// Whether it may: from now on every provider tells of all that comes.
+  /// Whether the caller may sleep: from now on every provider tells of all that comes.
   [[nodiscard]] bool prepare() FAB_REQUIRES(engine_lock);
   /// Once it may: it is left to the lock's next holder to wake or to keep asleep.
   void watch_over() noexcept FAB_REQUIRES(engine_lock) { just_armed_ = watched_ = true; }

@@ -80,7 +80,7 @@ class ThreadCall {
   void hold_back() noexcept { holds_back_ = true; }
   /// Readable: called.
   [[nodiscard]] const pollfd& event() const noexcept { return event_; }
-  /// The same, by a timer.
+  /// Readable: the timer has called.
   [[nodiscard]] const pollfd& timer() const noexcept { return timer_; }
   /// How the thread was called.
   struct Called {

@@ -168,7 +168,7 @@ class Run final : public Pending, public Task {
 
  private:
   [[nodiscard]] static Post::Handlers handlers() noexcept;
-  /// The same, and they record.
+  /// handlers() that also record.
   [[nodiscard]] static Post::Handlers recording_handlers() noexcept;
   /// Of the start before this one.
   void forget_failure() FAB_REQUIRES(engine_lock);

@@ -22,10 +22,10 @@ namespace fab::core {
 /// receives are taken back.
 void wait(Pending& pending, IdleHook idle = nullptr);
 
-/// The same, faster for short exchanges: begins with some polls under one hold of the lock.
+/// wait(), faster for short exchanges: begins with some polls under one hold of the lock.
 void finish(Pending& pending, IdleHook idle = nullptr);
 
-/// The same; then lets it go and returns how it ended, and tells what it received.
+/// finish(); then lets it go and returns how it ended, and tells what it received.
 [[nodiscard]] Status complete(Pending& pending, IdleHook idle = nullptr, MessageInfo* message = nullptr);
 
 /// As wait, until the clock shows that time: returns whether it is done. FAB_WAIT_TIMEOUT does not end it.
@@ -43,7 +43,7 @@ struct Arrived {
 /// Returns when one of the blocks arrivals[wanted[0]], arrivals[wanted[1]], ... of an active run is in its place, or
 /// never will be. Precondition: at least one is wanted.
 [[nodiscard]] Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const std::size_t> wanted);
-/// The same without waiting; empty when there is none yet.
+/// The block that wait_any would return at once; empty when there is none yet.
 [[nodiscard]] std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arrivals,
                                                   std::span<const std::size_t> wanted) FAB_REQUIRES(engine_lock);
 
@@ -51,7 +51,7 @@ struct Arrived {
 /// Error(cancelled) in a child.
 std::size_t wait_any(std::span<Pending* const> all, IdleHook idle = nullptr);
 
-/// The same, faster where one is soon done: begins with some polls under one hold of the lock.
+/// wait_any(), faster where one is soon done: begins with some polls under one hold of the lock.
 std::size_t finish_any(std::span<Pending* const> all);
 
 }  // namespace fab::core

@@ -59,9 +59,9 @@ inline void watch_tested(Pending& pending) {
   Pending* const all[] = {&pending};
   watch_tested(all);
 }
-/// The same at once.
+/// watch_tested() that looks at once.
 void look_at_tested(Pending& pending);
-/// The same for what several threads test: `tested` is theirs in common.
+/// watch_tested() for what several threads test: `tested` is theirs in common.
 void watch_tested(Pending& pending, Tested& tested) FAB_REQUIRES(engine_lock);
 
 }  // namespace fab::core

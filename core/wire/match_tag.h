@@ -54,7 +54,7 @@ class TagFormat {
   [[nodiscard]] std::uint64_t sequence(std::uint64_t sequence) const noexcept {
     return (sequence & (sequences() - 1)) << sequence_shift_;
   }
-  /// The same for a persistent exchange, counted for themselves.
+  /// The sequence part of a persistent exchange; these are counted for themselves.
   [[nodiscard]] std::uint64_t persistent(std::uint64_t number) const noexcept { return persistent_ | sequence(number); }
   /// The part that tells the messages of one run apart; `source` is the sender's rank in the job.
   [[nodiscard]] std::uint64_t message(Rank source, std::uint32_t slot) const noexcept {

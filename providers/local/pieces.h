@@ -53,7 +53,7 @@ class Pieces {
   [[nodiscard]] std::span<const iovec> left() const noexcept {
     return std::span(pieces_).subspan(next_, count_ - next_);
   }
-  /// The same memory, but only its first `bytes`.
+  /// The first `bytes` of the memory that is left.
   [[nodiscard]] Pieces first(std::uint64_t bytes) const noexcept {
     Pieces result;
     for (const iovec& piece : left()) {

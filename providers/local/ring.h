@@ -203,7 +203,7 @@ class BasicRingReader {
     will_read(bytes, std::min(stretch.bytes, kMostAhead));
     return bytes;
   }
-  /// The same of a message inside the cell.
+  /// The bytes of a message inside the cell, which are about to be read.
   [[nodiscard]] const std::byte* message(const Cell& cell) const noexcept {
     const std::byte* const bytes = cell.message.memory.data();
     if (cell.message.bytes > Cell::kFirstLineBytes) will_read(bytes + Cell::kFirstLineBytes, 1);

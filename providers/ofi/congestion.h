@@ -14,7 +14,8 @@ namespace fab::ofi {
 /// and then takes one of those that each user may take.
 [[nodiscard]] std::string wanted_congestion_control(std::string_view configured);
 
-/// The same where the kernel's default, and those that each user may take (separated by blanks), are these.
+/// What `automatic` takes where the kernel's default, and those that each user may take (separated by blanks), are
+/// these.
 [[nodiscard]] std::string choose_congestion_control(std::string_view kernel_default, std::string_view allowed);
 
 /// Sockets that libfabric opens from now on have it, and so have the connections that they accept. False: they stay as

@@ -119,7 +119,7 @@ struct Model {
 /// each byte (1e9 over its bytes a second); node_memory: time for each byte of messages within the node.
 /// Throws Error(invalid_argument) that names file, field and what is valid.
 [[nodiscard]] Model read_model(const std::string& file);
-/// The same from text; `name` stands for the file in messages.
+/// read_model from text; `name` stands for the file in messages.
 [[nodiscard]] Model parse_model(const std::string& text, const std::string& name);
 /// The field of a network file that describes it; empty if there is none. Throws as read_model.
 [[nodiscard]] std::string describe_network(const std::string& file);

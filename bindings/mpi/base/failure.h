@@ -43,7 +43,7 @@ void log_info(const char* call, std::string_view message) noexcept;
 int call_error_handler(MPI_Comm comm, int code) noexcept;
 /// Logs the exception that is being handled; returns its error class.
 int log_exception(const char* call) noexcept;
-/// The same, and calls the error handler.
+/// log_exception, and calls the error handler.
 int report_exception(const char* call, MPI_Comm comm) noexcept;
 
 /// Runs the body of a call and makes its exceptions MPI errors.

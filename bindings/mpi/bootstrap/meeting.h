@@ -21,7 +21,7 @@ void open_meeting();
 
 /// Whether values are to be sent, or awaited: then the next function should be called at once. An atomic load or two.
 [[nodiscard]] bool meeting_is_urgent() noexcept;
-/// The same, or it has had no turn for a while: others may have asked this rank.
+/// Whether the meeting is urgent, or has had no turn for a while: others may have asked this rank.
 [[nodiscard]] bool meeting_is_due() noexcept;
 /// Moves values. By threads in a call of fab's or MPI's, as legal as that; nothing where there is no meeting.
 void drive_meeting() noexcept;

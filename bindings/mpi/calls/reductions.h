@@ -23,7 +23,7 @@ struct Operands {
   [[nodiscard]] bool in_place() const noexcept { return send == MPI_IN_PLACE; }
 };
 
-/// The same, looked at. What calls are made of refers to it.
+/// Operands that were checked. What calls are made of refers to it.
 struct CheckedReduction {
   CheckedReduction(const Operands& operands, Kept& kept) : reducer(reducer_of(operands.op, operands.type)) {
     kept = reducer.operation;

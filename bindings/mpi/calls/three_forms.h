@@ -118,7 +118,7 @@ void make_persistent(const char* name, Attachment& attachment, MPI_Request* requ
   *request = make_request(name, attachment, std::move(exchange), std::move(kept), std::move(observer));
 }
 
-// The same as functions of MPI's for calls along a topology, which return an error class.
+// The three forms as functions of MPI's, which return an error class: for calls along a topology.
 
 template <class Call>
 int blocking(const char* name, MPI_Comm comm, Call&& call) noexcept {

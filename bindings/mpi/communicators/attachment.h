@@ -21,7 +21,8 @@ struct Attachment : std::enable_shared_from_this<Attachment> {
 /// fab cannot use counts as none. Throws Failure: MPI_ERR_COMM for MPI_COMM_NULL, an inter-communicator, or one with
 /// processes of other MPI_COMM_WORLDs; MPI_ERR_OTHER.
 [[nodiscard]] Attachment& attachment_of(MPI_Comm comm);
-/// The same for calls along a topology. Makes no attachment where there is none; throws Failure(MPI_ERR_TOPOLOGY) then.
+/// The attachment for calls along a topology. Makes no attachment where there is none; throws Failure(MPI_ERR_TOPOLOGY)
+/// then.
 [[nodiscard]] Attachment& attachment_with_topology(MPI_Comm comm);
 
 /// Once, when fab opens. Throws Failure.

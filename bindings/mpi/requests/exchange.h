@@ -57,7 +57,7 @@ class Exchange {
   /// The user gets to know how it ended, from a call that puts MPI_REQUEST_NULL into the handle unless the exchange is
   /// persistent. Precondition: ready().
   [[nodiscard]] Outcome end(MPI_Request& handle);
-  /// The same after waiting. Precondition: run() is not null.
+  /// end() after waiting. Precondition: run() is not null.
   [[nodiscard]] Outcome wait(MPI_Request& handle);
   /// The user does not want to know, or frees a persistent one: what is in flight goes on by itself.
   void abandon(MPI_Request& handle) noexcept;
@@ -79,7 +79,7 @@ class Exchange {
 
 /// Gives a run that was started on `attachment` a request. Throws Failure; then the run is left to itself.
 [[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Run& run, Kept kept);
-/// The same for a persistent exchange.
+/// Gives a persistent exchange a request.
 [[nodiscard]] MPI_Request make_request(const char* call, Attachment& attachment, core::Persistent persistent, Kept kept,
                                        std::unique_ptr<StartObserver> observer);
 

@@ -6,7 +6,8 @@
 namespace fab::mapping {
 
 /// A placement with a light cut, in which nodes may have some places more or fewer than ranks. `traffic` is symmetric.
-/// The same for the same arguments. Throws Error(no_resources) when Scotch fails, which also writes to stderr why.
+/// Equal arguments give equal placements. Throws Error(no_resources) when Scotch fails, which also writes to stderr
+/// why.
 [[nodiscard]] Placement partition_by_scotch(const Traffic& traffic, const Nodes& nodes);
 
 }  // namespace fab::mapping
