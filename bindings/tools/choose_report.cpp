@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "bindings/tools/quantity.h"
 #include "collectives/select.h"
@@ -40,6 +41,14 @@ CollectiveCall call_of(Collective collective, const ChooseQuestion& question, co
           .operation = {.element_bytes = 1, .commutative = !question.ordered}};
 }
 
+core::NodeMap nodes_of(int ranks, const ChooseQuestion& question) {
+  if (!question.dealt) return core::NodeMap::regular(ranks, question.per_node);
+  const int nodes = (ranks - 1) / question.per_node + 1;
+  std::vector<int> node_of(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) node_of[static_cast<std::size_t>(rank)] = rank % nodes;
+  return core::NodeMap::of(node_of);
+}
+
 /// "up to 16 KiB on up to 64 ranks between nodes of at least 4"
 std::string words_for(const Rule& rule) {
   std::string words;
@@ -70,6 +79,7 @@ ordered_json row_of(const CollectiveCall& call, const ChooseQuestion& question, 
   return {{"collective", to_string(call.collective)},
           {"ranks", call.ranks},
           {"ranks_per_node", std::min(question.per_node, call.ranks)},
+          {"dealt", question.dealt},
           {"bytes", call.bytes},
           {"algorithm", choice.algorithm->name},
           {"by", kBy[static_cast<std::size_t>(choice.by)]},
@@ -94,16 +104,16 @@ std::string reason_text(const ordered_json& row) {
 }  // namespace
 
 ordered_json choose_rows(const ChooseQuestion& question, const Config& config) {
-  constexpr std::uint64_t kMostRanks = 1u << 28;
+  const std::uint64_t most_ranks = question.dealt ? 1u << 24 : 1u << 28;  // of dealt ranks each takes memory
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
   const Collective collective = collective_named(question.collective);
-  const auto ranks = parse_quantities("--ranks", question.ranks, 1, kMostRanks);
+  const auto ranks = parse_quantities("--ranks", question.ranks, 1, most_ranks);
   const auto bytes = parse_quantities("--bytes", question.bytes, 0, kMostBytes);
   if (question.per_node < 1)
     throw Error(Errc::invalid_argument, fmt::format("--ppn {}: a number from 1 on is valid", question.per_node));
   ordered_json rows = ordered_json::array();
   for (const std::uint64_t count : ranks) {
-    const auto nodes = core::NodeMap::regular(static_cast<int>(count), question.per_node);
+    const core::NodeMap nodes = nodes_of(static_cast<int>(count), question);
     for (const std::uint64_t size : bytes)
       rows.push_back(row_of(call_of(collective, question, nodes, size), question, config));
   }

@@ -15,7 +15,8 @@ struct ChooseQuestion {
   std::string collective;
   std::vector<std::string> ranks{"2"};  ///< quantities, as they are typed
   std::vector<std::string> bytes{"8"};
-  int per_node = 1;      ///< consecutive ranks
+  int per_node = 1;      ///< consecutive ranks, unless they are dealt
+  bool dealt = false;    ///< to the nodes in turn: ranks 0, nodes, 2 nodes, ... share node 0
   bool ordered = false;  ///< reductions by an operation that does not commute
   int edges = 4;         ///< neighbour exchanges: of each rank, to ranks of another node
 };

@@ -303,6 +303,8 @@ int run(bool json) {
 
 int run_choose(const fab::tools::ChooseQuestion& question, bool json) {
   if (question.collective == fab::tools::kNeighborChoice) {
+    if (question.dealt)
+      throw fab::Error(fab::Errc::invalid_argument, "--dealt is for collectives; of neighbor --edges tells all");
     const auto rows = fab::tools::neighbor_rows(question, fab::read_config());
     fmt::print("{}", json ? rows.dump(2) + "\n" : fab::tools::neighbor_text(rows));
     return EXIT_SUCCESS;
@@ -356,7 +358,6 @@ int main(int argc, char** argv) {
       "--map", question.dims, "Show how nodes divide this grid of ranks, e.g. 8x4x4; fab chooses extents that are 0");
   app.add_option("--nodes", question.nodes, "Ranks on each node, e.g. 4,4,2 or 3x4,2; default: those of this job")
       ->needs(map);
-  app.add_flag("--dealt", question.dealt, "Ranks are dealt to these nodes in turn")->needs("--nodes");
   app.add_flag("--periodic", question.periodic, "The grid is periodic in all dimensions")->needs(map);
   app.add_option("--svg", svg_file, "Draw the grid before and after reordering into this file")->needs(map);
   fab::tools::ChooseQuestion choice;
@@ -365,13 +366,18 @@ int main(int argc, char** argv) {
                      "Show which algorithm a call of this collective takes, and why, e.g. allreduce; neighbor: "
                      "whether persistent neighbor exchanges go by nodes");
   app.add_option("-n,--ranks", choice.ranks, "Numbers of ranks, e.g. 16,1k,1M")->delimiter(',')->needs(choose);
-  app.add_option("--ppn", choice.per_node, "Ranks on each node")->needs(choose);
+  CLI::Option* ppn = app.add_option("--ppn", choice.per_node, "Ranks on each node")->needs(choose);
   app.add_option("-b,--bytes", choice.bytes, "Bytes of the vector, or of each block, e.g. 8,64k,1M")
       ->delimiter(',')
       ->needs(choose);
   app.add_option("--edges", choice.edges, "neighbor: of each rank, to ranks of another node")->needs(choose);
   app.add_flag("--ordered", choice.ordered, "The operation of a reduction does not commute")->needs(choose);
+  bool dealt = false;
+  app.add_flag("--dealt", dealt, "The nodes of --nodes or --ppn get ranks in turn, as by mpirun --map-by node");
   return fab::tools::run_tool(app, argc, argv, [&] {
+    if (dealt && !question.nodes && !*ppn)
+      throw fab::Error(fab::Errc::invalid_argument, "--dealt requires --nodes or --ppn");
+    question.dealt = choice.dealt = dealt;
     if (variables) return run_variables(json);
     if (counters) return run_counters(json);
     if (*choose) return run_choose(choice, json);

@@ -80,6 +80,16 @@ class FabTune(unittest.TestCase):
         self.assertEqual(line.split()[:6], ["allreduce", "8", "1", "1", "MiB", "ring"])
         self.assertIn("rule 1 of " + str(self.file), line)
 
+    def test_ranks_that_are_dealt_have_rules_of_their_own(self):
+        grid = ("allgather", "-n", "64", "--ppn", "16", "-b", "64k")
+        (in_order,) = self.choices(*grid)
+        (dealt,) = self.choices(*grid, "--dealt")
+        self.assertEqual((in_order["dealt"], dealt["dealt"]), (False, True))
+        self.assertEqual((in_order["algorithm"], dealt["algorithm"]), ("ring", "leaders"))
+        self.assertIn("dealt to in turn", dealt["rule"]["covers"])
+        (one_node,) = self.choices("allgather", "-n", "16", "--ppn", "16", "-b", "64k", "--dealt")
+        self.assertNotIn("dealt", one_node["rule"]["covers"])
+
     def test_neighbor_exchanges_go_by_nodes_where_it_pays(self):
         rows = self.choices("neighbor", "--ppn", "4", "--edges", "4", "-b", "8,64k")
         self.assertEqual([row["network"] for row in rows], ["kernel", "card"] * 4)
@@ -101,6 +111,8 @@ class FabTune(unittest.TestCase):
             ((TUNE, "simulate", "--network", "none"), "names are ethernet-1g, infiniband-edr, infiniband-ndr, omni-path-100"),
             ((TUNE, "measure", "-b", "8"), "a job of one rank has nothing to measure"),
             ((TUNE, "guess"), "guess"),
+            ((INFO, "--choose", "neighbor", "--ppn", "4", "--dealt"), "--dealt is for collectives"),
+            ((INFO, "--choose", "bcast", "--dealt"), "--dealt requires --nodes or --ppn"),
         ):
             rules = self.file if command[0] == INFO else None
             done = self.run_tool(*command, rules=rules)
