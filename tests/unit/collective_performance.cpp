@@ -61,6 +61,10 @@ Bytes Performance::buffer(std::size_t elements) const { return Bytes(elements * 
 
 void Performance::put(const Bytes& values, Bytes& buffer, std::size_t first_element) const {
   std::byte* place = buffer.data() + first_element * distance_;
+  if (distance_ == shape_.element_bytes && !values.empty()) {
+    std::memcpy(place, values.data(), values.size());
+    return;
+  }
   for (std::size_t at = 0; at < values.size(); at += shape_.element_bytes, place += distance_)
     std::memcpy(place, values.data() + at, shape_.element_bytes);
 }
