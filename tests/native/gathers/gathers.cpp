@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fab/fab.h"
+#include "fab/gather_sorted.h"
 #include "native/support/on_all_ranks.h"
 
 namespace fab {

@@ -1,5 +1,5 @@
-// fab: neighbour and collective exchanges straight on libfabric. In C++ this header includes the whole native API; in C
-// it includes fab/fab_c.h.
+// fab: neighbour and collective exchanges straight on libfabric. In C++ this header includes the native API, but for
+// fab/gather_sorted.h, which is there to teach; in C it includes fab/fab_c.h.
 #pragma once
 
 #ifdef __cplusplus
@@ -13,7 +13,6 @@
 #include "fab/discover.h"
 #include "fab/error.h"
 #include "fab/gather.h"
-#include "fab/gather_sorted.h"
 #include "fab/halo.h"
 #include "fab/halo_geometry.h"
 #include "fab/integers.h"
