@@ -14,6 +14,7 @@ fab_error fab_discover(const fab_comm* comm, size_t destinations, const int dest
   return fab::c::guarded([&] {
     fab_sources*& made = fab::c::given(found, "found");
     const auto ranks = fab::c::array_of(destination_ranks, destinations, "destination_ranks");
+    // fab::discover refuses blocks whose bytes cannot be counted before it reads any.
     const std::span bytes(static_cast<const std::byte*>(blocks), destinations * block_bytes);
     made = new fab_sources{fab::discover(fab::c::given(comm, "comm").communicator, ranks, bytes, block_bytes)};
   });

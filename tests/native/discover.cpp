@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -180,6 +181,13 @@ TEST_F(Discover, RefusesWrongArguments) {
   const auto size_error = error_of([&] { static_cast<void>(discover(world(), one, two_blocks)); });
   EXPECT_EQ(size_error.errc(), Errc::invalid_count);
   EXPECT_THAT(size_error.what(), AllOf(HasSubstr("blocks has 8 bytes"), HasSubstr("4 for each of 1 destinations")));
+  const std::size_t most = std::numeric_limits<std::size_t>::max();
+  const auto too_long =
+      error_of([&] { static_cast<void>(discover(world(), one, std::span<const std::byte>(), most)); });
+  EXPECT_EQ(too_long.errc(), Errc::invalid_count);
+  EXPECT_THAT(too_long.what(), HasSubstr("discover: block_bytes is " + std::to_string(most) + "; valid are 0 to "));
+  EXPECT_EQ(error_of([&] { static_cast<void>(discover(world(), one, two_blocks, most / 4 + 1)); }).errc(),
+            Errc::invalid_count);
   EXPECT_EQ(error_of([&] { static_cast<void>(world().distributed_graph_to({0}, Reorder::no, {-1})); }).errc(),
             Errc::invalid_argument);
   expect_found(world(), Graph(size(), 3), 0, 1);

@@ -213,6 +213,7 @@ static void exchanges(const fab_comm *world) {
 static void discoveries(const fab_comm *world) {
   const int target = next();
   const int beyond = size;
+  const int pair[2] = {0, 0};
   const int64_t out = 100 + rank;
   int64_t in = 0;
   fab_sources *found = NULL;
@@ -230,6 +231,9 @@ static void discoveries(const fab_comm *world) {
   CHECK(fab_discover(world, 1, &beyond, NULL, 0, &found) == FAB_INVALID_RANK);
   CHECK(strstr(fab_last_error(), "destinations[0]") != NULL);
   CHECK(fab_discover(world, 0, NULL, NULL, 0, NULL) == FAB_INVALID_ARGUMENT);
+  REFUSED(fab_discover(world, 1, &target, &out, SIZE_MAX, &found), FAB_INVALID_COUNT,
+          "discover: block_bytes is 18446744073709551615; valid are 0 to ");
+  REFUSED(fab_discover(world, 2, pair, &out, SIZE_MAX / 2 + 1, &found), FAB_INVALID_COUNT, "discover: block_bytes is ");
 
   DO(fab_distributed_graph_to(world, 1, &target, 0, &line));
   in = 0;

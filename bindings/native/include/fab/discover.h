@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,7 +43,8 @@ struct Discovered {
 
 /// Returns the ranks that will send to this one, and brings a block of `block_bytes` bytes to each destination: block i
 /// of `blocks` to destinations[i]. `block_bytes` is the same on all ranks; if not, the call fails with Errc::mismatch
-/// or Errc::truncated. Throws Error(invalid_count) if `blocks` has another size than these blocks together.
+/// or Errc::truncated. Throws Error(invalid_count) if `blocks` has another size than these blocks together, and if a
+/// block from each rank would not fit into memory.
 [[nodiscard]] FAB_API Discovered<std::byte> discover(const Communicator& communicator,
                                                      std::span<const Rank> destinations,
                                                      std::span<const std::byte> blocks, std::size_t block_bytes);
@@ -55,9 +57,10 @@ template <SendBuffer Buffer>
                                                      std::span<const Rank> destinations, Buffer&& blocks,
                                                      std::size_t elements = 1) {
   using Element = ElementOf<Buffer>;
-  Discovered<std::byte> found =
-      discover(communicator, destinations, std::as_bytes(detail::elements_of(std::forward<Buffer>(blocks))),
-               elements * sizeof(Element));
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  const std::size_t block_bytes = elements > kMost / sizeof(Element) ? kMost /* refused */ : elements * sizeof(Element);
+  Discovered<std::byte> found = discover(communicator, destinations,
+                                         std::as_bytes(detail::elements_of(std::forward<Buffer>(blocks))), block_bytes);
   Discovered<Element> typed{std::move(found.sources), std::vector<Element>(found.blocks.size() / sizeof(Element))};
   if (!found.blocks.empty()) std::memcpy(typed.blocks.data(), found.blocks.data(), found.blocks.size());
   return typed;

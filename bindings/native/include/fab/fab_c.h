@@ -92,7 +92,8 @@ typedef struct fab_sources fab_sources;
 /* Collective; returns when this rank knows all of its sources (fab/discover.h). `destination_ranks` names each rank
  * once. Block i of `blocks`, which lie one behind the other, goes to destination i. `block_bytes` is the same on all
  * ranks; if it is 0, `blocks` may be NULL. The caller frees *found. FAB_INVALID_RANK for a destination outside the
- * communicator, FAB_INVALID_ARGUMENT for one that stands twice. */
+ * communicator, FAB_INVALID_ARGUMENT for one that stands twice, FAB_INVALID_COUNT if a block from each rank would not
+ * fit into memory. */
 FAB_API fab_error fab_discover(const fab_comm *comm, size_t destinations, const int destination_ranks[],
                                const void *blocks, size_t block_bytes, fab_sources **found);
 FAB_API size_t fab_sources_count(const fab_sources *sources);
