@@ -24,9 +24,7 @@ void check(const core::Communicator& communicator, const CollectiveCall& call) {
 }
 
 /// What a schedule depends on besides the communicator.
-core::CallShape& describe(core::Communicator& communicator, const CollectiveCall& call)
-    FAB_REQUIRES(core::engine_lock) {
-  core::CallShape& shape = communicator.empty_shape(key_of(call.collective));
+void describe(const CollectiveCall& call, core::CallShape& shape) {
   const Operator& operation = call.operation;
   shape.add(static_cast<std::uint64_t>(operation.reduction.op) << 32 |
             static_cast<std::uint64_t>(operation.reduction.type) << 16 | (operation.commutative ? 2u : 0u) |
@@ -36,7 +34,6 @@ core::CallShape& describe(core::Communicator& communicator, const CollectiveCall
   call.send.describe(shape);
   call.recv.describe(shape);
   for (std::size_t i = 0; i < call.counts.size(); ++i) shape.add(call.counts[i]);
-  return shape;
 }
 
 core::PlanSource build_for(const core::Communicator& communicator, const CollectiveCall& started) {
@@ -72,11 +69,10 @@ const Algorithm& algorithm_for(const core::Communicator& communicator, const Col
 
 core::Run& start(core::Communicator& communicator, const void* send, void* recv, const CollectiveCall& call) {
   check(communicator, call);
-  const core::CallShape& shape = describe(communicator, call);
   const auto bases = buffers(send, recv);
   return communicator.start(
-      shape, bases, [&] { return build_for(communicator, call); }, call.operation.user,
-      compared_words(communicator, call));
+      key_of(call.collective), [&](core::CallShape& shape) { describe(call, shape); }, bases,
+      [&] { return build_for(communicator, call); }, call.operation.user, compared_words(communicator, call));
 }
 
 core::Persistent make(const std::shared_ptr<core::Communicator>& communicator, const void* send, void* recv,

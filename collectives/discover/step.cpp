@@ -36,11 +36,13 @@ core::Run& start(core::Communicator& communicator, DiscoverAlgorithm algorithm, 
                                 : std::string();
   return core::in_order(communicator, [&]() -> core::Run& {
     const core::Lock lock(communicator.engine());
-    core::CallShape& shape = communicator.empty_shape(static_cast<std::uint64_t>(Call::discover));
-    shape.add(static_cast<std::uint64_t>(algorithm));
-    shape.add(static_cast<std::uint64_t>(call.bytes));
     return communicator.start(
-        shape, buffers(send, recv),
+        static_cast<std::uint64_t>(Call::discover),
+        [&](core::CallShape& shape) {
+          shape.add(static_cast<std::uint64_t>(algorithm));
+          shape.add(static_cast<std::uint64_t>(call.bytes));
+        },
+        buffers(send, recv),
         [&] { return source_of(communicator, name, call, begin == DiscoverStep::Begin::when_released); }, {}, words);
   });
 }

@@ -83,14 +83,15 @@ core::Run& start_cart_shift_xchg(core::Communicator& communicator, const void* s
                                  const CartShiftXchg& call) {
   const Cartesian& grid = grid_of(communicator);
   const Call id = call.in_place ? Call::cart_shift_xchg_in_place : Call::cart_shift_xchg;
-  core::CallShape& shape = communicator.empty_shape(static_cast<std::uint64_t>(id));
-  shape.add(static_cast<std::int64_t>(call.dimension));
-  shape.add(static_cast<std::int64_t>(call.displacement));
-  if (!call.in_place) describe(call.send, shape);
-  describe(call.recv, shape);
+  const auto describe_call = [&call](core::CallShape& shape) {
+    shape.add(static_cast<std::int64_t>(call.dimension));
+    shape.add(static_cast<std::int64_t>(call.displacement));
+    if (!call.in_place) describe(call.send, shape);
+    describe(call.recv, shape);
+  };
   const auto bases = buffers(send, recv);
   return communicator.start(
-      shape, bases,
+      static_cast<std::uint64_t>(id), describe_call, bases,
       [&] { return build_cart_shift_xchg(grid, communicator.rank(), call, communicator.commit_options()); }, {},
       words_of(communicator, call));
 }

@@ -100,12 +100,14 @@ core::Persistent make_neighbor_collective(std::shared_ptr<core::Communicator> co
 core::Run& start_neighbor_collective(core::Communicator& communicator, const void* send, void* recv,
                                      const NeighborCollective& call) {
   static_cast<void>(topology_of(communicator, call));
-  core::CallShape& shape = communicator.empty_shape(static_cast<std::uint64_t>(Call::neighbor_collective));
-  shape.add(static_cast<std::uint64_t>(call.call) << 1 | (call.in_place ? 1u : 0u));
-  if (!call.in_place) call.send.describe(shape);
-  call.recv.describe(shape);
+  const auto describe = [&call](core::CallShape& shape) {
+    shape.add(static_cast<std::uint64_t>(call.call) << 1 | (call.in_place ? 1u : 0u));
+    if (!call.in_place) call.send.describe(shape);
+    call.recv.describe(shape);
+  };
   const auto bases = buffers(send, recv);
-  return communicator.start(shape, bases, [&] { return build(communicator, call); });
+  return communicator.start(static_cast<std::uint64_t>(Call::neighbor_collective), describe, bases,
+                            [&] { return build(communicator, call); });
 }
 
 }  // namespace fab::collectives

@@ -70,11 +70,12 @@ core::Run& start_neighbor_xchg(core::Communicator& communicator, const void* sen
                                const NeighborXchg& call) {
   check_topology(communicator);
   const Call id = call.in_place ? Call::neighbor_xchg_in_place : Call::neighbor_xchg;
-  core::CallShape& shape = communicator.empty_shape(static_cast<std::uint64_t>(id));
-  if (!call.in_place) call.send.describe(shape);
-  call.recv.describe(shape);
+  const auto describe = [&call](core::CallShape& shape) {
+    if (!call.in_place) call.send.describe(shape);
+    call.recv.describe(shape);
+  };
   const auto bases = buffers(send, recv);
-  return communicator.start(shape, bases, [&] { return build(communicator, call); });
+  return communicator.start(static_cast<std::uint64_t>(id), describe, bases, [&] { return build(communicator, call); });
 }
 
 }  // namespace fab::collectives

@@ -42,19 +42,16 @@ class Communicator final : public Membership {
   /// together: none are combined.
   [[nodiscard]] CommitOptions commit_options() const;
 
-  /// An empty shape to fill in, in memory that is used again and again: valid until the next one is asked for. Under
-  /// the engine's lock.
-  [[nodiscard]] CallShape& empty_shape(std::uint64_t call) FAB_REQUIRES(engine_lock) {
+  /// Starts the plan of calls of one shape: `call`, and what `describe` adds to a CallShape. `build` makes its
+  /// schedule, or PlanSource, when there is none yet. Under the engine's lock. All ranks of the communicator start
+  /// their calls in the same order. `user` is what ReduceOp::user calls, `words` what the call is called where calls
+  /// are compared (CalledAs); empty: by the name of its schedule.
+  template <class Describe, class Build>
+  Run& start(std::uint64_t call, Describe&& describe, std::span<std::byte* const> bases, Build&& build,
+             const UserReduction& user = {}, std::string_view words = {}) FAB_REQUIRES(engine_lock) {
     shape_.reset(call);
-    return shape_;
-  }
-  /// Starts the plan of calls of this shape; `build` makes its schedule, or PlanSource, when there is none yet. Under
-  /// the engine's lock. All ranks of the communicator start their calls in the same order. `user` is what
-  /// ReduceOp::user calls, `words` what the call is called where calls are compared (CalledAs); empty: by the name of
-  /// its schedule.
-  template <class Build>
-  Run& start(const CallShape& shape, std::span<std::byte* const> bases, Build&& build, const UserReduction& user = {},
-             std::string_view words = {}) FAB_REQUIRES(engine_lock) {
+    describe(shape_);
+    const CallShape& shape = shape_;
     if (RunPool* const known = plans_.find(shape)) return start(*known, bases, user, words);
     const auto begun = RunPool::Clock::now();
     auto made = std::make_unique<RunPool>(*this, build(), Plan::Use::runs, begun);
@@ -124,7 +121,7 @@ class Communicator final : public Membership {
   RefusedCalls refused_ FAB_GUARDED_BY(engine_lock);     ///< until there is an id; a thread has to drive meanwhile
   bool compares_calls_;
   std::unique_ptr<CallCheck> call_check_ FAB_GUARDED_BY(engine_lock);  ///< from the first call on that is compared
-  CallShape shape_ FAB_GUARDED_BY(engine_lock);
+  CallShape shape_ FAB_GUARDED_BY(engine_lock);  ///< memory for `start` alone, so that no call allocates it
   PlanCache plans_ FAB_GUARDED_BY(engine_lock);
 };
 

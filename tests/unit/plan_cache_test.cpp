@@ -20,11 +20,12 @@ class PlanCaching : public testing::Test {
 
   core::Run& start(std::uint64_t call, std::vector<std::int64_t> words = {}, const Layout& layout = {}) {
     const core::Lock lock(rig_->engine());
-    core::CallShape& shape = rig_->world()->empty_shape(call);
-    for (const std::int64_t word : words) shape.add(word);
-    shape.add(layout);
+    const auto describe = [&](core::CallShape& shape) {
+      for (const std::int64_t word : words) shape.add(word);
+      shape.add(layout);
+    };
     const std::array<std::byte*, 2> bases{buffers_.send.data(), buffers_.recv.data()};
-    return rig_->world()->start(shape, bases, [this] {
+    return rig_->world()->start(call, describe, bases, [this] {
       ++builds_;
       return exchange_with({1}, 8);
     });
