@@ -11,6 +11,7 @@
 #include "fab/partitioned.h"
 #include "fab/persistent.h"
 #include "fab/request.h"
+#include "fab/wait_any.h"
 
 namespace fab {
 
@@ -26,6 +27,8 @@ struct Access {
                                        core::Pending& pending) noexcept {
     return {std::move(communicator), pending};
   }
+  /// Null: not active.
+  [[nodiscard]] static core::Pending* pending(const Waitable& waitable) noexcept { return waitable.pending_; }
   /// `sources` are the edges whose blocks can be waited for one by one.
   [[nodiscard]] static PersistentExchange exchange(core::Persistent exchange, std::span<const Edge> sources = {}) {
     return PersistentExchange(std::move(exchange), sources);

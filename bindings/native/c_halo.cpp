@@ -100,6 +100,14 @@ fab_error fab_halo_finish_side(fab_halo* halo, const int side[]) {
   });
 }
 
+fab_error fab_halo_finish_side_for(fab_halo* halo, const int side[], double seconds, int* complete) {
+  return guarded([&] {
+    int& over = given(complete, "complete");
+    HaloExchange& exchange = exchange_of(halo);
+    over = exchange.finish_for(side_of(exchange, side), seconds_of(seconds)) ? 1 : 0;
+  });
+}
+
 fab_error fab_halo_finish_any(fab_halo* halo, int side[], int* found) {
   return guarded([&] {
     int& there = given(found, "found");

@@ -1,10 +1,12 @@
 // Requests, persistent exchanges and messages of the C API.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <optional>
 
 #include "bindings/native/c_handles.h"
 #include "fab/point_to_point.h"
+#include "fab/wait_any.h"
 
 namespace fab::c {
 
@@ -114,6 +116,23 @@ fab_error fab_wait_all(size_t count, fab_request requests[]) {
   return keep_failure(static_cast<Errc>(first), message.c_str());
 }
 
+fab_error fab_wait_all_for(size_t count, fab_request requests[], double seconds, int* complete) {
+  bool in_time = true;
+  const fab_error error = guarded([&] {
+    static_cast<void>(given(complete, "complete"));
+    const auto time = detail::time_after(seconds_of(seconds));
+    in_time = std::ranges::all_of(array_of(requests, count, "requests"), [time](const fab_request& each) {
+      const Request* const request = request_in(each);
+      return request == nullptr || wait_any_until({*request}, time).has_value();
+    });
+    if (!in_time) *complete = 0;
+  });
+  if (error != FAB_SUCCESS || !in_time) return error;
+  const fab_error ended = fab_wait_all(count, requests);
+  if (ended == FAB_SUCCESS) *complete = 1;
+  return ended;
+}
+
 fab_error fab_cancel(fab_request* request) {
   return guarded([&] {
     if (Request* const its = request_in(given(request, "request"))) its->cancel();
@@ -144,6 +163,13 @@ fab_error fab_exchange_test(fab_exchange* exchange, int* complete) {
 
 fab_error fab_exchange_wait_source(fab_exchange* exchange, size_t source) {
   return guarded([&] { given(exchange, "exchange").exchange.wait_source(source); });
+}
+
+fab_error fab_exchange_wait_source_for(fab_exchange* exchange, size_t source, double seconds, int* arrived) {
+  return guarded([&] {
+    int& there = given(arrived, "arrived");
+    there = given(exchange, "exchange").exchange.wait_source_for(source, seconds_of(seconds)) ? 1 : 0;
+  });
 }
 
 void fab_exchange_free(fab_exchange* exchange) { delete exchange; }

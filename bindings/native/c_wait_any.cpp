@@ -14,9 +14,9 @@ const Object& object_of(const fab_waitable& waitable) {
   return *static_cast<const Object*>(waitable.object);
 }
 
-Waitable waitable_of(const fab_waitable& waitable, std::size_t index) {
+Waitable waitable_of(const fab_waitable& waitable, std::size_t index, const char* call) {
   if (waitable.object == nullptr)
-    throw Error(Errc::invalid_argument, fmt::format("wait_any: waitables[{}].object is a null pointer", index));
+    throw Error(Errc::invalid_argument, fmt::format("{}: waitables[{}].object is a null pointer", call, index));
   switch (waitable.kind) {
     case FAB_WAITABLE_REQUEST: {
       const Request* const request = request_in(object_of<fab_request>(waitable));
@@ -30,8 +30,14 @@ Waitable waitable_of(const fab_waitable& waitable, std::size_t index) {
       return object_of<fab_halo>(waitable).exchange;
   }
   throw Error(Errc::invalid_argument,
-              fmt::format("wait_any: waitables[{}].kind is {}; valid are 0 to {}", index,
+              fmt::format("{}: waitables[{}].kind is {}; valid are 0 to {}", call, index,
                           static_cast<int>(waitable.kind), static_cast<int>(FAB_WAITABLE_HALO)));
+}
+
+void add(native::ShortList<Waitable>& all, const fab_waitable waitables[], std::size_t count, const char* call) {
+  if (waitables == nullptr && count > 0)
+    throw Error(Errc::invalid_argument, fmt::format("{}: waitables is a null pointer", call));
+  for (std::size_t i = 0; i < count; ++i) all.push_back(waitable_of(waitables[i], i, call));
 }
 
 }  // namespace
@@ -44,9 +50,21 @@ fab_error fab_wait_any(size_t count, const fab_waitable waitables[], size_t* ind
   return guarded([&] {
     std::size_t& complete = given(index, "wait_any: index");
     native::ShortList<Waitable> all(count);
-    for (const fab_waitable& each : array_of(waitables, count, "wait_any: waitables"))
-      all.push_back(waitable_of(each, all.size()));
+    add(all, waitables, count, "wait_any");
     complete = wait_any(all);
+  });
+}
+
+fab_error fab_wait_any_for(size_t count, const fab_waitable waitables[], double seconds, size_t* index, int* found) {
+  return guarded([&] {
+    std::size_t& complete = given(index, "wait_any_for: index");
+    int& there = given(found, "wait_any_for: found");
+    native::ShortList<Waitable> all(count);
+    add(all, waitables, count, "wait_any_for");
+    const std::span<const Waitable> these(all.data(), all.size());
+    const std::optional<std::size_t> first = wait_any_for(these, seconds_of(seconds));
+    there = first ? 1 : 0;
+    if (first) complete = *first;
   });
 }
 

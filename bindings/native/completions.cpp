@@ -28,13 +28,20 @@ std::size_t Completions::run_ready() {
   return done.size();
 }
 
-void Completions::run() {
+void Completions::run() { run_until(std::chrono::steady_clock::time_point::max()); }
+
+bool Completions::run_until(std::chrono::steady_clock::time_point time) {
+  using std::chrono::steady_clock;
   while (!entries_.empty()) {
     if (run_ready() > 0) continue;
+    const steady_clock::time_point now = steady_clock::now();
+    if (now >= time) return false;
+    constexpr std::chrono::milliseconds kSafetyTimeout{100};  // against lost wake-ups
+    const auto most = std::min<steady_clock::duration>(time - now, kSafetyTimeout);
     pollfd event{fd_, POLLIN, 0};
-    constexpr int kSafetyTimeoutMs = 100;  // against lost wake-ups
-    ::poll(&event, 1, kSafetyTimeoutMs);
+    ::poll(&event, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(most).count()));
   }
+  return true;
 }
 
 }  // namespace fab

@@ -225,6 +225,14 @@ void HaloExchange::finish(const Direction& side) {
   buffer.told[i] = true;
 }
 
+bool HaloExchange::finish_until(const Direction& side, std::chrono::steady_clock::time_point time) {
+  const std::size_t i = state_->geometry.index_of(side);
+  State::Buffer& buffer = state_->now();
+  if (state_->sources[i] && !buffer.exchange.wait_source_until(state_->source_index[i], time)) return false;
+  buffer.told[i] = true;
+  return true;
+}
+
 std::optional<Direction> HaloExchange::finish_any() {
   State& state = *state_;
   State::Buffer& buffer = state.now();

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -125,6 +126,26 @@ std::size_t PersistentExchange::wait_any_source(std::span<const std::size_t> sou
   return arrived.position;
 }
 
+bool PersistentExchange::wait_source_until(std::size_t source, std::chrono::steady_clock::time_point time) {
+  check_sources({&source, 1}, "wait_source_until");
+  return arrived_until({&source, 1}, time).has_value();
+}
+
+std::optional<std::size_t> PersistentExchange::wait_any_source_until(std::span<const std::size_t> sources,
+                                                                     std::chrono::steady_clock::time_point time) {
+  check_sources(sources, "wait_any_source_until");
+  return arrived_until(sources, time);
+}
+
+std::optional<std::size_t> PersistentExchange::arrived_until(std::span<const std::size_t> sources,
+                                                             std::chrono::steady_clock::time_point time) {
+  if (!active()) return 0;
+  const std::optional<core::Arrived> arrived = core::wait_any_until(exchange_->run(), arrivals_, sources, time);
+  if (!arrived) return std::nullopt;
+  raise(arrived->status);
+  return arrived->position;
+}
+
 bool PersistentExchange::test_source(std::size_t source) {
   check_sources({&source, 1}, "test_source");
   if (!active()) return true;
@@ -162,6 +183,16 @@ void PersistentExchange::start_these(std::span<PersistentExchange> exchanges) {
     do next->exchange_->start();
     while (++next != exchanges.end() && &next->exchange_->engine() == &engine);
   }
+}
+
+bool PersistentExchange::wait_all_until(std::span<PersistentExchange> exchanges,
+                                        std::chrono::steady_clock::time_point time) {
+  const auto ends_in_time = [time](PersistentExchange& each) {
+    return !each.active() || core::wait_until(each.exchange_->run(), time);
+  };
+  if (!std::ranges::all_of(exchanges, ends_in_time)) return false;
+  wait_all(exchanges);
+  return true;
 }
 
 void PersistentExchange::wait_all(std::span<PersistentExchange> exchanges) {

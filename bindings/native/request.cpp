@@ -101,6 +101,15 @@ void Request::wait_all(std::span<Request> requests) {
   raise(first);
 }
 
+bool Request::wait_all_until(std::span<Request> requests, std::chrono::steady_clock::time_point time) {
+  const auto ends_in_time = [time](const Request& each) {
+    return each.pending_ == nullptr || core::wait_until(*each.pending_, time);
+  };
+  if (!std::ranges::all_of(requests, ends_in_time)) return false;
+  wait_all(requests);
+  return true;
+}
+
 std::vector<core::Pending*> Request::pending(std::span<Request> requests, const char* call) {
   std::vector<core::Pending*> result;
   std::transform(requests.begin(), requests.end(), std::back_inserter(result),
@@ -113,6 +122,13 @@ std::vector<core::Pending*> Request::pending(std::span<Request> requests, const 
 std::size_t Request::wait_any(std::span<Request> requests) {
   const std::size_t index = core::wait_any(pending(requests, "wait_any"));
   requests[index].wait();
+  return index;
+}
+
+std::optional<std::size_t> Request::wait_any_until(std::span<Request> requests,
+                                                   std::chrono::steady_clock::time_point time) {
+  const std::optional<std::size_t> index = core::wait_any_until(pending(requests, "wait_any_until"), time);
+  if (index) requests[*index].wait();
   return index;
 }
 

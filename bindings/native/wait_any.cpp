@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "bindings/native/access.h"
 #include "bindings/native/short_list.h"
 #include "core/communicator/persistent.h"
 #include "core/run/wait.h"
@@ -20,13 +21,28 @@ Waitable::Waitable(const PersistentMessage& message) noexcept : Waitable(message
 
 // That of a halo exchange is in halo.cpp.
 
-std::size_t wait_any(std::span<const Waitable> all) {
+namespace {
+
+/// Calls `wait` with what is pending of `all`.
+template <class Wait>
+auto wait_for_one(std::span<const Waitable> all, const char* call, Wait&& wait) {
   native::ShortList<core::Pending*> pending(all.size());
-  for (const Waitable& each : all) pending.push_back(each.pending_);
+  for (const Waitable& each : all) pending.push_back(Access::pending(each));
   if (std::ranges::all_of(pending, [](const core::Pending* each) { return each == nullptr; }))
     throw Error(Errc::invalid_argument,
-                fmt::format("wait_any: none of the {} operations is active; valid is at least one", all.size()));
-  return core::wait_any(pending);
+                fmt::format("{}: none of the {} operations is active; valid is at least one", call, all.size()));
+  return wait(std::span<core::Pending* const>(pending.data(), pending.size()));
+}
+
+}  // namespace
+
+std::size_t wait_any(std::span<const Waitable> all) {
+  return wait_for_one(all, "wait_any", [](std::span<core::Pending* const> pending) { return core::wait_any(pending); });
+}
+
+std::optional<std::size_t> wait_any_until(Waitables all, std::chrono::steady_clock::time_point time) {
+  return wait_for_one(all.all(), "wait_any_until",
+                      [time](std::span<core::Pending* const> pending) { return core::wait_any_until(pending, time); });
 }
 
 }  // namespace fab

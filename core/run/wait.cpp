@@ -58,6 +58,24 @@ void wait_on(Pending& pending, IdleHook idle, WaitClock::Time begun) {
   end(clock, pending);
 }
 
+/// Drives until `is_done`, and until the clock shows `time` at most. Calls `happened` after a step in which something
+/// did, `stalled` after another one.
+template <class Done, class Happened, class Stalled>
+void drive_until(Driver& driver, std::chrono::steady_clock::time_point time, Done&& is_done, Happened&& happened,
+                 Stalled&& stalled) {
+  using std::chrono::steady_clock;
+  while (!is_done()) {
+    const bool moved = driver.step();
+    if (moved) happened();
+    if (is_done()) break;
+    const auto left = time - steady_clock::now();
+    if (left <= steady_clock::duration::zero()) break;
+    if (moved) continue;
+    stalled();
+    if (!is_done()) driver.rest(ms_at_most(left));
+  }
+}
+
 WaitClock::Time take_first_yield(Engine& engine) {
   const Lock lock(engine);
   return engine.take_first_yield();
@@ -116,7 +134,6 @@ void wait(Pending& pending, IdleHook idle) {
 }
 
 bool wait_until(Pending& pending, std::chrono::steady_clock::time_point time) {
-  using std::chrono::steady_clock;
   Engine& engine = engine_of(pending);
   const RecordedWait recorded(engine, &pending);
   engine.thread_call().resume_polling();
@@ -124,16 +141,8 @@ bool wait_until(Pending& pending, std::chrono::steady_clock::time_point time) {
   if (!is_done() && !engine.halted()) {
     Driver driver(engine, nullptr, Driver::Attention::to_runs, Condition(is_done));
     WaitClock clock(pending);
-    while (!is_done()) {
-      const bool happened = driver.step();
-      if (happened) clock.look(pending);
-      if (is_done()) break;
-      const auto left = time - steady_clock::now();
-      if (left <= steady_clock::duration::zero()) break;
-      if (happened) continue;
-      watch_tested(pending);
-      if (!is_done()) driver.rest(ms_at_most(left));
-    }
+    drive_until(
+        driver, time, is_done, [&] { clock.look(pending); }, [&] { watch_tested(pending); });
     end(clock, pending);
   }
   if (!is_done()) return false;
@@ -202,6 +211,30 @@ Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const st
   return *std::move(arrived);
 }
 
+std::optional<Arrived> wait_any_until(Run& run, std::span<const Arrival> arrivals, std::span<const std::size_t> wanted,
+                                      std::chrono::steady_clock::time_point time) {
+  Engine& engine = engine_of(run);
+  const RecordedWait recorded(engine, &run);
+  engine.thread_call().resume_polling();
+  std::optional<Arrived> arrived;
+  const auto look = [&] {
+    const Lock lock(engine);
+    return (arrived = find_arrived(run, arrivals, wanted)).has_value();
+  };
+  if (look()) return arrived;
+  if (engine.halted()) return Arrived{.status = ended_by_fork()};
+  const auto has_arrived = [&] {
+    engine_lock.assert_held();
+    return find_arrived(run, arrivals, wanted).has_value();
+  };
+  Driver driver(engine, nullptr, Driver::Attention::to_everything, Condition(has_arrived));
+  WaitClock clock(run);
+  drive_until(
+      driver, time, look, [&] { clock.look(run); }, [&] { watch_tested(run); });
+  end(clock, run);
+  return arrived;
+}
+
 std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
   const auto is_done = [](const Pending* each) { return each != nullptr && each->done(); };
   const auto first_done = [&] { return std::find_if(all.begin(), all.end(), is_done); };
@@ -225,6 +258,28 @@ std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
     recorded.name(**found);
   }
   return static_cast<std::size_t>(found - all.begin());
+}
+
+std::optional<std::size_t> wait_any_until(std::span<Pending* const> all, std::chrono::steady_clock::time_point time) {
+  const auto is_done = [](const Pending* each) { return each != nullptr && each->done(); };
+  const auto one_is_done = [&] { return std::ranges::any_of(all, is_done); };
+  if (!one_is_done()) {
+    Pending& some = **std::ranges::find_if(all, [](const Pending* each) { return each != nullptr; });
+    Engine& engine = engine_of(some);
+    RecordedWait recorded(engine, &some);
+    engine.thread_call().resume_polling();
+    if (engine.halted()) throw Error(Errc::cancelled, ended_by_fork().message);
+    Driver driver(engine, nullptr, Driver::Attention::to_runs, Condition(one_is_done));
+    const auto begun = std::chrono::steady_clock::now();
+    drive_until(
+        driver, time, one_is_done, [] {}, [&] { watch_tested(all); });
+    const auto found = std::ranges::find_if(all, is_done);
+    if (found == all.end()) return std::nullopt;
+    const Lock lock(engine);
+    (*found)->waited(ns_since(begun));
+    recorded.name(**found);
+  }
+  return static_cast<std::size_t>(std::ranges::find_if(all, is_done) - all.begin());
 }
 
 std::size_t finish_any(std::span<Pending* const> all) {

@@ -43,7 +43,11 @@ struct Arrived {
 /// Returns when one of the blocks arrivals[wanted[0]], arrivals[wanted[1]], ... of an active run is in its place, or
 /// never will be. Precondition: at least one is wanted.
 [[nodiscard]] Arrived wait_any(Run& run, std::span<const Arrival> arrivals, std::span<const std::size_t> wanted);
-/// The block that wait_any would return at once; empty when there is none yet.
+/// wait_any until the clock shows that time: empty if no block is in its place by then.
+[[nodiscard]] std::optional<Arrived> wait_any_until(Run& run, std::span<const Arrival> arrivals,
+                                                    std::span<const std::size_t> wanted,
+                                                    std::chrono::steady_clock::time_point time);
+/// wait_any without waiting; empty when there is none yet.
 [[nodiscard]] std::optional<Arrived> find_arrived(const Run& run, std::span<const Arrival> arrivals,
                                                   std::span<const std::size_t> wanted) FAB_REQUIRES(engine_lock);
 
@@ -51,7 +55,11 @@ struct Arrived {
 /// Error(cancelled) in a child.
 std::size_t wait_any(std::span<Pending* const> all, IdleHook idle = nullptr);
 
-/// wait_any(), faster where one is soon done: begins with some polls under one hold of the lock.
+/// wait_any until the clock shows that time: empty if none is done by then. FAB_WAIT_TIMEOUT ends none of them.
+[[nodiscard]] std::optional<std::size_t> wait_any_until(std::span<Pending* const> all,
+                                                        std::chrono::steady_clock::time_point time);
+
+/// wait_any, faster where one is soon done: begins with some polls under one hold of the lock.
 std::size_t finish_any(std::span<Pending* const> all);
 
 }  // namespace fab::core

@@ -221,6 +221,82 @@ static void first_of_several(const fab_comm *world) {
   free_several(&made);
 }
 
+/* ---- With a limit: requests, a source, a side, and the first of several ---- */
+
+static void requests_with_a_limit(const fab_comm *world) {
+  fab_request both[2] = {{0}, {0}};
+  fab_waitable all[2];
+  int in[2] = {-1, -1};
+  int complete = 1;
+  int found = 1;
+  size_t index = 7;
+  DO(fab_irecv(world, &in[0], sizeof(int), previous(), 30, &both[0]));
+  DO(fab_irecv(world, &in[1], sizeof(int), previous(), 31, &both[1]));
+  all[0] = fab_waitable_request(&both[0]);
+  all[1] = fab_waitable_request(&both[1]);
+  DO(fab_wait_all_for(2, both, 0.001, &complete));
+  CHECK(!complete && both[0].active != NULL && both[1].active != NULL);
+  DO(fab_wait_any_for(2, all, 0.001, &index, &found));
+  CHECK(!found && index == 7);
+  DO(fab_perform(world, fab_barrier())); /* no message before all have looked */
+  DO(fab_send(world, &rank, sizeof(rank), next(), 31));
+  DO(fab_wait_any_for(2, all, 3600, &index, &found));
+  CHECK(found && index == 1);
+  DO(fab_perform(world, fab_barrier())); /* the other message is there too early otherwise */
+  DO(fab_send(world, &rank, sizeof(rank), next(), 30));
+  DO(fab_wait_all_for(2, both, 3600, &complete));
+  CHECK(complete && both[0].active == NULL && both[1].active == NULL);
+  CHECK(in[0] == previous() && in[1] == previous());
+  DO(fab_wait_all_for(2, both, 0, &complete)); /* not active */
+  CHECK(complete);
+  REFUSED(fab_wait_all_for(2, both, 0, NULL), FAB_INVALID_ARGUMENT, "complete is a null pointer");
+  REFUSED(fab_wait_all_for(1, NULL, 0, &complete), FAB_INVALID_ARGUMENT, "requests is a null pointer");
+  REFUSED(fab_wait_all_for(2, both, strtod("nan", NULL), &complete), FAB_INVALID_ARGUMENT, "seconds is NaN");
+  REFUSED(fab_wait_any_for(2, all, 0, &index, &found), FAB_INVALID_ARGUMENT, "none of the 2 operations is active");
+  REFUSED(fab_wait_any_for(2, all, 0, NULL, &found), FAB_INVALID_ARGUMENT, "wait_any_for: index is a null pointer");
+  REFUSED(fab_wait_any_for(2, all, 0, &index, NULL), FAB_INVALID_ARGUMENT, "wait_any_for: found is a null pointer");
+  REFUSED(fab_wait_any_for(2, NULL, 0, &index, &found), FAB_INVALID_ARGUMENT,
+          "wait_any_for: waitables is a null pointer");
+  DO(fab_irecv(world, &in[0], sizeof(int), previous(), 32, &both[0]));
+  DO(fab_cancel(&both[0]));
+  CHECK(fab_wait_all_for(2, both, 3600, &complete) == FAB_CANCELLED);
+}
+
+static void sources_and_sides_with_a_limit(const fab_comm *world) {
+  several made;
+  int there = 1;
+  make_several(world, &made);
+  DO(fab_exchange_wait_source_for(made.exchange, 1, 0, &there)); /* not active */
+  CHECK(there);
+  put_cells(made.halo, 9);
+  if (rank == 0 && size > 1) {
+    DO(fab_exchange_start(made.exchange));
+    DO(fab_exchange_wait_source_for(made.exchange, 1, 0.001, &there));
+    CHECK(!there);
+    DO(fab_halo_start(made.halo));
+    DO(fab_halo_finish_side_for(made.halo, &to_the_left, 0.001, &there));
+    CHECK(!there);
+  }
+  DO(fab_perform(world, fab_barrier()));
+  if (rank > 0 || size == 1) {
+    DO(fab_exchange_start(made.exchange));
+    DO(fab_halo_start(made.halo));
+  }
+  DO(fab_exchange_wait_source_for(made.exchange, 1, 3600, &there));
+  CHECK(there && made.in[1] == 1);
+  DO(fab_exchange_wait(made.exchange));
+  DO(fab_halo_finish_side_for(made.halo, &to_the_left, 3600, &there));
+  CHECK(there && left_is_there(made.halo, 9));
+  DO(fab_halo_finish(made.halo));
+  REFUSED(fab_exchange_wait_source_for(made.exchange, 2, 0, &there), FAB_INVALID_ARGUMENT, "source is 2");
+  REFUSED(fab_exchange_wait_source_for(made.exchange, 0, 0, NULL), FAB_INVALID_ARGUMENT, "arrived is a null pointer");
+  REFUSED(fab_exchange_wait_source_for(NULL, 0, 0, &there), FAB_INVALID_ARGUMENT, "exchange is a null pointer");
+  REFUSED(fab_halo_finish_side_for(made.halo, &to_the_left, 0, NULL), FAB_INVALID_ARGUMENT,
+          "complete is a null pointer");
+  REFUSED(fab_halo_finish_side_for(made.halo, NULL, 0, &there), FAB_INVALID_ARGUMENT, "side is a null pointer");
+  free_several(&made);
+}
+
 void waits(const fab_comm *world) {
   fab_halo *halo;
   messages_again_and_again(world);
@@ -233,4 +309,6 @@ void waits(const fab_comm *world) {
   refused_halo_waits(halo);
   fab_halo_free(halo);
   first_of_several(world);
+  requests_with_a_limit(world);
+  sources_and_sides_with_a_limit(world);
 }

@@ -9,6 +9,7 @@
 // In a coroutine: co_await completions.done(fab::allreduce.start(world, sum, fab::ReduceOp::sum));
 #pragma once
 
+#include <chrono>
 #include <coroutine>
 #include <cstddef>
 #include <functional>
@@ -18,6 +19,7 @@
 #include "fab/api.h"
 #include "fab/context.h"
 #include "fab/request.h"
+#include "fab/timed_waits.h"
 
 namespace fab {
 
@@ -45,6 +47,12 @@ class FAB_API Completions {
   std::size_t run_ready();
   /// Waits until no request is left, including requests that callbacks add.
   void run();
+  /// run until the clock shows `time` at most. Returns whether no request is left.
+  bool run_until(std::chrono::steady_clock::time_point time);
+  template <class Number, class Period>
+  bool run_for(std::chrono::duration<Number, Period> time) {
+    return run_until(detail::time_after(time));
+  }
   /// The number of requests that are left.
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 

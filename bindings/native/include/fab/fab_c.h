@@ -131,6 +131,8 @@ FAB_API fab_error fab_wait_for(fab_request *request, double seconds, int *comple
 FAB_API fab_error fab_test(fab_request *request, int *complete, fab_message *message);
 /* Waits until all requests are complete, and returns the first failure. */
 FAB_API fab_error fab_wait_all(size_t count, fab_request requests[]);
+/* Waits `seconds` at most. *complete is 0 if one is not complete by then; those that were active then stay so. */
+FAB_API fab_error fab_wait_all_for(size_t count, fab_request requests[], double seconds, int *complete);
 /* Cancels a receive that no message has matched. The request must still be waited for; that returns FAB_CANCELLED. */
 FAB_API fab_error fab_cancel(fab_request *request);
 
@@ -143,6 +145,8 @@ FAB_API fab_error fab_exchange_wait_for(fab_exchange *exchange, double seconds, 
 FAB_API fab_error fab_exchange_test(fab_exchange *exchange, int *complete);
 /* Returns when the block from source number `source` of a neighbour exchange has arrived. */
 FAB_API fab_error fab_exchange_wait_source(fab_exchange *exchange, size_t source);
+/* Waits `seconds` at most. *arrived is 0 if the block has not arrived by then. */
+FAB_API fab_error fab_exchange_wait_source_for(fab_exchange *exchange, size_t source, double seconds, int *arrived);
 /* Waits for the exchange if it is active, and frees it. `exchange` may be NULL. */
 FAB_API void fab_exchange_free(fab_exchange *exchange);
 
@@ -244,6 +248,8 @@ FAB_API fab_error fab_halo_finish_for(fab_halo *halo, double seconds, int *compl
 /* Returns when the halo on one side has arrived; at once if nothing is active. fab_halo_finish must still be called.
  * `side` is -1, 0 or 1 per dimension; FAB_INVALID_ARGUMENT if there is no halo on that side. */
 FAB_API fab_error fab_halo_finish_side(fab_halo *halo, const int side[]);
+/* Waits `seconds` at most. *complete is 0 if the halo on that side has not arrived by then. */
+FAB_API fab_error fab_halo_finish_side_for(fab_halo *halo, const int side[], double seconds, int *complete);
 /* Waits for a halo that has not been reported since the start, and writes its side. *found is 0 once all have been. */
 FAB_API fab_error fab_halo_finish_any(fab_halo *halo, int side[], int *found);
 FAB_API fab_error fab_halo_flip(fab_halo *halo);
@@ -285,6 +291,9 @@ static inline fab_waitable fab_waitable_halo(const fab_halo *halo) { return fab_
  * its own wait, or fab_halo_finish, then returns at once and reports how it ended. Operations that are not active are
  * passed over. FAB_INVALID_ARGUMENT if none is active. */
 FAB_API fab_error fab_wait_any(size_t count, const fab_waitable waitables[], size_t *index);
+/* Waits `seconds` at most. *found is 0 if none is complete by then; otherwise it is 1 and *index is set. */
+FAB_API fab_error fab_wait_any_for(size_t count, const fab_waitable waitables[], double seconds, size_t *index,
+                                   int *found);
 
 /* ---- Memory ---- */
 

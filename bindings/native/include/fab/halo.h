@@ -1,6 +1,7 @@
 // Halo exchange for stencil codes: a rank's block with the halo around it, and the exchange that fills the halo.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,8 @@
 #include "fab/halo_geometry.h"
 #include "fab/partitioned.h"
 #include "fab/request.h"
+#include "fab/result.h"
+#include "fab/timed_waits.h"
 
 namespace fab {
 
@@ -135,6 +138,35 @@ class FAB_API HaloExchange {
   /// Returns a side whose halo has arrived and that was not returned since the start; waits for one if necessary. Sides
   /// without a neighbour come first. Once all sides have been returned, it does what finish does, and returns none.
   [[nodiscard]] std::optional<Direction> finish_any();
+  /// finish of one side, until the clock shows `time` at most. Returns whether the halo on that side has arrived; if
+  /// not, the exchange stays active. Throws like finish of one side, except for timed_out. finish_for takes a duration.
+  [[nodiscard]] bool finish_until(const Direction& side, std::chrono::steady_clock::time_point time);
+  template <class Number, class Period>
+  [[nodiscard]] bool finish_for(const Direction& side, std::chrono::duration<Number, Period> time) {
+    return finish_until(side, detail::time_after(time));
+  }
+
+  // These calls without exceptions.
+  [[nodiscard]] Result<bool> try_finish_until(std::chrono::steady_clock::time_point time) {
+    return attempt([&] { return finish_until(time); });
+  }
+  template <class Number, class Period>
+  [[nodiscard]] Result<bool> try_finish_for(std::chrono::duration<Number, Period> time) {
+    return try_finish_until(detail::time_after(time));
+  }
+  [[nodiscard]] Status try_finish(const Direction& side) {
+    return attempt([&] { finish(side); });
+  }
+  [[nodiscard]] Result<bool> try_finish_until(const Direction& side, std::chrono::steady_clock::time_point time) {
+    return attempt([&] { return finish_until(side, time); });
+  }
+  template <class Number, class Period>
+  [[nodiscard]] Result<bool> try_finish_for(const Direction& side, std::chrono::duration<Number, Period> time) {
+    return try_finish_until(side, detail::time_after(time));
+  }
+  [[nodiscard]] Result<std::optional<Direction>> try_finish_any() {
+    return attempt([&] { return finish_any(); });
+  }
 
   // Parts. Several threads at once may call ready, arrived, and finish with a part. These throw Error(invalid_argument)
   // for a side without a halo, a part that there is not, and an object that was made without parts.
@@ -155,6 +187,20 @@ class FAB_API HaloExchange {
   [[nodiscard]] bool arrived(const Direction& side, std::size_t part);
   /// Returns when these cells have arrived. finish() is still needed. Throws like arrived.
   void finish(const Direction& side, std::size_t part);
+
+  // These calls without exceptions.
+  [[nodiscard]] Status try_ready(const Direction& side, std::size_t part) {
+    return attempt([&] { ready(side, part); });
+  }
+  [[nodiscard]] Status try_ready(std::size_t part) {
+    return attempt([&] { ready(part); });
+  }
+  [[nodiscard]] Result<bool> try_arrived(const Direction& side, std::size_t part) {
+    return attempt([&] { return arrived(side, part); });
+  }
+  [[nodiscard]] Status try_finish(const Direction& side, std::size_t part) {
+    return attempt([&] { finish(side, part); });
+  }
 
  private:
   friend class Waitable;

@@ -46,6 +46,17 @@ class FAB_API PartitionedExchange : public PersistentExchange {
   /// Returns when the part has arrived. Throws like arrived.
   void wait_part(std::size_t source, std::size_t part);
 
+  // These calls without exceptions.
+  [[nodiscard]] Status try_ready(std::size_t destination, std::size_t part) {
+    return attempt([&] { ready(destination, part); });
+  }
+  [[nodiscard]] Result<bool> try_arrived(std::size_t source, std::size_t part) {
+    return attempt([&] { return arrived(source, part); });
+  }
+  [[nodiscard]] Status try_wait_part(std::size_t source, std::size_t part) {
+    return attempt([&] { wait_part(source, part); });
+  }
+
  private:
   friend struct Access;
   explicit PartitionedExchange(PersistentExchange exchange) noexcept : PersistentExchange(std::move(exchange)) {}

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -68,12 +69,81 @@ class FAB_API PersistentExchange : public detail::TimedWaits<PersistentExchange>
   [[nodiscard]] std::size_t wait_any_source(std::span<const std::size_t> sources);
   /// Makes some progress. Returns whether the block has arrived. Throws like wait_source.
   [[nodiscard]] bool test_source(std::size_t source);
+  /// wait_source until the clock shows `time` at most. Returns whether the block has arrived; true if the exchange is
+  /// not active. Throws like wait_source, except for timed_out.
+  [[nodiscard]] bool wait_source_until(std::size_t source, std::chrono::steady_clock::time_point time);
+  /// wait_any_source until the clock shows `time` at most. Returns no position if none of these blocks has arrived by
+  /// then. Throws like wait_source_until.
+  [[nodiscard]] std::optional<std::size_t> wait_any_source_until(std::span<const std::size_t> sources,
+                                                                 std::chrono::steady_clock::time_point time);
+
+  // The calls for sources with a duration, and without exceptions. These return a failure where those throw it.
+
+  template <class Number, class Period>
+  [[nodiscard]] bool wait_source_for(std::size_t source, std::chrono::duration<Number, Period> time) {
+    return wait_source_until(source, detail::time_after(time));
+  }
+  template <class Number, class Period>
+  [[nodiscard]] std::optional<std::size_t> wait_any_source_for(std::span<const std::size_t> sources,
+                                                               std::chrono::duration<Number, Period> time) {
+    return wait_any_source_until(sources, detail::time_after(time));
+  }
+  [[nodiscard]] Status try_wait_source(std::size_t source) {
+    return attempt([&] { wait_source(source); });
+  }
+  [[nodiscard]] Result<bool> try_wait_source_until(std::size_t source, std::chrono::steady_clock::time_point time) {
+    return attempt([&] { return wait_source_until(source, time); });
+  }
+  template <class Number, class Period>
+  [[nodiscard]] Result<bool> try_wait_source_for(std::size_t source, std::chrono::duration<Number, Period> time) {
+    return try_wait_source_until(source, detail::time_after(time));
+  }
+  [[nodiscard]] Result<std::size_t> try_wait_any_source(std::span<const std::size_t> sources) {
+    return attempt([&] { return wait_any_source(sources); });
+  }
+  [[nodiscard]] Result<std::optional<std::size_t>> try_wait_any_source_until(
+      std::span<const std::size_t> sources, std::chrono::steady_clock::time_point time) {
+    return attempt([&] { return wait_any_source_until(sources, time); });
+  }
+  template <class Number, class Period>
+  [[nodiscard]] Result<std::optional<std::size_t>> try_wait_any_source_for(std::span<const std::size_t> sources,
+                                                                           std::chrono::duration<Number, Period> time) {
+    return try_wait_any_source_until(sources, detail::time_after(time));
+  }
+  [[nodiscard]] Result<bool> try_test_source(std::size_t source) {
+    return attempt([&] { return test_source(source); });
+  }
 
   /// Starts all exchanges or none: throws like start, and names the first that cannot be started. Only if exchanges
   /// belong to several contexts, and one of these is closed, those before it in the list have been started.
   static void start_all(std::span<PersistentExchange> exchanges);
   /// Waits until all are complete, and then throws the first failure.
   static void wait_all(std::span<PersistentExchange> exchanges);
+  /// wait_all until the clock shows `time` at most. Returns whether all are complete; if not, those that were active
+  /// stay so. Throws like wait_all, except for timed_out.
+  [[nodiscard]] static bool wait_all_until(std::span<PersistentExchange> exchanges,
+                                           std::chrono::steady_clock::time_point time);
+  template <class Number, class Period>
+  [[nodiscard]] static bool wait_all_for(std::span<PersistentExchange> exchanges,
+                                         std::chrono::duration<Number, Period> time) {
+    return wait_all_until(exchanges, detail::time_after(time));
+  }
+  /// These calls without exceptions.
+  [[nodiscard]] static Status try_start_all(std::span<PersistentExchange> exchanges) {
+    return attempt([&] { start_all(exchanges); });
+  }
+  [[nodiscard]] static Status try_wait_all(std::span<PersistentExchange> exchanges) {
+    return attempt([&] { wait_all(exchanges); });
+  }
+  [[nodiscard]] static Result<bool> try_wait_all_until(std::span<PersistentExchange> exchanges,
+                                                       std::chrono::steady_clock::time_point time) {
+    return attempt([&] { return wait_all_until(exchanges, time); });
+  }
+  template <class Number, class Period>
+  [[nodiscard]] static Result<bool> try_wait_all_for(std::span<PersistentExchange> exchanges,
+                                                     std::chrono::duration<Number, Period> time) {
+    return try_wait_all_until(exchanges, detail::time_after(time));
+  }
 
  private:
   friend struct Access;
@@ -83,6 +153,8 @@ class FAB_API PersistentExchange : public detail::TimedWaits<PersistentExchange>
   static void start_these(std::span<PersistentExchange> exchanges);
   [[nodiscard]] Status end();
   [[nodiscard]] Result<bool> ended();
+  [[nodiscard]] std::optional<std::size_t> arrived_until(std::span<const std::size_t> sources,
+                                                         std::chrono::steady_clock::time_point time);
   void check_sources(std::span<const std::size_t> sources, const char* call) const;
 
   std::unique_ptr<core::Persistent> exchange_;

@@ -28,6 +28,7 @@
 #include "fab/layout.h"
 #include "fab/message.h"
 #include "fab/request.h"
+#include "fab/result.h"
 
 namespace fab {
 
@@ -97,6 +98,71 @@ template <RecvBuffer Buffer>
 MessageInfo sendrecv_replace(const Communicator& communicator, Buffer&& data, Destination to, Source from) {
   return sendrecv_replace(communicator, std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data))), to,
                           from);
+}
+
+// The calls above without exceptions. They return a failure where those throw it.
+
+template <SendBuffer Buffer>
+[[nodiscard]] Status try_send(const Communicator& communicator, Buffer&& data, Destination to,
+                              SendMode mode = SendMode::standard) {
+  return attempt([&] { send(communicator, std::forward<Buffer>(data), to, mode); });
+}
+[[nodiscard]] inline Status try_send(const Communicator& communicator, const void* data, const Layout& layout,
+                                     Destination to, SendMode mode = SendMode::standard) {
+  return attempt([&] { send(communicator, data, layout, to, mode); });
+}
+template <SendBuffer Buffer>
+[[nodiscard]] Result<Request> try_isend(const Communicator& communicator, Buffer&& data, Destination to,
+                                        SendMode mode = SendMode::standard) {
+  return attempt([&] { return isend(communicator, std::forward<Buffer>(data), to, mode); });
+}
+[[nodiscard]] inline Result<Request> try_isend(const Communicator& communicator, const void* data, const Layout& layout,
+                                               Destination to, SendMode mode = SendMode::standard) {
+  return attempt([&] { return isend(communicator, data, layout, to, mode); });
+}
+
+template <RecvBuffer Buffer>
+[[nodiscard]] Result<MessageInfo> try_recv(const Communicator& communicator, Buffer&& data, Source from = {}) {
+  return attempt([&] { return recv(communicator, std::forward<Buffer>(data), from); });
+}
+[[nodiscard]] inline Result<MessageInfo> try_recv(const Communicator& communicator, void* data, const Layout& layout,
+                                                  Source from = {}) {
+  return attempt([&] { return recv(communicator, data, layout, from); });
+}
+template <RecvBuffer Buffer>
+[[nodiscard]] Result<Request> try_irecv(const Communicator& communicator, Buffer&& data, Source from = {}) {
+  return attempt([&] { return irecv(communicator, std::forward<Buffer>(data), from); });
+}
+[[nodiscard]] inline Result<Request> try_irecv(const Communicator& communicator, void* data, const Layout& layout,
+                                               Source from = {}) {
+  return attempt([&] { return irecv(communicator, data, layout, from); });
+}
+
+[[nodiscard]] inline Result<MessageInfo> try_probe(const Communicator& communicator, Source from = {}) {
+  return attempt([&] { return probe(communicator, from); });
+}
+[[nodiscard]] inline Result<std::optional<MessageInfo>> try_iprobe(const Communicator& communicator, Source from = {}) {
+  return attempt([&] { return iprobe(communicator, from); });
+}
+
+template <SendBuffer Out, RecvBuffer In>
+[[nodiscard]] Result<MessageInfo> try_sendrecv(const Communicator& communicator, Out&& out, Destination to, In&& in,
+                                               Source from) {
+  return attempt([&] { return sendrecv(communicator, std::forward<Out>(out), to, std::forward<In>(in), from); });
+}
+[[nodiscard]] inline Result<MessageInfo> try_sendrecv(const Communicator& communicator, const void* out,
+                                                      const Layout& out_layout, Destination to, void* in,
+                                                      const Layout& in_layout, Source from) {
+  return attempt([&] { return sendrecv(communicator, out, out_layout, to, in, in_layout, from); });
+}
+template <RecvBuffer Buffer>
+[[nodiscard]] Result<MessageInfo> try_sendrecv_replace(const Communicator& communicator, Buffer&& data, Destination to,
+                                                       Source from) {
+  return attempt([&] { return sendrecv_replace(communicator, std::forward<Buffer>(data), to, from); });
+}
+[[nodiscard]] inline Result<MessageInfo> try_sendrecv_replace(const Communicator& communicator, void* data,
+                                                              const Layout& layout, Destination to, Source from) {
+  return attempt([&] { return sendrecv_replace(communicator, data, layout, to, from); });
 }
 
 }  // namespace fab

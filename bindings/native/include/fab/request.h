@@ -70,6 +70,13 @@ class FAB_API Request : public detail::TimedWaits<Request> {
   /// Waits until one is complete and returns its index. That request is inactive afterwards. Throws its failure. Throws
   /// Error(invalid_argument) if no request is active.
   static std::size_t wait_any(std::span<Request> requests);
+  /// wait_all until the clock shows `time` at most. Returns whether all are complete; if not, those that were active
+  /// stay so. Throws like wait_all, except for timed_out.
+  [[nodiscard]] static bool wait_all_until(std::span<Request> requests, std::chrono::steady_clock::time_point time);
+  /// wait_any until the clock shows `time` at most. Returns no index if none is complete by then. Throws like wait_any,
+  /// except for timed_out.
+  [[nodiscard]] static std::optional<std::size_t> wait_any_until(std::span<Request> requests,
+                                                                 std::chrono::steady_clock::time_point time);
   /// Waits until one is complete and returns the indices of all complete requests, which are inactive afterwards.
   /// Throws the first failure among them. Throws Error(invalid_argument) if no request is active.
   static std::vector<std::size_t> wait_some(std::span<Request> requests);
@@ -80,6 +87,55 @@ class FAB_API Request : public detail::TimedWaits<Request> {
   [[nodiscard]] static std::optional<std::size_t> test_any(std::span<Request> requests);
   /// Makes some progress. Returns and throws like wait_some, but the list may be empty.
   [[nodiscard]] static std::vector<std::size_t> test_some(std::span<Request> requests);
+
+  // The calls for several requests with a duration, and without exceptions. These return a failure where those throw
+  // it.
+
+  template <class Number, class Period>
+  [[nodiscard]] static bool wait_all_for(std::span<Request> requests, std::chrono::duration<Number, Period> time) {
+    return wait_all_until(requests, detail::time_after(time));
+  }
+  template <class Number, class Period>
+  [[nodiscard]] static std::optional<std::size_t> wait_any_for(std::span<Request> requests,
+                                                               std::chrono::duration<Number, Period> time) {
+    return wait_any_until(requests, detail::time_after(time));
+  }
+  [[nodiscard]] static Status try_wait_all(std::span<Request> requests) {
+    return attempt([&] { wait_all(requests); });
+  }
+  [[nodiscard]] static Result<bool> try_wait_all_until(std::span<Request> requests,
+                                                       std::chrono::steady_clock::time_point time) {
+    return attempt([&] { return wait_all_until(requests, time); });
+  }
+  template <class Number, class Period>
+  [[nodiscard]] static Result<bool> try_wait_all_for(std::span<Request> requests,
+                                                     std::chrono::duration<Number, Period> time) {
+    return try_wait_all_until(requests, detail::time_after(time));
+  }
+  [[nodiscard]] static Result<std::size_t> try_wait_any(std::span<Request> requests) {
+    return attempt([&] { return wait_any(requests); });
+  }
+  [[nodiscard]] static Result<std::optional<std::size_t>> try_wait_any_until(
+      std::span<Request> requests, std::chrono::steady_clock::time_point time) {
+    return attempt([&] { return wait_any_until(requests, time); });
+  }
+  template <class Number, class Period>
+  [[nodiscard]] static Result<std::optional<std::size_t>> try_wait_any_for(std::span<Request> requests,
+                                                                           std::chrono::duration<Number, Period> time) {
+    return try_wait_any_until(requests, detail::time_after(time));
+  }
+  [[nodiscard]] static Result<std::vector<std::size_t>> try_wait_some(std::span<Request> requests) {
+    return attempt([&] { return wait_some(requests); });
+  }
+  [[nodiscard]] static Result<bool> try_test_all(std::span<Request> requests) {
+    return attempt([&] { return test_all(requests); });
+  }
+  [[nodiscard]] static Result<std::optional<std::size_t>> try_test_any(std::span<Request> requests) {
+    return attempt([&] { return test_any(requests); });
+  }
+  [[nodiscard]] static Result<std::vector<std::size_t>> try_test_some(std::span<Request> requests) {
+    return attempt([&] { return test_some(requests); });
+  }
 
  private:
   friend struct Access;

@@ -4,8 +4,11 @@
 //       case 0: request.wait(); ...                         // returns at once
 #pragma once
 
+#include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <span>
 
 #include "fab/api.h"
@@ -29,8 +32,22 @@ class FAB_API Waitable {
   Waitable(const HaloExchange& halo) noexcept;  // NOLINT(google-explicit-constructor)
 
  private:
-  friend std::size_t wait_any(std::span<const Waitable> all);
+  friend struct Access;
   core::Pending* pending_ = nullptr;  ///< null: not active
+};
+
+/// Operations to wait for: a list in braces, or anything that a span of Waitables can be made of. For arguments alone.
+class Waitables {
+ public:
+  Waitables(std::initializer_list<Waitable> all) noexcept : all_(all.begin(), all.size()) {}
+  template <class Range>
+  requires std::convertible_to<const Range&, std::span<const Waitable>> Waitables(const Range& all)
+  noexcept : all_(all) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] std::span<const Waitable> all() const noexcept { return all_; }
+
+ private:
+  std::span<const Waitable> all_;
 };
 
 /// Returns the index of an operation that is complete or has failed; waits for one if necessary. The operation stays
@@ -40,6 +57,27 @@ class FAB_API Waitable {
 /// wait_any of a list in braces.
 [[nodiscard]] inline std::size_t wait_any(std::initializer_list<Waitable> all) {
   return wait_any(std::span(all.begin(), all.size()));
+}
+/// wait_any until the clock shows `time` at most. Returns no index if all operations are still going on then.
+[[nodiscard]] FAB_API std::optional<std::size_t> wait_any_until(Waitables all,
+                                                                std::chrono::steady_clock::time_point time);
+template <class Number, class Period>
+[[nodiscard]] std::optional<std::size_t> wait_any_for(Waitables all, std::chrono::duration<Number, Period> time) {
+  return wait_any_until(all, detail::time_after(time));
+}
+// The calls above that throw, without exceptions.
+
+[[nodiscard]] inline Result<std::size_t> try_wait_any(Waitables all) {
+  return attempt([&] { return wait_any(all.all()); });
+}
+[[nodiscard]] inline Result<std::optional<std::size_t>> try_wait_any_until(Waitables all,
+                                                                           std::chrono::steady_clock::time_point time) {
+  return attempt([&] { return wait_any_until(all, time); });
+}
+template <class Number, class Period>
+[[nodiscard]] Result<std::optional<std::size_t>> try_wait_any_for(Waitables all,
+                                                                  std::chrono::duration<Number, Period> time) {
+  return try_wait_any_until(all, detail::time_after(time));
 }
 
 }  // namespace fab
