@@ -8,14 +8,28 @@ namespace fab::test {
 namespace {
 
 constexpr unsigned kRounds = 8;
+constexpr unsigned kRoundsOfRepeated = 3;  // of each graph with repeated edges
+constexpr int kFirstRepeated = 5;          // the first parameter that stands for such a graph, by its seed
 
-/// Edges of a random directed graph that all ranks draw alike: to[i] are the destinations of rank i.
-std::vector<std::vector<int>> random_edges(int ranks) {
+/// Edges of random directed graphs that all ranks draw alike: [i] are the destinations of rank i.
+using Edges = std::vector<std::vector<int>>;
+
+/// Each pair of ranks, and each rank with itself, has one edge or none.
+Edges random_edges(int ranks) {
   Draw alike(17);
-  std::vector<std::vector<int>> to(static_cast<std::size_t>(ranks));
+  Edges to(static_cast<std::size_t>(ranks));
   for (auto& destinations : to)
     for (int other = 0; other < ranks; ++other)
       if (alike.number(0, 2) > 0) destinations.push_back(other);
+  return to;
+}
+
+/// From 0 to 6 edges from each rank, in any order, to itself, too, and some of them several times.
+Edges random_repeated_edges(int ranks, unsigned seed) {
+  Draw alike(seed);
+  Edges to(static_cast<std::size_t>(ranks));
+  for (auto& destinations : to)
+    for (int left = alike.number(0, 6); left > 0; --left) destinations.push_back(alike.number(0, ranks - 1));
   return to;
 }
 
@@ -28,14 +42,14 @@ MPI_Comm make_grid(bool periodic, int dimensions, int ranks) {
   return comm;
 }
 
-/// Each rank with both of its neighbours on a ring, once each.
+/// Each rank with both of its neighbours on a ring, once each. One rank alone is its own neighbour.
 MPI_Comm make_graph(int ranks) {
   std::vector<int> index;
   std::vector<int> edges;
   for (int rank = 0; rank < ranks; ++rank) {
     const int left = (rank + ranks - 1) % ranks;
     const int right = (rank + 1) % ranks;
-    if (ranks > 1) edges.push_back(left);
+    edges.push_back(left);
     if (right != left) edges.push_back(right);
     index.push_back(static_cast<int>(edges.size()));
   }
@@ -44,16 +58,21 @@ MPI_Comm make_graph(int ranks) {
   return comm;
 }
 
-MPI_Comm make_distributed_graph(int rank, int ranks) {
-  const auto to = random_edges(ranks);
+MPI_Comm make_distributed_graph(const Edges& to, bool weighted, int rank) {
   const std::vector<int>& destinations = to.at(static_cast<std::size_t>(rank));
   std::vector<int> sources;
-  for (int other = 0; other < ranks; ++other)
-    for (const int destination : to.at(static_cast<std::size_t>(other)))
-      if (destination == rank) sources.push_back(other);
+  for (std::size_t other = 0; other < to.size(); ++other)
+    for (const int destination : to[other])
+      if (destination == rank) sources.push_back(static_cast<int>(other));
+  // Of no edges these are the weights, as a null pointer is none.
+  const auto weights = [weighted](std::vector<int>& numbers) {
+    return !weighted ? MPI_UNWEIGHTED : numbers.empty() ? MPI_WEIGHTS_EMPTY : numbers.data();
+  };
+  std::vector<int> in(sources.size(), 3);
+  std::vector<int> out(destinations.size(), 3);
   MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
-                                 static_cast<int>(destinations.size()), destinations.data(), MPI_UNWEIGHTED,
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(sources.size()), sources.data(), weights(in),
+                                 static_cast<int>(destinations.size()), destinations.data(), weights(out),
                                  MPI_INFO_NULL, 0, &comm);
   return comm;
 }
@@ -76,8 +95,13 @@ class Neighbors : public testing::TestWithParam<int> {
       case 3:
         comm_ = make_graph(ranks_);
         break;
-      default:
-        comm_ = make_distributed_graph(rank_, ranks_);
+      case 4:
+        comm_ = make_distributed_graph(random_edges(ranks_), false, rank_);
+        break;
+      default: {
+        const auto seed = static_cast<unsigned>(GetParam());
+        comm_ = make_distributed_graph(random_repeated_edges(ranks_, seed), seed % 2 == 0, rank_);
+      }
     }
     count_blocks();
   }
@@ -95,7 +119,8 @@ class Neighbors : public testing::TestWithParam<int> {
   }
 
   void repeat(const std::function<void(Draw& alike, Draw& own)>& body) const {
-    for (unsigned round = 0; round < kRounds; ++round) {
+    const unsigned rounds = GetParam() < kFirstRepeated ? kRounds : kRoundsOfRepeated;
+    for (unsigned round = 0; round < rounds; ++round) {
       SCOPED_TRACE(round);
       Draw alike(round + 1);
       Draw own(1000 * (round + 1) + static_cast<unsigned>(rank_));
@@ -141,9 +166,18 @@ TEST_P(Neighbors, Allgather) {
   });
 }
 
+/// Empty, with an address all the same: Open MPI 4.1 refuses null pointers on a rank without edges.
+template <class Value>
+std::vector<Value> none_with_room_for(std::size_t values) {
+  std::vector<Value> none;
+  none.reserve(values + 1);
+  return none;
+}
+
 /// Blocks of `count` elements each, in the opposite order and with gaps.
 struct Places {
-  Places(int blocks, int count) {
+  Places(int blocks, int count)
+      : counts(none_with_room_for<int>(size_of(blocks))), displacements(none_with_room_for<int>(size_of(blocks))) {
     for (int i = 0; i < blocks; ++i) {
       counts.push_back(count);
       displacements.push_back((blocks - 1 - i) * (count + 1));
@@ -156,7 +190,7 @@ struct Places {
 };
 
 std::vector<MPI_Aint> in_bytes(const Places& places, const RandomType& type) {
-  std::vector<MPI_Aint> all;
+  auto all = none_with_room_for<MPI_Aint>(places.displacements.size());
   for (const int place : places.displacements) all.push_back(place * static_cast<MPI_Aint>(type.extent()));
   return all;
 }
@@ -180,8 +214,10 @@ TEST_P(Neighbors, AllgathervAlltoallvAlltoallw) {
                   (sent.data(), sends.counts.data(), sends.displacements.data(), from.get(), buffer,
                    receives.counts.data(), receives.displacements.data(), into.get()),
                   comm_);
-    const std::vector<MPI_Datatype> send_types(sends.counts.size(), from.get());
-    const std::vector<MPI_Datatype> recv_types(receives.counts.size(), into.get());
+    auto send_types = none_with_room_for<MPI_Datatype>(sends.counts.size());
+    auto recv_types = none_with_room_for<MPI_Datatype>(receives.counts.size());
+    send_types.assign(sends.counts.size(), from.get());
+    recv_types.assign(receives.counts.size(), into.get());
     const std::vector<MPI_Aint> send_places = in_bytes(sends, from);
     const std::vector<MPI_Aint> recv_places = in_bytes(receives, into);
     COMPARE_FORMS(before, way, Neighbor_alltoallw, neighbor_alltoallw,
@@ -191,7 +227,7 @@ TEST_P(Neighbors, AllgathervAlltoallvAlltoallw) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Topologies, Neighbors, testing::Range(0, 5));
+INSTANTIATE_TEST_SUITE_P(Topologies, Neighbors, testing::Range(0, kFirstRepeated + 2));
 
 }  // namespace
 
