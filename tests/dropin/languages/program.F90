@@ -1,5 +1,6 @@
 ! Calls every collective in its three forms from Fortran, through the interface that the macro names: WITH_MPIF_H,
-! WITH_MPI or WITH_MPI_F08. It knows nothing of fab. What has to arrive is computed by hand.
+! WITH_MPI or WITH_MPI_F08. It knows nothing of fab. What has to arrive is computed by hand. The argument "heap" says
+! that large arrays of the program lie in fab's memory.
 #if defined(WITH_MPI_F08)
 #define REQUEST_TYPE type(MPI_Request)
 #define COMM_TYPE type(MPI_Comm)
@@ -77,6 +78,7 @@ program calls_collectives
   call with_operation_of_the_program()
   call many_at_once()
   call memory()
+  call allocated_memory()
   call MPI_Allreduce(failures, all_failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
   call MPI_Comm_free(grid, ierror)
   call MPI_Comm_free(world, ierror)
@@ -544,6 +546,18 @@ contains
     call c_f_pointer(base, values, [elements])
     call use_memory(values, base)
 #endif
+  end subroutine
+
+  subroutine allocated_memory()
+    integer, parameter :: elements = 300000
+    integer, allocatable, target :: values(:)
+    allocate (values(elements))
+    call expect(is_fabs(transfer(c_loc(values), 0_c_intptr_t)) .eqv. command_argument_count() > 0, &
+                'where large arrays lie')
+    values = rank
+    call MPI_Allreduce(MPI_IN_PLACE, values, elements, MPI_INTEGER, MPI_SUM, world, ierror)
+    call expect(all(values == ranks * (ranks - 1) / 2), 'a reduction of a large array')
+    deallocate (values)
   end subroutine
 
   subroutine use_memory(values, base)

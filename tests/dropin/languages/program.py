@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""Calls collectives from mpi4py; knows nothing of fab. What has to arrive is computed by hand."""
+"""Calls collectives from mpi4py; knows nothing of fab. What has to arrive is computed by hand.
+
+program.py [heap]: "heap" says that large blocks of the program lie in fab's memory.
+"""
+import ctypes
 import sys
 from array import array
 
@@ -87,11 +91,34 @@ def upper_case():
     compare(world, "Alltoall", mine, array("i", none), to_me)
     compare(world, "Reduce", mine, array("i", none), sums if rank == root else none, MPI.SUM, root)
     compare(world, "Allreduce", mine, array("i", none), sums)
-    compare(world, "Allreduce", MPI.IN_PLACE, array("i", mine), sums)
     compare(world, "Reduce_scatter_block", mine, array("i", block), sums[2 * rank:2 * rank + 2])
     compare(world, "Reduce_scatter", mine, array("i", block), sums[2 * rank:2 * rank + 2], [2] * ranks)
     compare(world, "Scan", ints(rank + 1), ints(-1), ints((rank + 1) * (rank + 2) // 2))
     compare(world, "Exscan", ints(rank + 1), ints(-1), ints(rank * (rank + 1) // 2 if rank > 0 else -1))
+
+
+def in_place():
+    each = range(ranks)
+    mine = sent(rank, 2 * ranks)
+    none = ints(*[-1] * 2 * ranks)
+    own = array("i", none)
+    own[2 * rank:2 * rank + 2] = sent(rank, 2)
+    firsts = array("i", [number for other in each for number in sent(other, 2)])
+    to_me = array("i", [number for other in each for number in sent(other, 2 * ranks)[2 * rank:2 * rank + 2]])
+    sums = array("i", [sum(100 * other + i for other in each) for i in range(2 * ranks)])
+    if rank == root:
+        compare(world, "Gather", MPI.IN_PLACE, own, firsts, root)
+        compare(world, "Reduce", MPI.IN_PLACE, array("i", mine), sums, MPI.SUM, root)
+    else:
+        compare(world, "Gather", sent(rank, 2), array("i", none), none, root)
+        compare(world, "Reduce", mine, array("i", none), none, MPI.SUM, root)
+    own[:] = none
+    own[2 * rank:2 * rank + 2] = sent(rank, 2)
+    compare(world, "Allgather", MPI.IN_PLACE, own, firsts)
+    compare(world, "Alltoall", MPI.IN_PLACE, array("i", mine), to_me)
+    compare(world, "Allreduce", MPI.IN_PLACE, array("i", mine), sums)
+    compare(world, "Scan", MPI.IN_PLACE, ints(rank + 1), ints((rank + 1) * (rank + 2) // 2))
+    compare(world, "Exscan", MPI.IN_PLACE, ints(rank + 1), ints(rank * (rank + 1) // 2 if rank > 0 else 1))
 
 
 def with_counts():
@@ -195,12 +222,16 @@ def many_at_once():
     expect(data == [bytearray([k]) * 5000 for k in range(8)], "many broadcasts at once")
 
 
+def is_fabs(address):
+    with open("/proc/self/maps") as maps:
+        files = [line for line in maps
+                 if int(line.split("-")[0], 16) <= address < int(line.split("-")[1].split()[0], 16)]
+    return len(files) == 1 and "fab" in files[0]
+
+
 def memory():
     memory = MPI.Alloc_mem(100_000)
-    address = memory.address
-    files = [line for line in open("/proc/self/maps")
-             if int(line.split("-")[0], 16) <= address < int(line.split("-")[1].split()[0], 16)]
-    expect(len(files) == 1 and "fab" in files[0], "the memory of Alloc_mem")
+    expect(is_fabs(memory.address), "the memory of Alloc_mem")
     memory[:] = bytes([rank]) * 100_000
     world.Allreduce(MPI.IN_PLACE, [memory, MPI.BYTE], MPI.BOR)
     highest = 0
@@ -208,6 +239,17 @@ def memory():
         highest |= other
     expect(memory.tobytes() == bytes([highest]) * 100_000, "a reduction of that memory")
     MPI.Free_mem(memory)
+
+
+def memory_of_the_program():
+    """NumPy has its arrays from the same functions of the C library as Python its large objects."""
+    data = bytearray([rank]) * 1_000_000
+    on = sys.argv[1:] == ["heap"]
+    expect(is_fabs(ctypes.addressof(ctypes.c_char.from_buffer(data))) == on, "where large objects lie")
+    for bcast in world.Bcast, lambda *given: wait(world.Ibcast(*given)):
+        data[:] = bytes([rank]) * len(data)
+        bcast(data, root)
+        expect(data == bytes([root]) * len(data), "a broadcast of that memory")
 
 
 def errors():
@@ -220,6 +262,7 @@ def errors():
 
 
 upper_case()
+in_place()
 with_counts()
 lower_case()
 with_operation_of_the_program()
@@ -227,6 +270,7 @@ neighbors_of_a_grid()
 neighbors_of_a_graph()
 many_at_once()
 memory()
+memory_of_the_program()
 errors()
 failures = MPI.COMM_WORLD.allreduce(failures)
 world.Free()
