@@ -6,12 +6,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static atomic_int reductions, waits;
+#include "dropin/init_of.h"
 
-int counted_reductions(void);
-int counted_waits(void);
-int counted_reductions(void) { return atomic_load(&reductions); }
-int counted_waits(void) { return atomic_load(&waits); }
+#define PMPI_OF_(name) P##name
+#define PMPI_OF(name) PMPI_OF_(name)
+
+#define COUNT(calls)         \
+  static atomic_int calls;   \
+  int counted_##calls(void); \
+  int counted_##calls(void) { return atomic_load(&calls); }
+COUNT(reductions)
+COUNT(neighbors)
+COUNT(inits)
+COUNT(starts)
+COUNT(waits)
 
 int MPI_Init(int *argc, char ***argv) {
   if (getenv("TOOL_LOOKS"))
@@ -26,6 +34,25 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
                    MPI_Request *request) {
   atomic_fetch_add(&reductions, 1);
   return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                          MPI_Datatype recvtype, MPI_Comm comm) {
+  atomic_fetch_add(&neighbors, 1);
+  return PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+  atomic_fetch_add(&neighbors, 1);
+  return PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+}
+int INIT_OF(Allreduce)(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                       MPI_Info info, MPI_Request *request) {
+  atomic_fetch_add(&inits, 1);
+  return PMPI_OF(INIT_OF(Allreduce))(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+}
+int MPI_Start(MPI_Request *request) {
+  atomic_fetch_add(&starts, 1);
+  return PMPI_Start(request);
 }
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
   atomic_fetch_add(&waits, 1);
