@@ -1,4 +1,5 @@
 // The neighbourhood collectives under the drop-in library against MPI's own result, along each kind of topology.
+#include <algorithm>
 #include <functional>
 
 #include "forms.h"
@@ -32,6 +33,8 @@ Edges random_repeated_edges(int ranks, unsigned seed) {
     for (int left = alike.number(0, 6); left > 0; --left) destinations.push_back(alike.number(0, ranks - 1));
   return to;
 }
+
+std::size_t size_of(int count) { return static_cast<std::size_t>(count); }
 
 MPI_Comm make_grid(bool periodic, int dimensions, int ranks) {
   std::vector<int> dims(static_cast<std::size_t>(dimensions), 0);
@@ -103,19 +106,39 @@ class Neighbors : public testing::TestWithParam<int> {
         comm_ = make_distributed_graph(random_repeated_edges(ranks_, seed), seed % 2 == 0, rank_);
       }
     }
-    count_blocks();
+    list_neighbors();
+    sources_ = static_cast<int>(from_.size());
+    destinations_ = static_cast<int>(to_.size());
   }
   ~Neighbors() override { MPI_Comm_free(&comm_); }
 
-  void count_blocks() {
+  void list_neighbors() {
     int kind = MPI_UNDEFINED;
-    int weighted = 0;
     MPI_Topo_test(comm_, &kind);
-    if (kind == MPI_CART) MPI_Cartdim_get(comm_, &sources_);
-    if (kind == MPI_CART) sources_ *= 2;
-    if (kind == MPI_GRAPH) MPI_Graph_neighbors_count(comm_, rank_, &sources_);
-    destinations_ = sources_;
-    if (kind == MPI_DIST_GRAPH) MPI_Dist_graph_neighbors_count(comm_, &sources_, &destinations_, &weighted);
+    if (kind == MPI_CART) {
+      int dimensions = 0;
+      MPI_Cartdim_get(comm_, &dimensions);
+      from_.resize(size_of(2 * dimensions));
+      for (int i = 0; i < dimensions; ++i)
+        MPI_Cart_shift(comm_, i, 1, &from_[size_of(2 * i)], &from_[size_of(2 * i + 1)]);
+      to_ = from_;
+    } else if (kind == MPI_GRAPH) {
+      int neighbors = 0;
+      MPI_Graph_neighbors_count(comm_, rank_, &neighbors);
+      from_.resize(size_of(neighbors));
+      MPI_Graph_neighbors(comm_, rank_, neighbors, from_.data());
+      to_ = from_;
+    } else {
+      int sources = 0;
+      int destinations = 0;
+      int weighted = 0;
+      MPI_Dist_graph_neighbors_count(comm_, &sources, &destinations, &weighted);
+      from_.resize(size_of(sources));
+      to_.resize(size_of(destinations));
+      std::vector<int> in(from_.size() + 1);
+      std::vector<int> out(to_.size() + 1);
+      MPI_Dist_graph_neighbors(comm_, sources, from_.data(), in.data(), destinations, to_.data(), out.data());
+    }
   }
 
   void repeat(const std::function<void(Draw& alike, Draw& own)>& body) const {
@@ -131,11 +154,12 @@ class Neighbors : public testing::TestWithParam<int> {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int ranks_ = 1;
+  std::vector<int> from_;  ///< MPI_PROC_NULL: none
+  std::vector<int> to_;
   int sources_ = 0;
   int destinations_ = 0;
 };
 
-std::size_t size_of(int count) { return static_cast<std::size_t>(count); }
 Bytes bytes_for(int elements, const RandomType& type, Draw& draw) {
   return random_bytes((size_of(elements) + 1) * type.extent(), draw);
 }
@@ -174,19 +198,27 @@ std::vector<Value> none_with_room_for(std::size_t values) {
   return none;
 }
 
-/// Blocks of `count` elements each, in the opposite order and with gaps.
+/// Elements of the block of an edge, which both of its ends know; `seed` is that of all ranks.
+int elements_between(int seed, int from, int to) {
+  return from == MPI_PROC_NULL || to == MPI_PROC_NULL ? 0 : (seed + 37 * from + 101 * to) % 600;
+}
+
+/// Blocks in the opposite order and with gaps.
 struct Places {
-  Places(int blocks, int count)
-      : counts(none_with_room_for<int>(size_of(blocks))), displacements(none_with_room_for<int>(size_of(blocks))) {
-    for (int i = 0; i < blocks; ++i) {
-      counts.push_back(count);
-      displacements.push_back((blocks - 1 - i) * (count + 1));
+  template <class Count>
+  Places(const std::vector<int>& peers, const Count& count)
+      : counts(none_with_room_for<int>(peers.size())), displacements(none_with_room_for<int>(peers.size())) {
+    counts.resize(peers.size());
+    displacements.resize(peers.size());
+    for (std::size_t i = peers.size(); i > 0; --i) {
+      counts[i - 1] = count(peers[i - 1]);
+      displacements[i - 1] = elements;
+      elements += counts[i - 1] + 1;
     }
-    elements = blocks * (count + 1);
   }
   std::vector<int> counts;
   std::vector<int> displacements;
-  int elements;
+  int elements = 0;
 };
 
 std::vector<MPI_Aint> in_bytes(const Places& places, const RandomType& type) {
@@ -200,15 +232,18 @@ TEST_P(Neighbors, AllgathervAlltoallvAlltoallw) {
     const MPI_Datatype base = random_base(alike);
     const RandomType from(own, base);
     const RandomType into(own, base);
-    const int count = alike.number(0, 600);
+    const int seed = alike.number(0, 600);
     const int way = alike.number(0, kWaysToFinish - 1);
-    const Places sends(destinations_, count);
-    const Places receives(sources_, count);
-    const Bytes sent = bytes_for(sends.elements + count, from, own);
-    const Bytes before = bytes_for(receives.elements, into, own);
+    const auto of_source = [seed](int peer) { return elements_between(seed, peer, 0); };
+    const int own_count = of_source(rank_);
+    const Places gathered(from_, of_source);
+    const Places sends(to_, [&](int peer) { return elements_between(seed, rank_, peer); });
+    const Places receives(from_, [&](int peer) { return elements_between(seed, peer, rank_); });
+    const Bytes sent = bytes_for(std::max(sends.elements, own_count), from, own);
+    const Bytes before = bytes_for(std::max(receives.elements, gathered.elements), into, own);
     COMPARE_FORMS(
         before, way, Neighbor_allgatherv, neighbor_allgatherv,
-        (sent.data(), count, from.get(), buffer, receives.counts.data(), receives.displacements.data(), into.get()),
+        (sent.data(), own_count, from.get(), buffer, gathered.counts.data(), gathered.displacements.data(), into.get()),
         comm_);
     COMPARE_FORMS(before, way, Neighbor_alltoallv, neighbor_alltoallv,
                   (sent.data(), sends.counts.data(), sends.displacements.data(), from.get(), buffer,
