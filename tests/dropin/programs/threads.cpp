@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "dropin/init_of.h"
+
 namespace {
 
 constexpr int kThreads = 3;
@@ -68,6 +70,22 @@ void run_round(const Comms& comms, int thread, int round) {
          "MPI_Ineighbor_alltoall");
 }
 
+/// A persistent exchange is made, started twice and freed, while other threads do so on theirs.
+void exchange_again(MPI_Comm ring, int thread) {
+  const int mine[2] = {10 * rank + thread, 10 * rank + thread};
+  int theirs[2] = {-1, -1};
+  MPI_Request request = MPI_REQUEST_NULL;
+  INIT_OF(Neighbor_alltoall)(mine, 1, MPI_INT, theirs, 1, MPI_INT, ring, MPI_INFO_NULL, &request);
+  for (int start = 0; start < 2; ++start) {
+    theirs[0] = theirs[1] = -1;
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(theirs[0] == 10 * ((rank + ranks - 1) % ranks) + thread && theirs[1] == 10 * ((rank + 1) % ranks) + thread,
+           "Neighbor_alltoall_init");
+  }
+  MPI_Request_free(&request);
+}
+
 void wait_for_message() {
   int told = 0;
   MPI_Recv(&told, 1, MPI_INT, (rank + 1) % ranks, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -88,7 +106,11 @@ int main(int argc, char** argv) {
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i)
     threads.emplace_back([&comms, i] {
-      for (int round = 0; round < kRounds; ++round) run_round(comms[static_cast<std::size_t>(i)], i, round);
+      const Comms& own = comms[static_cast<std::size_t>(i)];
+      for (int round = 0; round < kRounds; ++round) {
+        run_round(own, i, round);
+        if (round % 10 == 0) exchange_again(own.ring, i);
+      }
     });
   for (std::thread& thread : threads) thread.join();
   const int told = 42;
