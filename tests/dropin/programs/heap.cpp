@@ -223,6 +223,26 @@ void exchange(int round) {
   MPI_Comm_free(&ring);
 }
 
+/// MPI_Alloc_mem gives fab's memory with and without the heap, also a few bytes of it.
+void check_memory_of_mpi() {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (const std::size_t numbers : {std::size_t{1}, kLarge / sizeof(int)}) {
+    int* memory = nullptr;
+    const auto bytes = static_cast<MPI_Aint>(numbers * sizeof(int));
+    expect(MPI_Alloc_mem(bytes, MPI_INFO_NULL, &memory) == MPI_SUCCESS && is_fabs(memory), "MPI_Alloc_mem");
+    std::fill_n(memory, numbers, 3);
+    MPI_Allreduce(MPI_IN_PLACE, memory, static_cast<int>(numbers), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    expect(memory[0] == 3 * ranks && memory[numbers - 1] == 3 * ranks, "a sum in MPI's memory");
+    expect(MPI_Free_mem(memory) == MPI_SUCCESS, "MPI_Free_mem");
+  }
+  void* none = nullptr;
+  expect(MPI_Alloc_mem(0, MPI_INFO_NULL, &none) == MPI_SUCCESS, "MPI_Alloc_mem of no bytes");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  expect(MPI_Alloc_mem(-1, MPI_INFO_NULL, &none) != MPI_SUCCESS, "MPI_Alloc_mem of a negative size");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -237,6 +257,7 @@ int main(int argc, char** argv) {
   check_many();
   check_threads();
   check_forks();
+  check_memory_of_mpi();
   for (int round = 0; round < 5; ++round) exchange(round);
   MPI_Finalize();
   expect(holds(before, kLarge, 8), "a block from before MPI_Init");
