@@ -127,6 +127,20 @@ TEST_P(WaitTimeout, WaitAnyEndsToo) {
   rig_.let_go(second);
 }
 
+// Times that have passed: no clock has to move.
+TEST(WaitAnyUntil, ReturnsNoneThatIsStillGoingOnAndThenTheOneThatIsDone) {
+  RecordingRig rig;
+  Buffers buffers(16);
+  core::Run& run = rig.start(exchange_with({1}, 8), buffers);
+  core::Pending* const all[] = {nullptr, &run};
+  EXPECT_EQ(core::wait_any_until(all, std::chrono::steady_clock::now()), std::nullopt);
+  EXPECT_FALSE(run.done());
+  rig.provider().settle_all(8);
+  EXPECT_EQ(core::wait_any_until(all, std::chrono::steady_clock::now()), 1u) << "it polls once before it gives up";
+  EXPECT_TRUE(run.status().ok());
+  rig.let_go(run);
+}
+
 TEST(WaitTimeoutClock, StartsAnewWithEveryCompletion) {
   RecordingRig::Options options;
   options.config.wait_timeout_s = 2;
