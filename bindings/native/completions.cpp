@@ -33,9 +33,10 @@ void Completions::run() { run_until(std::chrono::steady_clock::time_point::max()
 bool Completions::run_until(std::chrono::steady_clock::time_point time) {
   using std::chrono::steady_clock;
   while (!entries_.empty()) {
-    if (run_ready() > 0) continue;
+    const bool ran = run_ready() > 0;
     const steady_clock::time_point now = steady_clock::now();
-    if (now >= time) return false;
+    if (now >= time) return entries_.empty();  // also where callbacks add requests for ever
+    if (ran) continue;
     constexpr std::chrono::milliseconds kSafetyTimeout{100};  // against lost wake-ups
     const auto most = std::min<steady_clock::duration>(time - now, kSafetyTimeout);
     pollfd event{fd_, POLLIN, 0};
