@@ -2,21 +2,14 @@
 #include <fab/mpi.h>
 #include <mpi.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "expect.h"
+
 namespace {
-
-int failures = 0;
-
-void expect(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "wrong: %s\n", what);
-  ++failures;
-}
 
 int threads_of_fab() {
   int threads = 0;

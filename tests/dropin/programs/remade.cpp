@@ -2,24 +2,17 @@
 // and fab on the other: then fab has a thread.
 #include <mpi.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "expect.h"
+
 namespace {
 
 constexpr int kCalls = 20;  // the first few are passed on in any case
 constexpr int kMostTries = 50;
-
-int failures = 0;
-
-void expect(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "wrong: %s\n", what);
-  ++failures;
-}
 
 bool has_thread_of_fab() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {

@@ -5,24 +5,16 @@
 #include <mpi.h>
 
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 #include "dropin/init_of.h"
+#include "expect.h"
 
 namespace {
 
 constexpr int kNumbers = 131072;
 int ranks = 1;
-int failures = 0;
-
-void expect(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "wrong: %s\n", what);
-  ++failures;
-}
-
 class Sum {
  public:
   Sum() : mine_(kNumbers, 1), sum_(kNumbers) {

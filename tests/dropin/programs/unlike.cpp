@@ -7,16 +7,9 @@
 #include <cstdlib>
 
 #include "dropin/init_of.h"
+#include "expect.h"
 
 namespace {
-
-int failures = 0;
-
-void expect(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "wrong: %s\n", what);
-  ++failures;
-}
 
 void add(void* in, void* inout, int* count, MPI_Datatype*) {
   for (int i = 0; i < *count; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
