@@ -10,6 +10,7 @@
 #include "fab/communicator.h"
 #include "fab/partitioned.h"
 #include "fab/persistent.h"
+#include "fab/persistent_message.h"
 #include "fab/request.h"
 #include "fab/wait_any.h"
 
@@ -26,6 +27,10 @@ struct Access {
   [[nodiscard]] static Request request(std::shared_ptr<core::Communicator> communicator,
                                        core::Pending& pending) noexcept {
     return {std::move(communicator), pending};
+  }
+  /// `start` sends or receives it once.
+  [[nodiscard]] static PersistentMessage message(PersistentMessage::Start start) {
+    return PersistentMessage(std::move(start));
   }
   /// Null: not active.
   [[nodiscard]] static core::Pending* pending(const Waitable& waitable) noexcept { return waitable.pending_; }

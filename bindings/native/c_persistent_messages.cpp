@@ -7,12 +7,12 @@ namespace {
 
 PersistentMessage& message_of(fab_persistent_message* persistent) { return given(persistent, "persistent").message; }
 
-/// `describe` takes the communicator and the layout of `bytes` bytes.
+/// `describe` takes the communicator.
 template <class Describe>
-fab_error make(const fab_comm* comm, std::size_t bytes, fab_persistent_message** made, Describe&& describe) {
+fab_error make(const fab_comm* comm, fab_persistent_message** made, Describe&& describe) {
   return guarded([&] {
     fab_persistent_message*& persistent = given(made, "made");
-    persistent = new fab_persistent_message{describe(given(comm, "comm").communicator, Layout::contiguous(bytes))};
+    persistent = new fab_persistent_message{describe(given(comm, "comm").communicator)};
   });
 }
 
@@ -24,15 +24,31 @@ extern "C" {
 
 fab_error fab_persistent_send(const fab_comm* comm, const void* data, size_t bytes, int rank, int tag,
                               fab_persistent_message** made) {
-  return make(comm, bytes, made, [&](const Communicator& communicator, const Layout& layout) {
-    return persistent_send(communicator, data, layout, Destination{rank, Tag{tag}});
+  return make(comm, made, [&](const Communicator& communicator) {
+    return persistent_send(communicator, data, Layout::contiguous(bytes), Destination{rank, Tag{tag}});
   });
 }
 
 fab_error fab_persistent_recv(const fab_comm* comm, void* data, size_t bytes, int rank, int tag,
                               fab_persistent_message** made) {
-  return make(comm, bytes, made, [&](const Communicator& communicator, const Layout& layout) {
-    return persistent_recv(communicator, data, layout, Source{rank, Tag{tag}});
+  return make(comm, made, [&](const Communicator& communicator) {
+    return persistent_recv(communicator, data, Layout::contiguous(bytes), Source{rank, Tag{tag}});
+  });
+}
+
+fab_error fab_persistent_sendrecv(const fab_comm* comm, const void* out, size_t out_bytes, int to, int to_tag, void* in,
+                                  size_t in_bytes, int from, int from_tag, fab_persistent_message** made) {
+  return make(comm, made, [&](const Communicator& communicator) {
+    return persistent_sendrecv(communicator, out, Layout::contiguous(out_bytes), Destination{to, Tag{to_tag}}, in,
+                               Layout::contiguous(in_bytes), Source{from, Tag{from_tag}});
+  });
+}
+
+fab_error fab_persistent_sendrecv_replace(const fab_comm* comm, void* data, size_t bytes, int to, int to_tag, int from,
+                                          int from_tag, fab_persistent_message** made) {
+  return make(comm, made, [&](const Communicator& communicator) {
+    return persistent_sendrecv_replace(communicator, data, Layout::contiguous(bytes), Destination{to, Tag{to_tag}},
+                                       Source{from, Tag{from_tag}});
   });
 }
 

@@ -1,17 +1,15 @@
-// Requests, persistent exchanges and messages of the C API.
+// Requests and persistent exchanges of the C API.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <optional>
 
 #include "bindings/native/c_handles.h"
-#include "fab/point_to_point.h"
 #include "fab/wait_any.h"
 
 namespace fab::c {
 
 static_assert(sizeof(Request) <= sizeof(fab_request::state) && alignof(Request) <= alignof(std::uint64_t));
-static_assert(FAB_ANY_SOURCE == kAnySource && Tag{FAB_ANY_TAG} == kAnyTag && FAB_NO_RANK == kNoRank);
 
 Request* request_in(fab_request& memory) noexcept {
   return memory.active == nullptr ? nullptr : std::launder(reinterpret_cast<Request*>(memory.state));
@@ -71,12 +69,6 @@ Result<bool> wait_for_end(Request& request) {
   if (status.ok()) return true;
   return status;
 }
-
-// A null pointer is refused by the call that they are for.
-std::span<const std::byte> bytes_at(const void* data, std::size_t bytes) {
-  return {static_cast<const std::byte*>(data), bytes};
-}
-std::span<std::byte> room_at(void* data, std::size_t bytes) { return {static_cast<std::byte*>(data), bytes}; }
 
 }  // namespace
 
@@ -173,43 +165,6 @@ fab_error fab_exchange_wait_source_for(fab_exchange* exchange, size_t source, do
 }
 
 void fab_exchange_free(fab_exchange* exchange) { delete exchange; }
-
-fab_error fab_send(const fab_comm* comm, const void* data, size_t bytes, int rank, int tag) {
-  return guarded([&] { send(given(comm, "comm").communicator, bytes_at(data, bytes), {rank, Tag{tag}}); });
-}
-
-fab_error fab_recv(const fab_comm* comm, void* data, size_t bytes, int rank, int tag, fab_message* message) {
-  return guarded([&] {
-    tell(message, recv(given(comm, "comm").communicator, room_at(data, bytes), Source{rank, Tag{tag}}));
-  });
-}
-
-fab_error fab_isend(const fab_comm* comm, const void* data, size_t bytes, int rank, int tag, fab_request* request) {
-  return guarded([&] {
-    check_idle(request);
-    put(request, isend(given(comm, "comm").communicator, bytes_at(data, bytes), {rank, Tag{tag}}));
-  });
-}
-
-fab_error fab_irecv(const fab_comm* comm, void* data, size_t bytes, int rank, int tag, fab_request* request) {
-  return guarded([&] {
-    check_idle(request);
-    put(request, irecv(given(comm, "comm").communicator, room_at(data, bytes), Source{rank, Tag{tag}}));
-  });
-}
-
-fab_error fab_probe(const fab_comm* comm, int rank, int tag, fab_message* message) {
-  return guarded([&] { tell(message, probe(given(comm, "comm").communicator, {rank, Tag{tag}})); });
-}
-
-fab_error fab_iprobe(const fab_comm* comm, int rank, int tag, int* found, fab_message* message) {
-  return guarded([&] {
-    int& there = given(found, "found");
-    const std::optional<MessageInfo> info = iprobe(given(comm, "comm").communicator, {rank, Tag{tag}});
-    there = info ? 1 : 0;
-    if (info) tell(message, *info);
-  });
-}
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -98,33 +98,37 @@ Request irecv(const Communicator& communicator, const MessageMemory& memory, Sou
   return start_in_background(communicator, receiving(memory, from));
 }
 
-// The receive is there first, so that a message that comes at once finds it.
-MessageInfo sendrecv(const Communicator& communicator, const MessageMemory& out, Destination to,
-                     const MessageMemory& in, Source from) {
-  const bool sends = check(communicator, out, to, "sendrecv");
-  const bool receives = check(communicator, in, from, "sendrecv");
-  Request receive = receives ? start_run(communicator, receiving(in, from)) : Request();
-  Request sent;
-  try {
-    if (sends) sent = start_run(communicator, sending(out, to, SendMode::standard));
-  } catch (...) {
-    receive.cancel();
-    throw;
-  }
-  const Status send_status = sent.wait_status();
-  if (!send_status.ok()) receive.cancel();
-  const Status receive_status = receive.wait_status();
-  for (const Status& status : {send_status, receive_status})
-    if (!status.ok()) throw Error(status.errc(), status.message);
-  return receive.message();
+Request start_sendrecv(const Communicator& communicator, const MessageMemory& out, Destination to,
+                       const MessageMemory& in, Source from, const char* call) {
+  const bool sends = check(communicator, out, to, call);
+  const bool receives = check(communicator, in, from, call);
+  if (!sends && !receives) return {};
+  return start_run(communicator, [&](core::Communicator& core) FAB_REQUIRES(core::engine_lock) -> core::Pending& {
+    return core.context().point_to_point().sendrecv(core, out, to, in, from);
+  });
 }
 
-MessageInfo sendrecv_replace(const Communicator& communicator, const MessageMemory& memory, Destination to,
-                             Source from) {
-  check_memory(memory, "sendrecv_replace");
-  const std::unique_ptr<std::byte[]> out(new std::byte[memory.bytes()]);
-  memory.pack(out.get());
-  return sendrecv(communicator, MessageMemory(out.get(), memory.bytes()), to, memory, from);
+Request start_sendrecv_replace(const Communicator& communicator, const MessageMemory& memory, Destination to,
+                               Source from, const char* call) {
+  check_memory(memory, call);
+  const bool sends = check(communicator, to, call);
+  const bool receives = check(communicator, from, call);
+  if (!sends && !receives) return {};
+  return start_run(communicator, [&](core::Communicator& core) FAB_REQUIRES(core::engine_lock) -> core::Pending& {
+    return core.context().point_to_point().sendrecv_replace(core, memory, to, from);
+  });
+}
+
+/// The caller waits.
+MessageInfo received(Request request) {
+  request.wait();
+  return request.message();
+}
+
+/// The caller goes its way.
+Request in_background(const Communicator& communicator, Request request) {
+  if (request.active()) Access::core(communicator)->engine().hand_over_progress();
+  return request;
 }
 
 }  // namespace
@@ -190,38 +194,65 @@ std::optional<MessageInfo> iprobe(const Communicator& communicator, Source from)
 
 MessageInfo sendrecv(const Communicator& communicator, std::span<const std::byte> out, Destination to,
                      std::span<std::byte> in, Source from) {
-  return sendrecv(communicator, memory_of(out), to, memory_of(in), from);
+  return received(start_sendrecv(communicator, memory_of(out), to, memory_of(in), from, "sendrecv"));
 }
 
 MessageInfo sendrecv(const Communicator& communicator, const void* out, const Layout& out_layout, Destination to,
                      void* in, const Layout& in_layout, Source from) {
-  return sendrecv(communicator, memory_of(out, out_layout), to, memory_of(in, in_layout), from);
+  return received(
+      start_sendrecv(communicator, memory_of(out, out_layout), to, memory_of(in, in_layout), from, "sendrecv"));
 }
 
 MessageInfo sendrecv_replace(const Communicator& communicator, std::span<std::byte> data, Destination to, Source from) {
-  return sendrecv_replace(communicator, memory_of(data), to, from);
+  return received(start_sendrecv_replace(communicator, memory_of(data), to, from, "sendrecv_replace"));
 }
 
 MessageInfo sendrecv_replace(const Communicator& communicator, void* data, const Layout& layout, Destination to,
                              Source from) {
-  return sendrecv_replace(communicator, memory_of(data, layout), to, from);
+  return received(start_sendrecv_replace(communicator, memory_of(data, layout), to, from, "sendrecv_replace"));
+}
+
+Request isendrecv(const Communicator& communicator, const void* out, const Layout& out_layout, Destination to, void* in,
+                  const Layout& in_layout, Source from) {
+  return in_background(communicator, start_sendrecv(communicator, memory_of(out, out_layout), to,
+                                                    memory_of(in, in_layout), from, "isendrecv"));
+}
+
+Request isendrecv_replace(const Communicator& communicator, void* data, const Layout& layout, Destination to,
+                          Source from) {
+  return in_background(communicator,
+                       start_sendrecv_replace(communicator, memory_of(data, layout), to, from, "isendrecv_replace"));
 }
 
 PersistentMessage persistent_send(const Communicator& communicator, const void* data, const Layout& layout,
                                   Destination to, SendMode mode) {
   static_cast<void>(check(communicator, memory_of(data, layout), to, "persistent_send"));
-  return PersistentMessage([=] { return isend(communicator, memory_of(data, layout), to, mode); });
+  return Access::message([=] { return isend(communicator, memory_of(data, layout), to, mode); });
 }
 
 PersistentMessage persistent_recv(const Communicator& communicator, void* data, const Layout& layout, Source from) {
   static_cast<void>(check(communicator, memory_of(data, layout), from, "persistent_recv"));
-  return PersistentMessage([=] { return irecv(communicator, memory_of(data, layout), from); });
+  return Access::message([=] { return irecv(communicator, memory_of(data, layout), from); });
+}
+
+PersistentMessage persistent_sendrecv(const Communicator& communicator, const void* out, const Layout& out_layout,
+                                      Destination to, void* in, const Layout& in_layout, Source from) {
+  static_cast<void>(check(communicator, memory_of(out, out_layout), to, "persistent_sendrecv"));
+  static_cast<void>(check(communicator, memory_of(in, in_layout), from, "persistent_sendrecv"));
+  return Access::message([=] { return isendrecv(communicator, out, out_layout, to, in, in_layout, from); });
+}
+
+PersistentMessage persistent_sendrecv_replace(const Communicator& communicator, void* data, const Layout& layout,
+                                              Destination to, Source from) {
+  static_cast<void>(check(communicator, memory_of(data, layout), to, "persistent_sendrecv_replace"));
+  static_cast<void>(check(communicator, from, "persistent_sendrecv_replace"));
+  return Access::message([=] { return isendrecv_replace(communicator, data, layout, to, from); });
 }
 
 void PersistentMessage::start() {
   if (!start_)
     throw Error(Errc::invalid_argument,
-                "PersistentMessage::start: it holds no message; persistent_send or persistent_recv makes one");
+                "PersistentMessage::start: it holds no message; persistent_send and its kin make one");
   if (active()) throw Error(Errc::invalid_argument, "PersistentMessage::start: it is active already");
   request_ = start_();
 }

@@ -34,6 +34,7 @@ void PointOperation::begin(Membership& communicator) {
   if (!status_.ok()) status_ = {};
   message_ = {};
   failed_rank_ = kNoRank;
+  whole_ = nullptr;
   done_.store(false, std::memory_order_relaxed);
   urgency = Urgency::peers;
   engine().activated(*this);
@@ -42,13 +43,26 @@ void PointOperation::begin(Membership& communicator) {
 void PointOperation::complete(Status status) {
   if (done()) return;
   status_ = std::move(status);
-  count_settled();
+  moved();
   if (engine().recorder() != nullptr) [[unlikely]]
     record_message();
   if (held_ && (!status_.ok() || communicator_->scope().given_up_for != kNoRank))
     owner_.runtime().losses().ended(*this, communicator_->scope(), failed_rank_);
   done_.store(true, std::memory_order_release);
   engine().ended();
+  if (whole_ != nullptr) whole_->part_ended(*this);
+}
+
+void PointOperation::moved() noexcept {
+  count_settled();
+  if (whole_ != nullptr) whole_->part_moved();
+}
+
+bool PointOperation::let_go_of() noexcept {
+  held_ = false;
+  whole_ = nullptr;
+  communicator_ = nullptr;
+  return !in_flight_;
 }
 
 void PointOperation::no_longer_active() {
@@ -128,16 +142,15 @@ void SendOperation::end(const Status& status) {
   complete(status);
   state_ = State::idle;
   payload_.memory.reset();
-  if (own_ != nullptr) owner_.count_buffered(-static_cast<std::int64_t>(memory_.bytes()));
+  if (own_ != nullptr && mode_ == SendMode::buffered)
+    owner_.count_buffered(-static_cast<std::int64_t>(memory_.bytes()));
   own_.reset();
   settle();
   if (!held_) owner_.release(*this);
 }
 
 void SendOperation::let_go() noexcept {
-  held_ = false;
-  communicator_ = nullptr;
-  if (!in_flight_) owner_.release(*this);
+  if (let_go_of()) owner_.release(*this);
 }
 
 void SendOperation::buffer() {
@@ -196,7 +209,7 @@ void SendOperation::was_cleared(std::uint32_t receive) {
     owner_.answer(*correspondent_, EnvelopeKind::cancelled, number(), receive);
     return end({});
   }
-  count_settled();
+  moved();
   receive_ = receive;
   state_ = State::sending;
   if (!memory_.is_contiguous()) {
@@ -326,9 +339,7 @@ void ReceiveOperation::end(const Status& status) {
 }
 
 void ReceiveOperation::let_go() noexcept {
-  held_ = false;
-  communicator_ = nullptr;
-  if (!in_flight_) owner_.release(*this);
+  if (let_go_of()) owner_.release(*this);
 }
 
 void ReceiveOperation::wait_for_message() {
@@ -381,7 +392,7 @@ void ReceiveOperation::fetch(const Envelope& envelope) {
   payload_bytes_ = envelope.bytes;
   if (!memory_.is_contiguous()) payload_.memory.reset(new std::byte[payload_bytes_]);
   state_ = State::matched;
-  count_settled();
+  moved();
   engine().raise_urgency(*this, Urgency::polls);
   owner_.post_when_ready(*correspondent_, payload_);
 }

@@ -16,8 +16,10 @@
 
 namespace fab::core {
 
+class PointOperation;
 class ReceiveOperation;
 class SendOperation;
+class SendrecvOperation;
 
 /// What operations need of their owner. Guarded by the engine's lock, as all of this folder.
 class PointHost {
@@ -26,6 +28,7 @@ class PointHost {
   /// The operation is over: its place in the pool may be used again.
   virtual void release(SendOperation& send) FAB_REQUIRES(engine_lock) = 0;
   virtual void release(ReceiveOperation& receive) FAB_REQUIRES(engine_lock) = 0;
+  virtual void release(SendrecvOperation& both) FAB_REQUIRES(engine_lock) = 0;
   /// One of this rank's own sends, by its number.
   [[nodiscard]] virtual SendOperation& send_to_self(std::uint32_t number) FAB_REQUIRES(engine_lock) = 0;
   /// Memory of buffered sends was taken, or given back.
@@ -58,6 +61,18 @@ class PointHost {
   ~PointHost() = default;
 };
 
+/// An operation that has others as parts. They tell it how they fare, as long as a user holds it.
+class WholeOperation {
+ public:
+  /// Something of a part has happened.
+  virtual void part_moved() noexcept = 0;
+  /// The part is done. A part that is done when it joins tells nothing.
+  virtual void part_ended(PointOperation& part) FAB_REQUIRES(engine_lock) = 0;
+
+ protected:
+  ~WholeOperation() = default;
+};
+
 /// Belongs to the pool of its owner; in use until the user let go of it and nothing of it is in flight.
 class PointOperation : public Pending {
  public:
@@ -66,6 +81,8 @@ class PointOperation : public Pending {
   [[nodiscard]] Membership& membership() const noexcept override { return *communicator_; }
   /// Its place in the pool, by which the other end names it.
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  /// It is a part of that one from now on, until its user lets go of it.
+  void belongs_to(WholeOperation& whole) noexcept FAB_REQUIRES(engine_lock) { whole_ = &whole; }
   /// Tells the user how it ended, once.
   void complete(Status status = {}) FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::string describe_pending() const override FAB_REQUIRES(engine_lock) {
@@ -90,6 +107,10 @@ class PointOperation : public Pending {
   /// Nothing of it is in flight any more: this is how it ended.
   virtual void end(const Status& status) FAB_REQUIRES(engine_lock) = 0;
   [[nodiscard]] Engine& engine() const noexcept { return owner_.runtime().engine(); }
+  /// Something of it has happened.
+  void moved() noexcept FAB_REQUIRES(engine_lock);
+  /// Its user is gone. Returns whether nothing of it is in flight.
+  [[nodiscard]] bool let_go_of() noexcept FAB_REQUIRES(engine_lock);
   /// Nothing of it is in flight any more.
   void settle() FAB_REQUIRES(engine_lock);
   /// The user was told, so no thread has to drive for it.
@@ -106,7 +127,8 @@ class PointOperation : public Pending {
   Membership* communicator_ = nullptr;  ///< while held
   [[nodiscard]] bool has_member(Rank world_rank) const FAB_REQUIRES(engine_lock);
 
-  Rank failed_rank_ FAB_GUARDED_BY(engine_lock) = kNoRank;  ///< of the job, by whose end it failed
+  WholeOperation* whole_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< while held; null: it is no part
+  Rank failed_rank_ FAB_GUARDED_BY(engine_lock) = kNoRank;       ///< of the job, by whose end it failed
   bool held_ FAB_GUARDED_BY(engine_lock) = false;
   bool in_flight_ FAB_GUARDED_BY(engine_lock) = false;
   bool active_ FAB_GUARDED_BY(engine_lock) = false;  ///< counted by the engine
@@ -140,6 +162,8 @@ class SendOperation final : public PointOperation {
   void visit_peers(const PeerVisitor& visit) const override FAB_REQUIRES(engine_lock);
   void stalled() override FAB_REQUIRES(engine_lock);
 
+  /// After start(): its memory is this, which ends with it.
+  void keep(std::unique_ptr<std::byte[]> memory) FAB_REQUIRES(engine_lock) { own_ = std::move(memory); }
   /// What tells the receiver of it; kind and sequence are the caller's to fill in.
   [[nodiscard]] Envelope envelope() const FAB_REQUIRES(engine_lock);
   /// After start(): its bytes go with this envelope, into which they are packed.
@@ -175,7 +199,8 @@ class SendOperation final : public PointOperation {
 
   Payload payload_ FAB_GUARDED_BY(engine_lock);
   MessageMemory memory_ FAB_GUARDED_BY(engine_lock);
-  std::unique_ptr<std::byte[]> own_ FAB_GUARDED_BY(engine_lock);  ///< of a buffered message
+  std::unique_ptr<std::byte[]> own_
+      FAB_GUARDED_BY(engine_lock);  ///< a copy of the message; null: memory_ is the caller's
   Destination to_ FAB_GUARDED_BY(engine_lock);
   SendMode mode_ FAB_GUARDED_BY(engine_lock) = SendMode::standard;
   Correspondent* correspondent_ FAB_GUARDED_BY(engine_lock) = nullptr;

@@ -48,28 +48,77 @@ MatchQueues& PointToPoint::queues_of(const Membership& communicator) {
   return match_queues_[{id.owner, id.number}];
 }
 
-Pending& PointToPoint::send(Membership& communicator, MessageMemory memory, Destination to, SendMode mode) {
-  check_open("send");
-  Correspondent& correspondent = this->correspondent(communicator.world_rank(to.rank));
+SendOperation& PointToPoint::acquire_send(const Membership& communicator, std::uint64_t bytes, Destination to,
+                                          SendMode mode) {
+  const Correspondent& correspondent = this->correspondent(communicator.world_rank(to.rank));
   if (correspondent.peer != nullptr && correspondent.peer->provider != nullptr) {
     const std::uint64_t most = correspondent.peer->provider->capabilities().max_message_bytes;
-    if (memory.bytes() > most)
-      throw Error(Errc::no_resources,
-                  fmt::format("send: a message of {} bytes to rank {}; the provider carries at most {}", memory.bytes(),
-                              to.rank, most));
+    if (bytes > most)
+      throw Error(
+          Errc::no_resources,
+          fmt::format("send: a message of {} bytes to rank {}; the provider carries at most {}", bytes, to.rank, most));
   }
-  if (mode == SendMode::buffered && buffered_bytes_ + memory.bytes() > kMostBufferedBytes)
+  if (mode == SendMode::buffered && buffered_bytes_ + bytes > kMostBufferedBytes)
     throw Error(Errc::no_resources,
                 fmt::format("send: no room for a buffered message of {} bytes; others in flight take {} of {} bytes",
-                            memory.bytes(), buffered_bytes_, kMostBufferedBytes));
-  SendOperation& send = acquire(sends_);
+                            bytes, buffered_bytes_, kMostBufferedBytes));
+  return acquire(sends_);
+}
+
+void PointToPoint::start_send(SendOperation& send, Membership& communicator, MessageMemory memory, Destination to,
+                              SendMode mode, std::unique_ptr<std::byte[]> copy) {
+  Correspondent& correspondent = this->correspondent(communicator.world_rank(to.rank));
   send_counts_.called();
   send.start(communicator, std::move(memory), to, mode, correspondent);
+  send.keep(std::move(copy));
   if (correspondent.failure.ok())
     send_message(send, correspondent);
   else
     send.fail_like(correspondent);
+}
+
+Pending& PointToPoint::send(Membership& communicator, MessageMemory memory, Destination to, SendMode mode) {
+  check_open("send");
+  SendOperation& send = acquire_send(communicator, memory.bytes(), to, mode);
+  start_send(send, communicator, std::move(memory), to, mode);
   return send;
+}
+
+// The receive is there first, so that a message that comes at once finds it.
+Pending& PointToPoint::start_both(std::string_view call, Membership& communicator, MessageMemory out, Destination to,
+                                  MessageMemory in, Source from, std::unique_ptr<std::byte[]> copy) {
+  const bool sends = to.rank != kNoRank;
+  const bool receives = from.rank != kNoRank;
+  SendrecvOperation& both = sendrecvs_.take(static_cast<PointHost&>(*this));
+  SendOperation* send = nullptr;
+  try {
+    both.start(communicator, call, (sends ? 1 : 0) + (receives ? 1 : 0));
+    if (sends) send = &acquire_send(communicator, out.bytes(), to, SendMode::standard);
+    if (receives) both.join(start_receive(communicator, std::move(in), from, false));
+  } catch (...) {
+    if (send != nullptr) sends_.give_back(*send);
+    sendrecvs_.give_back(both);
+    throw;
+  }
+  if (send == nullptr) return both;
+  start_send(*send, communicator, std::move(out), to, SendMode::standard, std::move(copy));
+  both.join(*send);
+  return both;
+}
+
+Pending& PointToPoint::sendrecv(Membership& communicator, MessageMemory out, Destination to, MessageMemory in,
+                                Source from) {
+  check_open("sendrecv");
+  return start_both("sendrecv", communicator, std::move(out), to, std::move(in), from, nullptr);
+}
+
+Pending& PointToPoint::sendrecv_replace(Membership& communicator, const MessageMemory& memory, Destination to,
+                                        Source from) {
+  check_open("sendrecv_replace");
+  std::unique_ptr<std::byte[]> copy(to.rank == kNoRank ? nullptr : new std::byte[memory.bytes()]);
+  if (copy != nullptr) memory.pack(copy.get());
+  const MessageMemory out(copy.get(), memory.bytes());
+  return start_both("sendrecv_replace", communicator, out, to, memory, from, std::move(copy));
 }
 
 Pending& PointToPoint::receive(Membership& communicator, MessageMemory memory, Source from) {
@@ -82,7 +131,7 @@ Pending& PointToPoint::probe(Membership& communicator, Source from) {
   return start_receive(communicator, {}, from, true);
 }
 
-Pending& PointToPoint::start_receive(Membership& communicator, MessageMemory memory, Source from, bool probe) {
+ReceiveOperation& PointToPoint::start_receive(Membership& communicator, MessageMemory memory, Source from, bool probe) {
   Correspondent* known = nullptr;
   if (from.rank == kAnySource)
     listen_to_node();

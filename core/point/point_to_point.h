@@ -19,6 +19,7 @@
 #include "core/point/match_queues.h"
 #include "core/point/operations.h"
 #include "core/point/point_counts.h"
+#include "core/point/sendrecv_operation.h"
 #include "core/wire/match_tag.h"
 
 namespace fab::core {
@@ -41,6 +42,12 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
       FAB_REQUIRES(engine_lock);
   [[nodiscard]] Pending& receive(Membership& communicator, MessageMemory memory, Source from) FAB_REQUIRES(engine_lock);
   [[nodiscard]] Pending& probe(Membership& communicator, Source from) FAB_REQUIRES(engine_lock);
+  /// Both, of which one may have kNoRank for its rank. Nothing is sent if the receive cannot be started.
+  [[nodiscard]] Pending& sendrecv(Membership& communicator, MessageMemory out, Destination to, MessageMemory in,
+                                  Source from) FAB_REQUIRES(engine_lock);
+  /// The message received replaces the one sent, of which the send has a copy.
+  [[nodiscard]] Pending& sendrecv_replace(Membership& communicator, const MessageMemory& memory, Destination to,
+                                          Source from) FAB_REQUIRES(engine_lock);
   /// A message that has come and was not received. Makes no progress.
   [[nodiscard]] std::optional<MessageInfo> find(Membership& communicator, Source from) FAB_REQUIRES(engine_lock);
 
@@ -71,6 +78,7 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   [[nodiscard]] Runtime& runtime() const noexcept override { return runtime_; }
   void release(SendOperation& send) override FAB_REQUIRES(engine_lock) { sends_.give_back(send); }
   void release(ReceiveOperation& receive) override FAB_REQUIRES(engine_lock) { receives_.give_back(receive); }
+  void release(SendrecvOperation& both) override FAB_REQUIRES(engine_lock) { sendrecvs_.give_back(both); }
   [[nodiscard]] SendOperation& send_to_self(std::uint32_t number) override FAB_REQUIRES(engine_lock) {
     return sends_[number];
   }
@@ -92,7 +100,16 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   void check_open(const char* call) const FAB_REQUIRES(engine_lock);
   [[nodiscard]] MatchQueues& queues_of(const Membership& communicator) FAB_REQUIRES(engine_lock);
   [[nodiscard]] Correspondent& correspondent(Rank world_rank) FAB_REQUIRES(engine_lock);
-  [[nodiscard]] Pending& start_receive(Membership& communicator, MessageMemory memory, Source from, bool probe)
+  [[nodiscard]] ReceiveOperation& start_receive(Membership& communicator, MessageMemory memory, Source from, bool probe)
+      FAB_REQUIRES(engine_lock);
+  /// Throws what send() does.
+  [[nodiscard]] SendOperation& acquire_send(const Membership& communicator, std::uint64_t bytes, Destination to,
+                                            SendMode mode) FAB_REQUIRES(engine_lock);
+  void start_send(SendOperation& send, Membership& communicator, MessageMemory memory, Destination to, SendMode mode,
+                  std::unique_ptr<std::byte[]> copy = nullptr) FAB_REQUIRES(engine_lock);
+  /// `copy` holds the bytes of `out` until they have left; null: the caller does.
+  [[nodiscard]] Pending& start_both(std::string_view call, Membership& communicator, MessageMemory out, Destination to,
+                                    MessageMemory in, Source from, std::unique_ptr<std::byte[]> copy)
       FAB_REQUIRES(engine_lock);
 
   // Listening.
@@ -138,6 +155,7 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   std::map<Key, MatchQueues> match_queues_ FAB_GUARDED_BY(engine_lock);
   Slots<SendOperation> sends_ FAB_GUARDED_BY(engine_lock);
   Slots<ReceiveOperation> receives_ FAB_GUARDED_BY(engine_lock);
+  Slots<SendrecvOperation> sendrecvs_ FAB_GUARDED_BY(engine_lock);
   Slots<OutgoingEnvelope> short_envelopes_ FAB_GUARDED_BY(engine_lock);
   Slots<OutgoingEnvelope> long_envelopes_ FAB_GUARDED_BY(engine_lock);
   std::deque<IncomingEnvelope> network_listeners_ FAB_GUARDED_BY(engine_lock);

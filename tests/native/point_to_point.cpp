@@ -177,6 +177,110 @@ TEST_F(PointToPoint, RingsPassOn) {
   }
 }
 
+TEST_F(PointToPoint, RingsPassOnWhileTheCallerGoesItsWay) {
+  constexpr std::size_t kAtOnce = 4;
+  for (const std::size_t count : {1u, 1000u, 100'000u}) {
+    std::array<std::vector<int>, kAtOnce> mine;
+    std::array<std::vector<int>, kAtOnce> theirs;
+    std::vector<Request> all;
+    for (std::size_t i = 0; i < kAtOnce; ++i) {
+      mine[i] = numbers(rank(), static_cast<int>(i), count);
+      theirs[i].resize(count);
+      const Tag tag{static_cast<int>(i)};
+      if (i % 2 == 0)
+        all.push_back(isendrecv(world(), mine[i], {next(), tag}, theirs[i], {previous(), tag}));
+      else
+        all.push_back(isendrecv_replace(world(), mine[i], {next(), tag}, {previous(), tag}));
+    }
+    while (!Request::test_all(all)) {
+    }
+    for (std::size_t i = 0; i < kAtOnce; ++i) {
+      EXPECT_EQ(all[i].message(), (MessageInfo{previous(), Tag{static_cast<int>(i)}, count * sizeof(int)}));
+      EXPECT_EQ(i % 2 == 0 ? theirs[i] : mine[i], numbers(previous(), static_cast<int>(i), count));
+    }
+  }
+}
+
+TEST_F(PointToPoint, RingsPassOnEachTimeTheyAreStarted) {
+  std::vector<int> passed = numbers(rank(), 1, 30'000);
+  std::vector<int> out(8);
+  std::vector<int> in(8);
+  PersistentMessage passing = persistent_sendrecv_replace(world(), passed, {next(), Tag{70}}, {previous(), Tag{70}});
+  PersistentMessage exchanging = persistent_sendrecv(world(), out, {next(), Tag{71}}, in, {previous(), Tag{71}});
+  for (int round = 0; round < size(); ++round) {
+    std::ranges::copy(numbers(rank(), round, out.size()), out.begin());
+    passing.start();
+    exchanging.start();
+    exchanging.wait();
+    passing.wait();
+    EXPECT_EQ(in, numbers(previous(), round, in.size()));
+    EXPECT_EQ(exchanging.message(), (MessageInfo{previous(), Tag{71}, in.size() * sizeof(int)}));
+  }
+  EXPECT_EQ(passed, numbers(rank(), 1, passed.size())) << "once round";
+}
+
+TEST_F(PointToPoint, AHalfOfASendrecvMayBeMissing) {
+  std::array<int, 1> out{rank()};
+  std::array<int, 1> in{-1};
+  const bool first = rank() == 0;
+  const bool last = rank() + 1 == size();
+  Request along =
+      isendrecv(world(), out, {last ? kNoRank : next(), Tag{5}}, in, {first ? kNoRank : previous(), Tag{5}});
+  along.wait();
+  EXPECT_EQ(in[0], first ? -1 : previous());
+  EXPECT_EQ(along.message(), (first ? MessageInfo{} : MessageInfo{previous(), Tag{5}, sizeof(int)}));
+  EXPECT_FALSE(isendrecv(world(), out, {}, in, {kNoRank}).active());
+  EXPECT_FALSE(isendrecv_replace(world(), out, {}, {kNoRank}).active());
+  EXPECT_EQ(sendrecv_replace(world(), out, {}, {kNoRank}), MessageInfo{});
+}
+
+TEST_F(PointToPoint, ASendrecvIsCompleteWhenBothOfItsMessagesAre) {
+  const std::vector<int> out = numbers(rank(), 0, 50'000);
+  std::vector<int> in(out.size());
+  std::vector<int> late(out.size());
+  barrier(world());
+  // The receive is complete, the send is not: no rank has a receive for it yet.
+  Request sent_early = isend(world(), out, {next(), Tag{6}}, SendMode::buffered);
+  Request both = isendrecv(world(), out, {next(), Tag{7}}, in, {previous(), Tag{6}});
+  ASSERT_TRUE(
+      test::comes_true([&] { return both.done() || test::peek(in.back()) == numbers(previous(), 0, 50'000).back(); }));
+  EXPECT_FALSE(both.wait_for(std::chrono::milliseconds(2)));
+  EXPECT_TRUE(both.active());
+  barrier(world());
+  recv(world(), late, {previous(), Tag{7}});
+  both.wait();
+  sent_early.wait();
+  EXPECT_EQ(in, numbers(previous(), 0, in.size()));
+  EXPECT_EQ(late, in);
+}
+
+TEST_F(PointToPoint, ASendrecvThatWasDetachedGoesOn) {
+  const std::vector<int> out = numbers(rank(), 0, 50'000);
+  std::vector<int> in(out.size());
+  isendrecv(world(), out, {next(), Tag{8}}, in, {previous(), Tag{8}}).detach();
+  const int last = numbers(previous(), 0, 50'000).back();
+  EXPECT_TRUE(test::comes_true([&] { return test::peek(in.back()) == last; }));
+  barrier(world());
+}
+
+TEST_F(PointToPoint, ASendrecvFailsAsItsReceiveDoes) {
+  const std::array<int, 3> out{1, 2, 3};
+  std::array<int, 2> in{-1, -1};
+  Request both = isendrecv(world(), out, {next(), Tag{9}}, in, {previous(), Tag{9}});
+  EXPECT_EQ(both.wait_status().errc(), Errc::truncated);
+  EXPECT_EQ(in, (std::array<int, 2>{-1, -1}));
+  EXPECT_THAT(test::message_of([&] { static_cast<void>(isendrecv(world(), out, {size()}, in, {0})); }),
+              testing::HasSubstr("isendrecv: to.rank is " + std::to_string(size())));
+  EXPECT_THAT(test::message_of([&] { static_cast<void>(isendrecv_replace(world(), in, {0}, {-7})); }),
+              testing::HasSubstr("isendrecv_replace: from.rank is -7"));
+  EXPECT_THAT(test::message_of([&] {
+                static_cast<void>(persistent_sendrecv(world(), out, {0, Tag{-2}}, in, {0}));
+              }),
+              testing::HasSubstr("persistent_sendrecv: to.tag is -2"));
+  EXPECT_EQ(try_isendrecv(world(), out, {size()}, in, {0}).status().errc(), Errc::invalid_rank);
+  EXPECT_EQ(try_isendrecv_replace(world(), in, {size()}, {0}).status().errc(), Errc::invalid_rank);
+}
+
 TEST_F(PointToPoint, AnySourceAndAnyTag) {
   constexpr int kMessages = 40;
   constexpr std::array<std::size_t, 4> kCounts{1, 900, 1100, 30'000};

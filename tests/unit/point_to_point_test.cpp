@@ -485,6 +485,67 @@ TEST_P(PointToPoint, GivenUpOperationsHarmNoOthers) {
   }
 }
 
+// Given up before, while and after its messages travel. What its partner sent to it, or has a receive for, stays.
+TEST_P(PointToPoint, AGivenUpSendrecvHarmsNoOthers) {
+  const Status reason{make_error_code(Errc::timed_out), "given up"};
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    InProcessJob job(2, caller_config(), options(seed));
+    const auto communicators = job.communicators(no_topology);
+    std::array<Operation, 2> both{Operation{communicators[0].get(), data(0, 70'000)},
+                                  Operation{communicators[1].get(), data(1, 70'000)}};
+    for (Rank rank = 0; rank < 2; ++rank) {
+      Operation& operation = both[static_cast<std::size_t>(rank)];
+      core::Communicator& communicator = *operation.communicator;
+      const core::Lock lock(communicator.engine());
+      operation.pending = &point_to_point(communicator)
+                               .sendrecv_replace(communicator, {operation.memory.data(), operation.memory.size()},
+                                                 {1 - rank, Tag{0}}, {1 - rank, Tag{0}});
+      EXPECT_EQ(operation.pending->name(), "sendrecv_replace");
+    }
+    progress(job, static_cast<int>(seed));
+    {
+      const core::Lock lock(both[0].communicator->engine());
+      if (!both[0].done()) {
+        EXPECT_THAT(both[0].pending->describe_pending(),
+                    testing::AnyOf(testing::HasSubstr("send to rank 1"), testing::HasSubstr("receive from rank 1")));
+        both[0].pending->abandon(reason);
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return both[0].done(); }));
+    both[0].end();
+    progress(job, 500);
+    if (!both[1].done()) {
+      const core::Lock lock(both[1].communicator->engine());
+      both[1].pending->abandon(reason);
+    }
+    ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return both[1].done(); }));
+    both[1].end();
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      if (both[rank].status.ok())
+        EXPECT_EQ(both[rank].memory, data(1 - rank, 70'000));
+      else
+        EXPECT_EQ(both[rank].status.errc(), Errc::timed_out);
+    }
+    // What is left of it meets others.
+    std::array<Operation, 2> out{Operation{communicators[0].get(), data(2, 10)},
+                                 Operation{communicators[1].get(), data(3, 10)}};
+    std::array<Operation, 2> in{Operation{communicators[0].get(), std::vector<std::byte>(10)},
+                                Operation{communicators[1].get(), std::vector<std::byte>(10)}};
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      send(out[rank], {static_cast<Rank>(1 - rank), Tag{1}});
+      receive(in[rank], {static_cast<Rank>(1 - rank), Tag{1}});
+    }
+    ASSERT_NO_FATAL_FAILURE(
+        progress_until(job, [&] { return out[0].done() && out[1].done() && in[0].done() && in[1].done(); }));
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      out[rank].end();
+      in[rank].end();
+      EXPECT_EQ(in[rank].memory, data(static_cast<std::uint32_t>(3 - rank), 10));
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Networks, PointToPoint, testing::Values(kDirected, kUndirected, kBlocking));
 
 }  // namespace

@@ -39,6 +39,47 @@ static void messages_again_and_again(const fab_comm *world) {
   fab_persistent_message_free(NULL);
 }
 
+static void messages_both_ways(const fab_comm *world) {
+  fab_persistent_message *passing = NULL;
+  fab_persistent_message *exchanging = NULL;
+  fab_request request = {0};
+  fab_message message = {0, 0, 0};
+  int token = rank;
+  int in = -1;
+  int i;
+  DO(fab_sendrecv(world, &rank, sizeof(rank), next(), 20, &in, sizeof(in), previous(), 20, &message));
+  CHECK(in == previous() && message.source == previous() && message.tag == 20 && message.bytes == sizeof(in));
+  in = -1;
+  DO(fab_isendrecv(world, &rank, sizeof(rank), next(), 21, &in, sizeof(in), FAB_ANY_SOURCE, 21, &request));
+  DO(fab_wait(&request, &message));
+  CHECK(in == previous() && message.source == previous());
+  DO(fab_persistent_sendrecv_replace(world, &token, sizeof(token), next(), 22, previous(), 22, &passing));
+  for (i = 0; i < size; ++i) {
+    CHECK(token == (rank - i + size) % size);
+    if (i % 3 == 0) {
+      DO(fab_sendrecv_replace(world, &token, sizeof(token), next(), 22, previous(), 22, NULL));
+    } else if (i % 3 == 1) {
+      DO(fab_isendrecv_replace(world, &token, sizeof(token), next(), 22, previous(), 22, &request));
+      DO(fab_wait(&request, NULL));
+    } else {
+      DO(fab_persistent_message_start(passing));
+      DO(fab_persistent_message_wait(passing, &message));
+      CHECK(message.source == previous());
+    }
+  }
+  CHECK(token == rank);
+  DO(fab_persistent_sendrecv(world, &token, sizeof(token), FAB_NO_RANK, 0, &in, sizeof(in), FAB_NO_RANK, 0,
+                             &exchanging));
+  DO(fab_persistent_message_start(exchanging));
+  DO(fab_persistent_message_wait(exchanging, NULL));
+  REFUSED(fab_sendrecv(world, NULL, 4, 0, 1, &in, sizeof(in), 0, 1, NULL), FAB_INVALID_ARGUMENT,
+          "sendrecv: data is a null pointer; valid is the address of 4 bytes");
+  REFUSED(fab_isendrecv_replace(world, &in, sizeof(in), size, 1, 0, 1, &request), FAB_INVALID_RANK,
+          "isendrecv_replace: to.rank is ");
+  fab_persistent_message_free(passing);
+  fab_persistent_message_free(exchanging);
+}
+
 static void cancelled_message(const fab_comm *world) {
   fab_persistent_message *received = NULL;
   int in = -1;
@@ -300,6 +341,7 @@ static void sources_and_sides_with_a_limit(const fab_comm *world) {
 void waits(const fab_comm *world) {
   fab_halo *halo;
   messages_again_and_again(world);
+  messages_both_ways(world);
   cancelled_message(world);
   refused_messages(world);
   halo = ring_of_blocks(world);

@@ -183,6 +183,17 @@ FAB_API fab_error fab_recv(const fab_comm *comm, void *data, size_t bytes, int r
 FAB_API fab_error fab_isend(const fab_comm *comm, const void *data, size_t bytes, int rank, int tag,
                             fab_request *request);
 FAB_API fab_error fab_irecv(const fab_comm *comm, void *data, size_t bytes, int rank, int tag, fab_request *request);
+/* Sends and receives at the same time, so rings and chains of such calls do not deadlock. Either rank may be
+ * FAB_NO_RANK. `out` and `in` must not overlap. The request is complete once both messages are. */
+FAB_API fab_error fab_sendrecv(const fab_comm *comm, const void *out, size_t out_bytes, int to, int to_tag, void *in,
+                               size_t in_bytes, int from, int from_tag, fab_message *message);
+FAB_API fab_error fab_isendrecv(const fab_comm *comm, const void *out, size_t out_bytes, int to, int to_tag, void *in,
+                                size_t in_bytes, int from, int from_tag, fab_request *request);
+/* The message received replaces the `bytes` bytes sent, as far as it reaches. */
+FAB_API fab_error fab_sendrecv_replace(const fab_comm *comm, void *data, size_t bytes, int to, int to_tag, int from,
+                                       int from_tag, fab_message *message);
+FAB_API fab_error fab_isendrecv_replace(const fab_comm *comm, void *data, size_t bytes, int to, int to_tag, int from,
+                                        int from_tag, fab_request *request);
 FAB_API fab_error fab_probe(const fab_comm *comm, int rank, int tag, fab_message *message);
 FAB_API fab_error fab_iprobe(const fab_comm *comm, int rank, int tag, int *found, fab_message *message);
 
@@ -196,6 +207,12 @@ FAB_API fab_error fab_persistent_send(const fab_comm *comm, const void *data, si
                                       fab_persistent_message **made);
 FAB_API fab_error fab_persistent_recv(const fab_comm *comm, void *data, size_t bytes, int rank, int tag,
                                       fab_persistent_message **made);
+/* One message each way: each start does what fab_isendrecv or fab_isendrecv_replace does. */
+FAB_API fab_error fab_persistent_sendrecv(const fab_comm *comm, const void *out, size_t out_bytes, int to, int to_tag,
+                                          void *in, size_t in_bytes, int from, int from_tag,
+                                          fab_persistent_message **made);
+FAB_API fab_error fab_persistent_sendrecv_replace(const fab_comm *comm, void *data, size_t bytes, int to, int to_tag,
+                                                  int from, int from_tag, fab_persistent_message **made);
 /* Returns at once. FAB_INVALID_ARGUMENT if the message is active. */
 FAB_API fab_error fab_persistent_message_start(fab_persistent_message *persistent);
 /* These calls wait for the message that was started, or test it. One that is not active counts as complete. After a

@@ -17,10 +17,10 @@
 
 namespace fab {
 
-/// A message with its memory, its partner and its tag. Each start sends or receives it once, as isend and irecv do: it
-/// matches by the order of starts, and its partner need not be persistent. From the second start on the caller's calls
-/// allocate nothing within a node, as long as a receive waits before its message comes. The memory belongs to the
-/// message while it is active.
+/// A message with its memory, its partner and its tag, or one message each way. Each start does what isend, irecv or
+/// isendrecv does: messages match by the order of starts, and those of the partner need not be persistent. From the
+/// second start on the caller's calls allocate nothing within a node, as long as a receive waits before its message
+/// comes (persistent_sendrecv_replace: copies). The memory belongs to the message while it is active.
 ///
 /// Move-only. A default-constructed or moved-from object only has active(). The destructor waits for an active message
 /// and discards its failure. One thread at a time uses an object.
@@ -29,7 +29,7 @@ class FAB_API PersistentMessage : public detail::TimedWaits<PersistentMessage> {
   PersistentMessage() noexcept = default;
 
   /// Starts the message. Returns at once. Throws Error(invalid_argument) if it is active or the object holds no
-  /// message, and the errors of isend and irecv.
+  /// message, and the errors of isend, irecv and isendrecv.
   void start();
   /// start without exceptions.
   [[nodiscard]] Status try_start();
@@ -58,13 +58,10 @@ class FAB_API PersistentMessage : public detail::TimedWaits<PersistentMessage> {
   [[nodiscard]] const MessageInfo& message() const noexcept { return request_.message(); }
 
  private:
+  friend struct Access;
   friend class Waitable;
   using Start = std::function<Request()>;
   explicit PersistentMessage(Start start) : start_(std::move(start)) {}
-  friend PersistentMessage persistent_send(const Communicator& communicator, const void* data, const Layout& layout,
-                                           Destination to, SendMode mode);
-  friend PersistentMessage persistent_recv(const Communicator& communicator, void* data, const Layout& layout,
-                                           Source from);
 
   Start start_;
   Request request_;
@@ -79,6 +76,15 @@ class FAB_API PersistentMessage : public detail::TimedWaits<PersistentMessage> {
 [[nodiscard]] FAB_API PersistentMessage persistent_recv(const Communicator& communicator, void* data,
                                                         const Layout& layout, Source from = {});
 
+/// Describes a sendrecv. Throws as persistent_send.
+[[nodiscard]] FAB_API PersistentMessage persistent_sendrecv(const Communicator& communicator, const void* out,
+                                                            const Layout& out_layout, Destination to, void* in,
+                                                            const Layout& in_layout, Source from);
+/// Describes a sendrecv_replace. Each start copies the memory, from which the copy is then sent. Throws as
+/// persistent_send.
+[[nodiscard]] FAB_API PersistentMessage persistent_sendrecv_replace(const Communicator& communicator, void* data,
+                                                                    const Layout& layout, Destination to, Source from);
+
 // Buffers of trivially copyable elements (fab/buffer.h).
 
 template <SendBuffer Buffer>
@@ -91,6 +97,20 @@ template <RecvBuffer Buffer>
 [[nodiscard]] PersistentMessage persistent_recv(const Communicator& communicator, Buffer&& data, Source from = {}) {
   const auto bytes = std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data)));
   return persistent_recv(communicator, bytes.data(), Layout::contiguous(bytes.size()), from);
+}
+template <SendBuffer Out, RecvBuffer In>
+[[nodiscard]] PersistentMessage persistent_sendrecv(const Communicator& communicator, Out&& out, Destination to,
+                                                    In&& in, Source from) {
+  const auto sent = std::as_bytes(detail::elements_of(std::forward<Out>(out)));
+  const auto received = std::as_writable_bytes(detail::elements_of(std::forward<In>(in)));
+  return persistent_sendrecv(communicator, sent.data(), Layout::contiguous(sent.size()), to, received.data(),
+                             Layout::contiguous(received.size()), from);
+}
+template <RecvBuffer Buffer>
+[[nodiscard]] PersistentMessage persistent_sendrecv_replace(const Communicator& communicator, Buffer&& data,
+                                                            Destination to, Source from) {
+  const auto bytes = std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data)));
+  return persistent_sendrecv_replace(communicator, bytes.data(), Layout::contiguous(bytes.size()), to, from);
 }
 
 }  // namespace fab

@@ -67,6 +67,13 @@ FAB_API MessageInfo sendrecv_replace(const Communicator& communicator, std::span
                                      Source from);
 FAB_API MessageInfo sendrecv_replace(const Communicator& communicator, void* data, const Layout& layout, Destination to,
                                      Source from);
+/// sendrecv that returns at once (MPI-4.1, 3.10). The request is complete once both messages are; Request::message() is
+/// the one received. If the send fails, the receive is cancelled, and the request has the send's failure.
+[[nodiscard]] FAB_API Request isendrecv(const Communicator& communicator, const void* out, const Layout& out_layout,
+                                        Destination to, void* in, const Layout& in_layout, Source from);
+/// sendrecv_replace that returns at once. It sends a copy of the memory.
+[[nodiscard]] FAB_API Request isendrecv_replace(const Communicator& communicator, void* data, const Layout& layout,
+                                                Destination to, Source from);
 
 // Buffers of trivially copyable elements (fab/buffer.h).
 
@@ -98,6 +105,19 @@ template <RecvBuffer Buffer>
 MessageInfo sendrecv_replace(const Communicator& communicator, Buffer&& data, Destination to, Source from) {
   return sendrecv_replace(communicator, std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data))), to,
                           from);
+}
+
+template <SendBuffer Out, RecvBuffer In>
+[[nodiscard]] Request isendrecv(const Communicator& communicator, Out&& out, Destination to, In&& in, Source from) {
+  const auto sent = std::as_bytes(detail::elements_of(std::forward<Out>(out)));
+  const auto received = std::as_writable_bytes(detail::elements_of(std::forward<In>(in)));
+  return isendrecv(communicator, sent.data(), Layout::contiguous(sent.size()), to, received.data(),
+                   Layout::contiguous(received.size()), from);
+}
+template <RecvBuffer Buffer>
+[[nodiscard]] Request isendrecv_replace(const Communicator& communicator, Buffer&& data, Destination to, Source from) {
+  const auto bytes = std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data)));
+  return isendrecv_replace(communicator, bytes.data(), Layout::contiguous(bytes.size()), to, from);
 }
 
 // The calls above without exceptions. They return a failure where those throw it.
@@ -163,6 +183,26 @@ template <RecvBuffer Buffer>
 [[nodiscard]] inline Result<MessageInfo> try_sendrecv_replace(const Communicator& communicator, void* data,
                                                               const Layout& layout, Destination to, Source from) {
   return attempt([&] { return sendrecv_replace(communicator, data, layout, to, from); });
+}
+
+template <SendBuffer Out, RecvBuffer In>
+[[nodiscard]] Result<Request> try_isendrecv(const Communicator& communicator, Out&& out, Destination to, In&& in,
+                                            Source from) {
+  return attempt([&] { return isendrecv(communicator, std::forward<Out>(out), to, std::forward<In>(in), from); });
+}
+[[nodiscard]] inline Result<Request> try_isendrecv(const Communicator& communicator, const void* out,
+                                                   const Layout& out_layout, Destination to, void* in,
+                                                   const Layout& in_layout, Source from) {
+  return attempt([&] { return isendrecv(communicator, out, out_layout, to, in, in_layout, from); });
+}
+template <RecvBuffer Buffer>
+[[nodiscard]] Result<Request> try_isendrecv_replace(const Communicator& communicator, Buffer&& data, Destination to,
+                                                    Source from) {
+  return attempt([&] { return isendrecv_replace(communicator, std::forward<Buffer>(data), to, from); });
+}
+[[nodiscard]] inline Result<Request> try_isendrecv_replace(const Communicator& communicator, void* data,
+                                                           const Layout& layout, Destination to, Source from) {
+  return attempt([&] { return isendrecv_replace(communicator, data, layout, to, from); });
 }
 
 }  // namespace fab
