@@ -1,4 +1,4 @@
-// Messages from one rank to another: matching, and how they travel (docs/architecture.md, "Point to point").
+// Messages from one rank to another: matching, and how they travel (docs/explanation/point-to-point.md).
 #pragma once
 
 #include <deque>
