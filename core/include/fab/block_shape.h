@@ -9,8 +9,8 @@ namespace fab {
 
 /// One block: the bytes of `layout`, `offset` bytes from the buffer's address.
 struct BlockShape {
-  std::ptrdiff_t offset = 0;
-  Layout layout{};
+  std::ptrdiff_t offset = 0;  ///< bytes from the buffer's address to the layout's base; may be negative
+  Layout layout{};            ///< the bytes of the block, in the order in which they travel
 };
 
 }  // namespace fab

@@ -29,23 +29,28 @@ enum class Errc {
 /// The category of fab's error codes. Its name is "fab".
 FAB_API const std::error_category& error_category() noexcept;
 
+/// `code` in error_category(); std::error_code finds it for an Errc.
 FAB_API std::error_code make_error_code(Errc code) noexcept;
 
 /// Thrown if a call cannot start, and by Request::wait if the operation failed. what() begins with the message, which
 /// names the call, the argument, its value and what is valid.
 class FAB_API Error : public std::system_error {
  public:
+  /// `message` says what is wrong; what() is the message, and behind it the text of the code.
   Error(Errc code, const std::string& message) : std::system_error(make_error_code(code), message) {}
 
+  /// code() as an enumerator.
   [[nodiscard]] Errc errc() const noexcept { return static_cast<Errc>(code().value()); }
 };
 
 /// How a request ended. A default-constructed Status means success.
 struct Status {
-  std::error_code code{};
-  std::string message{};
+  std::error_code code{};  ///< of error_category(); 0 if the operation succeeded
+  std::string message{};   ///< names the call, the argument, its value and what is valid; empty after a success
 
+  /// Whether the operation succeeded.
   [[nodiscard]] bool ok() const noexcept { return !code; }
+  /// The code as an enumerator; 0, which is no enumerator, after a success.
   [[nodiscard]] Errc errc() const noexcept { return static_cast<Errc>(code.value()); }
 };
 

@@ -18,22 +18,22 @@ namespace fab {
 /// so the next sibling of node i is node i + nodes; a layout is a list of such trees. Trivially copyable
 /// and free of pointers: a schedule stores layouts as plain arrays of these.
 struct LayoutNode {
-  std::int64_t offset = 0;  ///< bytes from the parent's repetition to the first repetition of this node
-  std::int64_t stride = 0;  ///< bytes from one repetition to the next; irrelevant when count == 1
-  std::uint64_t count = 0;  ///< repetitions
-  std::uint64_t bytes = 0;  ///< bytes of one repetition's data (leaf: contiguous; inner: packed size)
-  std::uint32_t children = 0;
-  std::uint32_t nodes = 1;
+  std::int64_t offset = 0;     ///< bytes from the parent's repetition to the first repetition of this node
+  std::int64_t stride = 0;     ///< bytes from one repetition to the next; irrelevant when count == 1
+  std::uint64_t count = 0;     ///< repetitions
+  std::uint64_t bytes = 0;     ///< bytes of one repetition's data (leaf: contiguous; inner: packed size)
+  std::uint32_t children = 0;  ///< sub-trees that a repetition consists of; 0: a leaf
+  std::uint32_t nodes = 1;     ///< nodes of the sub-tree, this one included
 
-  bool operator==(const LayoutNode&) const = default;
+  bool operator==(const LayoutNode&) const = default;  ///< member by member
 };
 
 /// A contiguous piece of a layout.
 struct Piece {
   std::int64_t offset = 0;  ///< bytes from the buffer's base
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  ///< length
 
-  bool operator==(const Piece&) const = default;
+  bool operator==(const Piece&) const = default;  ///< the same offset and length
 };
 
 /// An immutable description of the bytes, relative to a base address, that belong to a block, and of the order in which
@@ -79,8 +79,11 @@ class FAB_API Layout {
   [[nodiscard]] std::size_t piece_count() const noexcept;            ///< contiguous pieces in travelling order
   [[nodiscard]] std::span<const LayoutNode> nodes() const noexcept;  ///< empty for an empty layout
   [[nodiscard]] std::uint64_t hash() const noexcept;                 ///< equal layouts have equal hashes
+  /// Sizes, bounds and the tree as text for people; of more than 32 nodes only the number.
   [[nodiscard]] std::string to_string() const;
 
+  /// Whether lower bound, extent and nodes() are equal: then both name the same bytes in the same order. Some layouts
+  /// that name the same bytes compare unequal, as not all ways to build a shape end in one tree.
   bool operator==(const Layout& other) const noexcept;
 
   /// Copies size() bytes from `base` + layout to `packed`, in travelling order.
@@ -95,25 +98,30 @@ class FAB_API Layout {
   std::shared_ptr<const Shape> shape_;
 };
 
+/// A field of Layout::structure.
 struct Layout::Field {
-  std::size_t count = 1;
+  std::size_t count = 1;            ///< elements, one extent apart
   std::ptrdiff_t displacement = 0;  ///< bytes
-  Layout element;
+  Layout element;                   ///< the layout of one element
 };
 
+/// @{
 /// Layout::pack and Layout::unpack for a node array, as a schedule stores it. An empty array is an empty layout.
 FAB_API void pack(std::span<const LayoutNode> nodes, const std::byte* base, std::byte* packed) noexcept;
 FAB_API void unpack(std::span<const LayoutNode> nodes, const std::byte* packed, std::byte* base) noexcept;
+/// @}
 /// A range of the packed bytes. It must lie inside the bytes that the layout packs to.
 struct PackedRange {
-  std::uint64_t first = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t first = 0;  ///< position of its first byte among the packed bytes
+  std::uint64_t bytes = 0;  ///< length
 };
+/// @{
 /// These pack and unpack only `range`. `packed` points to the place of the first byte of the range.
 FAB_API void pack(std::span<const LayoutNode> nodes, const std::byte* base, PackedRange range,
                   std::byte* packed) noexcept;
 FAB_API void unpack(std::span<const LayoutNode> nodes, PackedRange range, const std::byte* packed,
                     std::byte* base) noexcept;
+/// @}
 /// The number of contiguous pieces.
 [[nodiscard]] FAB_API std::size_t piece_count(std::span<const LayoutNode> nodes) noexcept;
 /// Writes the first out.size() contiguous pieces, in travelling order, to `out`. Returns how many were written.
