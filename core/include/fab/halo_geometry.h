@@ -20,15 +20,21 @@ class FAB_API Direction {
   /// With this limit a tag tells apart all messages that two ranks may exchange at once.
   static constexpr std::size_t kMaxDimensions = 5;
 
-  /// Throws Error(invalid_argument) for more than kMaxDimensions offsets, or an offset other than -1, 0 and +1.
+  /// @{
+  /// `offsets` has one entry per dimension. Throws Error(invalid_argument) for none or more than kMaxDimensions, or an
+  /// offset other than -1, 0 and +1.
   Direction(std::initializer_list<int> offsets) : Direction(std::span(offsets.begin(), offsets.size())) {}
   explicit Direction(std::span<const int> offsets);
+  /// @}
 
+  /// The number of offsets, 1 to kMaxDimensions.
   [[nodiscard]] std::size_t dimensions() const noexcept { return dimensions_; }
+  /// The offset along `dimension`: -1, 0 or +1. Precondition: dimension < dimensions().
   [[nodiscard]] int operator[](std::size_t dimension) const noexcept { return offsets_[dimension]; }
+  /// The direction with all offsets negated: the side on which the neighbour sees this rank.
   [[nodiscard]] Direction opposite() const noexcept;
 
-  bool operator==(const Direction&) const = default;
+  bool operator==(const Direction&) const = default;  ///< the same number of dimensions, and the same offsets
 
  private:
   std::array<std::int8_t, kMaxDimensions> offsets_{};
@@ -40,10 +46,10 @@ class FAB_API Direction {
 
 /// A box of cells in a padded block: the first cell and the number of cells, per dimension.
 struct Box {
-  std::vector<std::size_t> start;
-  std::vector<std::size_t> size;
+  std::vector<std::size_t> start;  ///< index of the first cell, counted from the padded block's first
+  std::vector<std::size_t> size;   ///< cells; a 0 makes the box empty
 
-  bool operator==(const Box&) const = default;
+  bool operator==(const Box&) const = default;  ///< the same start and size, also of empty boxes
 };
 
 /// The shape of a rank's block. All arrays have one entry per dimension, slowest first.
@@ -67,12 +73,17 @@ class FAB_API HaloGeometry {
   /// lengths, an interior or element of size 0, a halo wider than the interior, or more than 2^63-1 bytes.
   explicit HaloGeometry(HaloShape shape);
 
+  /// The shape from which this geometry was made.
   [[nodiscard]] const HaloShape& shape() const noexcept { return shape_; }
+  /// The number of dimensions, 1 to Direction::kMaxDimensions.
   [[nodiscard]] std::size_t dimensions() const noexcept { return shape_.interior.size(); }
   [[nodiscard]] std::span<const std::size_t> extents() const noexcept { return extents_; }  ///< interior and halo
+  /// Per dimension, the cells from one index to the next in the padded block; 1 for the last dimension.
   [[nodiscard]] std::span<const std::size_t> strides() const noexcept { return strides_; }
   [[nodiscard]] std::size_t interior_offset() const noexcept { return interior_offset_; }  ///< of the rank's first cell
+  /// The number of cells of the padded block: the product of extents().
   [[nodiscard]] std::size_t cells() const noexcept { return extents_.front() * strides_.front(); }
+  /// The size of the padded block's memory, in bytes.
   [[nodiscard]] std::size_t bytes() const noexcept { return cells() * shape_.element_bytes; }
 
   /// The sides that have a halo, in lexicographic order: 2 per dimension; with corners up to 3^d - 1 in d dimensions.
@@ -80,6 +91,7 @@ class FAB_API HaloGeometry {
   /// The position of `direction` in directions(). Throws Error(invalid_argument) if that side has no halo.
   [[nodiscard]] std::size_t index_of(const Direction& direction) const;
 
+  /// The rank's own cells.
   [[nodiscard]] Box interior() const;
   /// The halo cells on that side. The neighbour there sends them.
   [[nodiscard]] Box halo(const Direction& side) const;

@@ -19,15 +19,19 @@ class FAB_API Traffic {
   /// to targets[k]; without weights each message has weight 1. Throws Error(invalid_argument) for ends that decrease or
   /// do not match targets, a target that is no place, and weights that are negative or not as many as targets.
   Traffic(std::vector<std::int64_t> ends, std::vector<int> targets, std::vector<std::int64_t> weights = {});
-  /// One message to each neighbour, of weight weights[d] along dimension d, or 1. Throws Error(invalid_argument).
+  /// One message to each neighbour, of weight weights[d] along dimension d, or 1. Throws Error(invalid_argument) for
+  /// weights that are negative or not as many as dimensions.
   static Traffic of(const Cartesian& grid, std::span<const std::int64_t> weights = {});
+  /// One message of weight 1 for each entry of the graph's lists of neighbours.
   static Traffic of(const Graph& graph);
 
+  /// The number of places.
   [[nodiscard]] int places() const noexcept { return static_cast<int>(ends_.size()); }
   /// The places that `place` sends to. Precondition, here and below: 0 <= place < places().
   [[nodiscard]] std::span<const int> targets(int place) const noexcept {
     return std::span(targets_).subspan(first(place), degree(place));
   }
+  /// The weight of the message to targets(place)[message]. Precondition: message < targets(place).size().
   [[nodiscard]] std::int64_t weight(int place, std::size_t message) const noexcept {
     return weights_.empty() ? 1 : weights_[first(place) + message];
   }
@@ -77,12 +81,14 @@ class FAB_API Mapping {
   /// never cuts more weight than the identity. Also throws Error(no_resources).
   static Mapping partition(const Traffic& traffic, std::span<const int> nodes);
 
+  /// The number of places, which is that of ranks.
   [[nodiscard]] int size() const noexcept { return static_cast<int>(ranks_.size()); }
   /// The rank of each place.
   [[nodiscard]] std::span<const Rank> ranks() const noexcept { return ranks_; }
+  /// Whether place i has rank i for all i.
   [[nodiscard]] bool is_identity() const noexcept;
 
-  bool operator==(const Mapping&) const = default;
+  bool operator==(const Mapping&) const = default;  ///< the same rank at every place
 
  private:
   std::vector<Rank> ranks_;
@@ -95,7 +101,7 @@ struct Cut {
   std::int64_t most_messages = 0;  ///< the most that leave one node
   std::int64_t most_weight = 0;    ///< the most weight that leaves one node
 
-  bool operator==(const Cut&) const = default;
+  bool operator==(const Cut&) const = default;  ///< all four figures are equal
 };
 
 /// The cut of `mapping`, with rank r on node nodes[r]. Throws Error(invalid_argument) unless all three have one
@@ -104,6 +110,7 @@ struct Cut {
 
 /// The number of links on the path from one processor to another.
 using Hops = std::function<int(Rank from, Rank to)>;
+/// Hops in a hypercube: the number of bits in which the numbers of the processors differ.
 [[nodiscard]] FAB_API int hypercube_hops(Rank from, Rank to) noexcept;
 /// Hops in a mesh of processors, or in a torus along periodic dimensions. Processors are numbered in row-major order.
 [[nodiscard]] FAB_API Hops grid_hops(Cartesian processors);

@@ -18,16 +18,16 @@ inline constexpr Rank kNoRank = -2;
 
 /// The receiver of a message.
 struct Destination {
-  Rank rank = kNoRank;
-  Tag tag{};
+  Rank rank = kNoRank;  ///< of the communicator; kNoRank: nothing is sent
+  Tag tag{};            ///< 0 to 2^31 - 1
 };
 
 /// The messages that a receive or probe matches.
 struct Source {
-  Rank rank = kAnySource;
-  Tag tag = kAnyTag;
+  Rank rank = kAnySource;  ///< of the communicator, kAnySource, or kNoRank, from which no bytes come
+  Tag tag = kAnyTag;       ///< 0 to 2^31 - 1, or kAnyTag
 
-  bool operator==(const Source&) const = default;
+  bool operator==(const Source&) const = default;  ///< the same rank and tag; kAnySource equals only itself
 };
 
 /// When a send is complete. From then on the caller may write to its memory.
@@ -40,16 +40,16 @@ enum class SendMode : unsigned char {
 
 /// Source, tag and size of a message that a receive took, or that a probe found.
 struct MessageInfo {
-  Rank source = kNoRank;
-  Tag tag = kAnyTag;
-  std::size_t bytes = 0;
+  Rank source = kNoRank;  ///< the rank that sent it; kNoRank: there is no message
+  Tag tag = kAnyTag;      ///< the tag that the sender gave it
+  std::size_t bytes = 0;  ///< its size, which may be less than the receive has room for
 
   /// The number of whole elements of type T.
   template <class T>
   [[nodiscard]] std::size_t count() const noexcept {
     return bytes / sizeof(T);
   }
-  bool operator==(const MessageInfo&) const = default;
+  bool operator==(const MessageInfo&) const = default;  ///< the same source, tag and size
 };
 
 }  // namespace fab

@@ -24,19 +24,19 @@ enum class Dimension : int {};
 /// {peer j, slot s} arrives at rank j on its edge {peer i, slot s}. Slots are unique among the edges from one rank to
 /// another rank.
 struct Edge {
-  Rank peer = 0;
-  std::uint32_t slot = 0;
+  Rank peer = 0;           ///< the rank at the other end
+  std::uint32_t slot = 0;  ///< tells edges between the same two ranks apart
 
-  bool operator==(const Edge&) const = default;
+  bool operator==(const Edge&) const = default;  ///< the same peer and slot
 };
 
 /// The edges of one rank. Except for distributed graphs, both lists name the same neighbours in the same order, so
 /// block i goes to and comes from neighbour i (Topological Collectives for MPI-2, 2.1).
 struct Neighborhood {
-  std::vector<Edge> destinations;
-  std::vector<Edge> sources;
+  std::vector<Edge> destinations;  ///< edges on which blocks leave; block i leaves on the i-th
+  std::vector<Edge> sources;       ///< edges on which blocks arrive; block i arrives on the i-th
 
-  bool operator==(const Neighborhood&) const = default;
+  bool operator==(const Neighborhood&) const = default;  ///< the same edges in the same order
 };
 
 /// A Cartesian grid of ranks in row-major order, with any number of dimensions, each periodic or not (MPI-4.1, chapter
@@ -46,10 +46,14 @@ class FAB_API Cartesian {
   /// Throws Error(invalid_topology) for arrays of different lengths, an extent below 1, or a product above 2^31-1.
   Cartesian(std::vector<int> dims, std::vector<bool> periodic);
 
+  /// The number of dimensions; may be 0.
   [[nodiscard]] int dimensions() const noexcept { return static_cast<int>(dims_.size()); }
+  /// The number of ranks along each dimension, slowest first.
   [[nodiscard]] std::span<const int> dims() const noexcept { return dims_; }
-  /// Throws Error(invalid_argument) unless `dimension` is 0 to dimensions() - 1.
+  /// Whether the first and the last rank along `dimension` are neighbours. Throws Error(invalid_argument) unless
+  /// `dimension` is 0 to dimensions() - 1.
   [[nodiscard]] bool periodic(Dimension dimension) const;
+  /// The number of ranks: the product of dims().
   [[nodiscard]] int size() const noexcept { return size_; }
 
   /// The coordinates of a rank. Throws Error(invalid_rank) unless 0 <= rank < size().
@@ -58,9 +62,10 @@ class FAB_API Cartesian {
   /// coordinate outside a non-periodic dimension, or another number of coordinates than dimensions.
   [[nodiscard]] Rank rank_at(std::span<const int> coordinates) const;
 
+  /// The ends of a shift, seen from one rank.
   struct Shift {
-    std::optional<Rank> source;
-    std::optional<Rank> destination;
+    std::optional<Rank> source;       ///< the rank whose block arrives here
+    std::optional<Rank> destination;  ///< the rank that this one's block goes to
   };
   /// The ranks that `rank` receives from and sends to if blocks move by `displacement` (any integer) along `dimension`;
   /// none where that leaves a non-periodic dimension. Throws Error(invalid_argument) for a dimension out of range.
@@ -68,7 +73,7 @@ class FAB_API Cartesian {
 
   /// Per dimension the neighbour at +1, then the one at -1. Directions that leave a non-periodic dimension are omitted
   /// (Topological Collectives for MPI-2, 2.2). A block that leaves in direction +d arrives in the receiver's -d block,
-  /// also in periodic dimensions of size 1 and 2.
+  /// also in periodic dimensions of size 1 and 2. Throws Error(invalid_rank) unless 0 <= rank < size().
   [[nodiscard]] Neighborhood neighborhood(Rank rank) const;
 
  private:
@@ -94,9 +99,11 @@ class FAB_API Graph {
   /// graph, or an edge that its other end lists less often.
   Graph(std::vector<int> index, std::vector<int> edges);
 
+  /// The number of ranks.
   [[nodiscard]] int size() const noexcept { return static_cast<int>(index_.size()); }
-  /// Throws Error(invalid_rank) unless 0 <= rank < size().
+  /// The neighbours of `rank`, as they were listed. Throws Error(invalid_rank) unless 0 <= rank < size().
   [[nodiscard]] std::span<const int> neighbors(Rank rank) const;
+  /// One edge to and one from each of neighbors(rank), in their order. Throws like neighbors.
   [[nodiscard]] Neighborhood neighborhood(Rank rank) const;
 
  private:
@@ -111,8 +118,11 @@ class FAB_API DistributedGraph {
   /// Throws Error(invalid_topology) for a negative rank.
   DistributedGraph(std::vector<int> sources, std::vector<int> destinations);
 
+  /// The ranks from which blocks come, as this rank listed them.
   [[nodiscard]] std::span<const int> sources() const noexcept { return sources_; }
+  /// The ranks that blocks go to, as this rank listed them.
   [[nodiscard]] std::span<const int> destinations() const noexcept { return destinations_; }
+  /// The calling rank's edges, in the order of sources() and destinations().
   [[nodiscard]] Neighborhood neighborhood() const;
 
  private:
@@ -120,9 +130,11 @@ class FAB_API DistributedGraph {
   std::vector<int> destinations_;
 };
 
+/// The pattern of a communicator's exchanges.
 using Topology = std::variant<Cartesian, Graph, DistributedGraph>;
 
-/// The edges of `rank`. For a distributed graph, `rank` must be the calling rank.
+/// The edges of `rank`. For a distributed graph, `rank` must be the calling rank. Throws Error(invalid_rank) for a rank
+/// outside a grid or graph.
 [[nodiscard]] FAB_API Neighborhood neighborhood(const Topology& topology, Rank rank);
 
 /// A short description: "cartesian 4x2 periodic 1,0", "graph of 8 ranks", "distributed graph, 3 in, 2 out".
