@@ -12,10 +12,10 @@ namespace fab {
 /// An associative operation on elements of one type: one of fab's own, or a function of the caller's. If the operation
 /// does not commute, its operands are combined in the order of ranks.
 struct Operator {
-  Reduction reduction{};
-  std::size_t element_bytes = 0;
-  bool commutative = true;
-  UserReduction user{};  ///< for ReduceOp::user; its context must live until the reduction is complete
+  Reduction reduction{};          ///< the operation, and the type on which it is defined
+  std::size_t element_bytes = 0;  ///< size of an element
+  bool commutative = true;        ///< whether the order of operands does not matter
+  UserReduction user{};           ///< for ReduceOp::user; its context must live until the reduction is complete
 
   /// Throws Error(invalid_argument) if the operation is not defined on the type.
   static Operator of(ReduceOp op, ElementType type) {
@@ -23,6 +23,7 @@ struct Operator {
       throw Error(Errc::invalid_argument, "reduction: " + to_string(Reduction{op, type}) + " is not defined");
     return {{op, type}, fab::element_bytes(type)};
   }
+  /// `op` on elements of type T. Throws Error(invalid_argument) if it is not defined on them.
   template <Reducible T>
   static Operator of(ReduceOp op) {
     return of(op, element_type_of<T>());

@@ -11,6 +11,7 @@ namespace fab {
 
 namespace detail {
 
+/// The type of integers of `bytes` bytes: 1, 2, 4 or 8.
 constexpr ElementType integer_type(std::size_t bytes, bool is_signed) noexcept {
   switch (bytes) {
     case 1:
@@ -83,6 +84,7 @@ concept Reducible = requires {
   detail::ElementTypeOf<T>::kValue;
 };
 
+/// The ElementType by which reductions compute with a T.
 template <Reducible T>
 constexpr ElementType element_type_of() noexcept {
   return detail::ElementTypeOf<T>::kValue;

@@ -11,7 +11,8 @@
 namespace fab {
 
 /// The type of an element, by its representation in memory: C's `int` and Fortran's `integer` are both int32. Types
-/// without a name in C++20 (float16, bfloat16, float128) serve callers that work on bytes.
+/// without a name in C++20 (float16, bfloat16, float128) serve callers that work on bytes. A number in a name is a
+/// width in bits: of the whole element, of each half of a complex number, or of a value and of its location.
 enum class ElementType : std::uint8_t {
   int8,
   int16,
@@ -67,28 +68,29 @@ enum class ReduceOp : std::uint8_t {
 
 /// An operation on elements of one type. It is small and holds no pointers: schedules store it.
 struct Reduction {
-  ReduceOp op = ReduceOp::sum;
-  ElementType type = ElementType::byte;
+  ReduceOp op = ReduceOp::sum;           ///< how two elements are combined
+  ElementType type = ElementType::byte;  ///< of both operands and of the result
 
-  friend bool operator==(const Reduction&, const Reduction&) = default;
+  friend bool operator==(const Reduction&, const Reduction&) = default;  ///< the same operation on the same type
 };
 
 /// The function of ReduceOp::user: inout[i] = in[i] op inout[i]. The caller knows the size of an element; `in` is from
 /// the lower ranks. The function must be associative and must not throw. Threads that wait or test call it.
 struct UserReduction {
+  /// `in` and `inout` have `elements` elements each, which do not overlap.
   using Function = void (*)(void* context, const void* in, void* inout, std::size_t elements);
 
-  Function function = nullptr;
-  void* context = nullptr;
+  Function function = nullptr;  ///< null: none; Operator::of refuses that
+  void* context = nullptr;      ///< what the function gets as its first argument; may be null
 };
 
 /// The element type of min_location and max_location: a value and its location.
 template <class Value, class Location = int>
 struct Located {
-  Value value;
-  Location location;
+  Value value;        ///< what is compared
+  Location location;  ///< goes with the value; of equal values the least location wins
 
-  friend bool operator==(const Located&, const Located&) = default;
+  friend bool operator==(const Located&, const Located&) = default;  ///< the same value at the same location
 };
 
 /// Bytes from one element to the next, padding included; 0 for a value without an enumerator.
@@ -104,7 +106,9 @@ struct Located {
 /// False for ReduceOp::user and for values without an enumerator.
 [[nodiscard]] FAB_API bool is_defined(Reduction reduction) noexcept;
 
+/// The enumerator as text: "float64"; "no element type" for a value without an enumerator.
 [[nodiscard]] FAB_API std::string_view to_string(ElementType type) noexcept;
+/// The enumerator as text: "sum"; "no operation" for a value without an enumerator.
 [[nodiscard]] FAB_API std::string_view to_string(ReduceOp op) noexcept;
 [[nodiscard]] FAB_API std::string to_string(Reduction reduction);  ///< "sum of float64"
 
