@@ -25,50 +25,56 @@ constexpr BufferId user_buffer(std::uint32_t n) noexcept {
   return static_cast<BufferId>(static_cast<std::uint32_t>(BufferId::user) + n);
 }
 
-enum class OperationKind : std::uint8_t { send, recv, copy, reduce };
+/// The kind of an operation of a schedule.
+enum class OperationKind : std::uint8_t {
+  send,   ///< sends blocks to a peer, as one message
+  recv,   ///< receives one message from a peer into blocks
+  copy,   ///< copies a block to another one of this rank
+  reduce  ///< combines a block with another one of this rank
+};
 
 /// Whether an operation of this kind has a peer. The other kinds are local.
 constexpr bool is_message(OperationKind kind) noexcept { return kind <= OperationKind::recv; }
 
 /// Part of a buffer: a layout, `offset` bytes from the buffer's address.
 struct Block {
-  BufferId buffer = BufferId::send;
-  std::ptrdiff_t offset = 0;
-  Layout layout{};
+  BufferId buffer = BufferId::send;  ///< the buffer in which it lies
+  std::ptrdiff_t offset = 0;         ///< bytes from the buffer's address to the layout's base
+  Layout layout{};                   ///< its bytes, in the order in which they travel
 };
 
 /// A block as a committed schedule stores it. The bytes are the pieces of the layout nodes
 /// [first_node, first_node + node_count); without nodes they are `bytes` bytes in a row from `offset`.
 struct BlockRecord {
-  std::int64_t offset = 0;
-  std::uint64_t bytes = 0;
-  BufferId buffer = BufferId::send;
-  std::uint32_t first_node = 0;
-  std::uint32_t node_count = 0;
-  std::uint32_t slot = 0;  ///< of this block; a combined message has the slot of its first block
+  std::int64_t offset = 0;           ///< bytes from the buffer's address to the layout's base
+  std::uint64_t bytes = 0;           ///< bytes of data
+  BufferId buffer = BufferId::send;  ///< the buffer in which it lies
+  std::uint32_t first_node = 0;      ///< index in the node table
+  std::uint32_t node_count = 0;      ///< 0: the bytes lie in a row
+  std::uint32_t slot = 0;            ///< of this block; a combined message has the slot of its first block
 };
 
 /// One operation of a committed schedule. A send or receive moves its blocks, in order, as one message. A copy moves
 /// its first block to its second. A reduce combines its first block, which holds the operand of the lower ranks, with
 /// its second, and leaves the result there.
 struct OperationRecord {
-  OperationKind kind = OperationKind::copy;
-  std::uint8_t unused = 0;
-  Reduction reduction{};          ///< reduce
-  std::uint32_t peer = 0;         ///< index in the peer table (send, recv)
-  std::uint32_t slot = 0;         ///< tells messages between the same two ranks apart
-  std::uint32_t first_block = 0;  ///< index in the block table
-  std::uint32_t block_count = 0;
-  std::uint32_t element_bytes = 0;  ///< reduce
-  std::uint64_t bytes = 0;          ///< payload
+  OperationKind kind = OperationKind::copy;  ///< decides which of the other members count
+  std::uint8_t unused = 0;                   ///< 0, so that equal schedules have equal bytes
+  Reduction reduction{};                     ///< reduce
+  std::uint32_t peer = 0;                    ///< index in the peer table (send, recv)
+  std::uint32_t slot = 0;                    ///< tells messages between the same two ranks apart
+  std::uint32_t first_block = 0;             ///< index in the block table
+  std::uint32_t block_count = 0;             ///< blocks from there on; 2 for copy and reduce
+  std::uint32_t element_bytes = 0;           ///< reduce
+  std::uint64_t bytes = 0;                   ///< payload
 };
 
 /// Operations [first_operation, first_operation + operation_count) may be in flight together. The next round starts
 /// when they are done (Hoefler and Lumsdaine, Design, Implementation, and Usage of LibNBC, 2.1). Copies and reduces run
 /// one after the other, once all messages of the round are posted.
 struct RoundRecord {
-  std::uint32_t first_operation = 0;
-  std::uint32_t operation_count = 0;
+  std::uint32_t first_operation = 0;  ///< index in Schedule::operations()
+  std::uint32_t operation_count = 0;  ///< at least 1 in a committed schedule, which has no empty rounds
 };
 
 struct ScheduleHeader;  // the head of its memory (core/schedule/header.h)
@@ -80,18 +86,25 @@ class FAB_API Schedule {
   /// The inverse of bytes(). Throws Error(invalid_schedule) if the bytes are no schedule of this version.
   static Schedule from_bytes(std::span<const std::byte> bytes);
 
+  /// The call that it carries out, as ScheduleBuilder was given it: "neighbor_xchg".
   [[nodiscard]] std::string_view name() const noexcept;
-  [[nodiscard]] std::span<const Rank> peers() const noexcept;  ///< ranks of the communicator, each once
-  [[nodiscard]] std::span<const RoundRecord> rounds() const noexcept;
+  [[nodiscard]] std::span<const Rank> peers() const noexcept;          ///< ranks of the communicator, each once
+  [[nodiscard]] std::span<const RoundRecord> rounds() const noexcept;  ///< in the order in which they run
+  /// The operations of all rounds, round by round.
   [[nodiscard]] std::span<const OperationRecord> operations() const noexcept;
+  /// @{
+  /// The records that belong to a record of this schedule. nodes() is empty for a block whose bytes lie in a row.
   [[nodiscard]] std::span<const OperationRecord> operations(const RoundRecord& round) const noexcept;
   [[nodiscard]] std::span<const BlockRecord> blocks(const OperationRecord& operation) const noexcept;
   [[nodiscard]] std::span<const LayoutNode> nodes(const BlockRecord& block) const noexcept;
-  [[nodiscard]] std::size_t scratch_bytes() const noexcept;
+  /// @}
+  [[nodiscard]] std::size_t scratch_bytes() const noexcept;   ///< bytes of scratch that a run needs
   [[nodiscard]] std::uint32_t buffer_count() const noexcept;  ///< buffers that the operations use, scratch included
+  /// The schedule as bytes, for from_bytes() in a process of the same version and byte order. Valid while a copy of
+  /// this schedule lives.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
 
-  bool operator==(const Schedule& other) const noexcept;
+  bool operator==(const Schedule& other) const noexcept;  ///< bytes() are equal, names included
 
   /// The schedule as text, one line per round and per operation.
   [[nodiscard]] std::string to_string() const;
@@ -131,8 +144,8 @@ struct CommitOptions {
 struct PartPlace {
   /// Where one of its buffers begins.
   struct Begin {
-    BufferId buffer = BufferId::send;
-    std::ptrdiff_t offset = 0;
+    BufferId buffer = BufferId::send;  ///< a buffer of the schedule that the part goes to
+    std::ptrdiff_t offset = 0;         ///< bytes from that buffer's address
   };
 
   std::function<Rank(Rank)> rank_of{};  ///< the rank that each rank of the part is; empty: the same one
@@ -159,14 +172,18 @@ class FAB_API ScheduleBuilder {
   /// Reserves `bytes` bytes of scratch and returns their offset.
   std::ptrdiff_t scratch(std::size_t bytes);
 
+  /// Adds a message from the block to rank `to`.
   void send(Rank to, std::uint32_t slot, Block block);
+  /// Adds the receive of a message of rank `from` into the block.
   void recv(Rank from, std::uint32_t slot, Block block);
+  /// Adds a copy. Both blocks have the same number of bytes; they are the same or do not overlap.
   void copy(Block from, Block to);
   /// A copy that stays an operation of its own: copies with different slots are not joined.
   void copy(std::uint32_t slot, Block from, Block to);
   /// into = from op into, element by element; `from` is from the lower ranks. The blocks are contiguous, have the same
   /// size and do not overlap. `element_bytes` is the size of the type, or the size that ReduceOp::user is given.
   void reduce(Reduction reduction, std::size_t element_bytes, Block from, Block into);
+  /// Ends the current round and opens the next one.
   void round();
 
   /// The current round and the following ones, up to end_pipeline() or commit, work on one vector of `bytes` bytes.
@@ -240,7 +257,9 @@ class FAB_API ScheduleBuilder {
   std::vector<Pipeline> pipelines_;  ///< by their rounds
 };
 
+/// The buffer as text: "send", "recv", "scratch"; "user0" for user_buffer(0).
 [[nodiscard]] FAB_API std::string to_string(BufferId buffer);
+/// The enumerator as text: "send".
 [[nodiscard]] FAB_API std::string_view to_string(OperationKind kind) noexcept;
 
 }  // namespace fab
