@@ -46,14 +46,17 @@ struct Combining {
     return {between<kOperation>(std::forward<Send>(send), std::forward<Recv>(recv)),
             combining<ElementOf<Send>>(operation)};
   }
+  /// In place: the buffer holds this rank's elements, and then the result.
   template <RecvBuffer Buffer, class Combine>
   requires Combines<Combine, ElementOf<Buffer>>
   static ReduceCall with(Buffer&& buffer, const Combine& operation) {
     return {in_place<kOperation>(std::forward<Buffer>(buffer)), combining<ElementOf<Buffer>>(operation)};
   }
+  /// By address, a vector of this layout; in reduce_scatter_block it is the layout of one rank's block.
   static ReduceCall with(const void* send, void* recv, const Layout& block, const Operator& operation) noexcept {
     return {between<kOperation>(send, recv, &block), operation};
   }
+  /// In place, by address.
   static ReduceCall with(void* buffer, const Layout& block, const Operator& operation) noexcept {
     return {in_place<kOperation>(buffer, &block), operation};
   }
@@ -63,30 +66,35 @@ struct Combining {
 
 /// fab::barrier(communicator): complete once all ranks have started it.
 struct Barrier : Forms<Barrier> {
+  /// A barrier has no arguments but the communicator.
   static detail::BlockCall with() noexcept { return {}; }
 };
 inline namespace operations {
-inline constexpr Barrier barrier;
+inline constexpr Barrier barrier;  ///< @copydoc fab::Barrier
 }
 
 /// fab::bcast(communicator, buffer, root): the root's elements go to all ranks.
 struct Bcast : Forms<Bcast> {
+  /// The buffer has as many elements on all ranks. The root's is only read.
   template <RecvBuffer Buffer>
   static detail::BlockCall with(Buffer&& buffer, Root root = {}) {
     return {detail::in_place<detail::OperationName::bcast>(std::forward<Buffer>(buffer)), root};
   }
+  /// By address, one block of this layout.
   static detail::BlockCall with(void* buffer, const Layout& block, Root root = {}) noexcept {
     return {detail::in_place<detail::OperationName::bcast>(buffer, &block), root};
   }
 };
 inline namespace operations {
-inline constexpr Bcast bcast;
+inline constexpr Bcast bcast;  ///< @copydoc fab::Bcast
 }
 
 /// fab::reduce(communicator, send, recv, operation, root): combines element i of all ranks, in the order of ranks, into
 /// element i of the root's `recv`. On other ranks `recv` may be empty. In place, the root's buffer is replaced, and the
 /// buffers of other ranks are read. Some ranks may call in place and others not.
 struct Reduce : Forms<Reduce> {
+  /// @{
+  /// Buffers, or addresses with the layout of a vector; between two, or in place.
   template <class Send, class Recv, class Combine>
   requires BufferPair<Send, Recv> && detail::Combines<Combine, ElementOf<Send>>
   static detail::ReduceCall with(Send&& send, Recv&& recv, const Combine& operation, Root root = {}) {
@@ -107,19 +115,20 @@ struct Reduce : Forms<Reduce> {
                                  Root root = {}) noexcept {
     return {detail::in_place<kName>(buffer, &block), operation, root};
   }
+  /// @}
 
  private:
   static constexpr auto kName = detail::OperationName::reduce;
 };
 inline namespace operations {
-inline constexpr Reduce reduce;
+inline constexpr Reduce reduce;  ///< @copydoc fab::Reduce
 }
 
 /// fab::allreduce(communicator, send, recv, operation), fab::allreduce(communicator, buffer, operation): reduce with
 /// the result on all ranks.
 struct Allreduce : Forms<Allreduce>, detail::Combining<detail::OperationName::allreduce> {};
 inline namespace operations {
-inline constexpr Allreduce allreduce;
+inline constexpr Allreduce allreduce;  ///< @copydoc fab::Allreduce
 }
 
 }  // namespace fab

@@ -46,20 +46,22 @@ struct NeighborXchg : Forms<NeighborXchg>, detail::EqualBlocks<detail::Operation
   }
 };
 inline namespace operations {
-inline constexpr NeighborXchg neighbor_xchg;
+inline constexpr NeighborXchg neighbor_xchg;  ///< @copydoc fab::NeighborXchg
 }
 
 /// fab::neighbor_xchgv(communicator, send, send_blocks, recv, recv_blocks), fab::neighbor_xchgv(communicator, buffer,
 /// blocks): exchanges blocks of any size or shape, for instance the faces of a local array (fab/blocks.h).
 struct NeighborXchgv : Forms<NeighborXchgv>, detail::AnyBlocks<detail::OperationName::neighbor_xchgv> {};
 inline namespace operations {
-inline constexpr NeighborXchgv neighbor_xchgv;
+inline constexpr NeighborXchgv neighbor_xchgv;  ///< @copydoc fab::NeighborXchgv
 }
 
 /// fab::cart_shift_xchg(communicator, send, recv, fab::Shift{.dimension = fab::Dimension{0}, .displacement =
 /// 1}): shifts one block along a dimension of a Cartesian communicator. If a rank has no source, its receive buffer
 /// stays as it is.
 struct CartShiftXchg : Forms<CartShiftXchg> {
+  /// @{
+  /// Buffers, or addresses with the layout of the block that moves; between two, or in place.
   template <class Send, class Recv>
   requires BufferPair<Send, Recv>
   static detail::ShiftCall with(Send&& send, Recv&& recv, Shift shift) {
@@ -75,12 +77,13 @@ struct CartShiftXchg : Forms<CartShiftXchg> {
   static detail::ShiftCall with(void* buffer, const Layout& block, Shift shift) noexcept {
     return {detail::in_place<kName>(buffer, &block), shift};
   }
+  /// @}
 
  private:
   static constexpr auto kName = detail::OperationName::cart_shift_xchg;
 };
 inline namespace operations {
-inline constexpr CartShiftXchg cart_shift_xchg;
+inline constexpr CartShiftXchg cart_shift_xchg;  ///< @copydoc fab::CartShiftXchg
 }
 
 }  // namespace fab

@@ -21,8 +21,8 @@ namespace fab {
 
 /// The number of slots for blocks that are sent, and for blocks that are received.
 struct NeighborSlots {
-  std::size_t destinations = 0;
-  std::size_t sources = 0;
+  std::size_t destinations = 0;  ///< blocks that are sent
+  std::size_t sources = 0;       ///< blocks that are received
 };
 /// The slots of this rank. Throws Error(invalid_topology) without a topology.
 [[nodiscard]] FAB_API NeighborSlots neighbor_slots(const Communicator& communicator);
@@ -30,11 +30,13 @@ struct NeighborSlots {
 /// fab::neighbor_allgather(communicator, send, recv): sends the send buffer to all destinations. The receive buffer has
 /// one block per slot of a source.
 struct NeighborAllgather : Forms<NeighborAllgather> {
+  /// The send buffer is one block; the receive buffer has one per slot of a source, one behind the other.
   template <class Send, class Recv>
   requires BufferPair<Send, Recv>
   static detail::BlockCall with(Send&& send, Recv&& recv) {
     return {detail::between<kName>(std::forward<Send>(send), std::forward<Recv>(recv))};
   }
+  /// By address, with blocks of this layout, one extent apart.
   static detail::BlockCall with(const void* send, void* recv, const Layout& block) noexcept {
     return {detail::between<kName>(send, recv, &block)};
   }
@@ -43,28 +45,28 @@ struct NeighborAllgather : Forms<NeighborAllgather> {
   static constexpr auto kName = detail::OperationName::neighbor_allgather;
 };
 inline namespace operations {
-inline constexpr NeighborAllgather neighbor_allgather;
+inline constexpr NeighborAllgather neighbor_allgather;  ///< @copydoc fab::NeighborAllgather
 }
 
 /// fab::neighbor_allgatherv(communicator, send, recv, recv_blocks): neighbor_allgather with blocks of any size.
 struct NeighborAllgatherv : Forms<NeighborAllgatherv>,
                             detail::GatheredBlocks<detail::OperationName::neighbor_allgatherv> {};
 inline namespace operations {
-inline constexpr NeighborAllgatherv neighbor_allgatherv;
+inline constexpr NeighborAllgatherv neighbor_allgatherv;  ///< @copydoc fab::NeighborAllgatherv
 }
 
 /// fab::neighbor_alltoall(communicator, send, recv), fab::neighbor_alltoall(communicator, buffer): the block in slot i
 /// goes to destination i; slot i of the result comes from source i.
 struct NeighborAlltoall : Forms<NeighborAlltoall>, detail::EqualBlocks<detail::OperationName::neighbor_alltoall> {};
 inline namespace operations {
-inline constexpr NeighborAlltoall neighbor_alltoall;
+inline constexpr NeighborAlltoall neighbor_alltoall;  ///< @copydoc fab::NeighborAlltoall
 }
 
 /// fab::neighbor_alltoallv(communicator, send, send_blocks, recv, recv_blocks), fab::neighbor_alltoallv(communicator,
 /// buffer, blocks): neighbor_alltoall with blocks of any size (fab/blocks.h).
 struct NeighborAlltoallv : Forms<NeighborAlltoallv>, detail::AnyBlocks<detail::OperationName::neighbor_alltoallv> {};
 inline namespace operations {
-inline constexpr NeighborAlltoallv neighbor_alltoallv;
+inline constexpr NeighborAlltoallv neighbor_alltoallv;  ///< @copydoc fab::NeighborAlltoallv
 }
 
 }  // namespace fab

@@ -39,13 +39,13 @@ namespace fab {
 
 /// The root of an operation: the rank that sends, or that gets the result. Rank 0 by default.
 struct Root {
-  Rank rank = 0;
+  Rank rank = 0;  ///< of the communicator
 };
 
 /// The dimension of a Cartesian communicator along which blocks are shifted, and by how many places.
 struct Shift {
-  Dimension dimension{};
-  int displacement = 0;  ///< any integer; periodic dimensions wrap
+  Dimension dimension{};  ///< 0 to the grid's dimensions() - 1
+  int displacement = 0;   ///< any integer; periodic dimensions wrap
 };
 
 namespace detail {
@@ -194,16 +194,20 @@ struct Forms {
   }
 
   // The forms above without exceptions.
+
+  /// operator() without exceptions: returns the failure that it throws.
   template <class... Arguments>
   requires detail::Takes<Operation, Arguments...>
   [[nodiscard]] Status try_perform(const Communicator& communicator, Arguments&&... arguments) const {
     return detail::try_perform(communicator, Operation::with(std::forward<Arguments>(arguments)...));
   }
+  /// start without exceptions.
   template <class... Arguments>
   requires detail::Takes<Operation, Arguments...>
   [[nodiscard]] Result<Request> try_start(const Communicator& communicator, Arguments&&... arguments) const {
     return detail::try_start(communicator, Operation::with(std::forward<Arguments>(arguments)...));
   }
+  /// persistent without exceptions.
   template <class... Arguments>
   requires detail::Takes<Operation, Arguments...>
   [[nodiscard]] Result<PersistentExchange> try_persistent(const Communicator& communicator,

@@ -11,13 +11,14 @@ namespace fab {
 struct ReduceScatterBlock : Forms<ReduceScatterBlock>,
                             detail::Combining<detail::OperationName::reduce_scatter_block> {};
 inline namespace operations {
-inline constexpr ReduceScatterBlock reduce_scatter_block;
+inline constexpr ReduceScatterBlock reduce_scatter_block;  ///< @copydoc fab::ReduceScatterBlock
 }
 
 /// fab::reduce_scatter(communicator, send, recv, counts, operation): rank i gets counts[i] elements. All ranks give the
 /// same counts. In place, as above. Throws Error(invalid_argument) for another number of counts than ranks,
 /// Error(invalid_count) for counts below 0 and for buffers of another size.
 struct ReduceScatter : Forms<ReduceScatter> {
+  /// `send` has as many elements as all counts add up to, `recv` as many as this rank's.
   template <class Send, class Recv, class Combine>
   requires BufferPair<Send, Recv> && detail::Combines<Combine, ElementOf<Send>>
   static detail::ReduceCall with(Send&& send, Recv&& recv, Integers counts, const Combine& operation) {
@@ -26,6 +27,7 @@ struct ReduceScatter : Forms<ReduceScatter> {
             {},
             counts};
   }
+  /// In place: the buffer has the elements of all ranks.
   template <RecvBuffer Buffer, class Combine>
   requires detail::Combines<Combine, ElementOf<Buffer>>
   static detail::ReduceCall with(Buffer&& buffer, Integers counts, const Combine& operation) {
@@ -39,6 +41,7 @@ struct ReduceScatter : Forms<ReduceScatter> {
                                  const Operator& operation) noexcept {
     return {detail::between<kName>(send, recv, &element), operation, {}, counts};
   }
+  /// In place, by address.
   static detail::ReduceCall with(void* buffer, const Layout& element, Integers counts,
                                  const Operator& operation) noexcept {
     return {detail::in_place<kName>(buffer, &element), operation, {}, counts};
@@ -48,7 +51,7 @@ struct ReduceScatter : Forms<ReduceScatter> {
   static constexpr auto kName = detail::OperationName::reduce_scatter;
 };
 inline namespace operations {
-inline constexpr ReduceScatter reduce_scatter;
+inline constexpr ReduceScatter reduce_scatter;  ///< @copydoc fab::ReduceScatter
 }
 
 }  // namespace fab
