@@ -30,12 +30,16 @@ class Blocks {
   noexcept  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
       : shaped_(true), shapes_(std::ranges::data(shapes), std::ranges::size(shapes)) {}
 
+  /// Whether the blocks were given as shapes; otherwise as counts and displacements.
   [[nodiscard]] bool shaped() const noexcept { return shaped_; }
-  /// The layout of an element. Null: an element of the buffer.
+  /// The layout of an element. Null: an element of the buffer, or shapes.
   [[nodiscard]] const Layout* element() const noexcept { return element_; }
+  /// @{
+  /// The arrays that the object was made from, with one entry per block; empty if it was made from others.
   [[nodiscard]] Integers counts() const noexcept { return counts_; }
   [[nodiscard]] Integers displacements() const noexcept { return displacements_; }
   [[nodiscard]] std::span<const BlockShape> shapes() const noexcept { return shapes_; }
+  /// @}
 
  private:
   bool shaped_ = false;
@@ -48,6 +52,7 @@ class Blocks {
 /// Blocks without gaps between them, in order. The object owns its counts, so it can be made once for many calls.
 class PackedBlocks {
  public:
+  /// Block i has counts[i] elements, and begins behind block i - 1. A call that gets the blocks refuses counts below 0.
   explicit PackedBlocks(Integers counts) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       counts_.push_back(counts[i]);
@@ -56,10 +61,13 @@ class PackedBlocks {
     }
   }
 
+  /// Blocks that refer to this object's arrays, which must outlive them.
   operator Blocks() const& noexcept { return {counts_, displacements_}; }  // NOLINT(google-explicit-constructor)
   /// The number of elements of all blocks together: the size that a buffer for them needs.
   [[nodiscard]] std::size_t elements() const noexcept { return static_cast<std::size_t>(elements_); }
+  /// The number of elements of each block.
   [[nodiscard]] std::span<const std::int64_t> counts() const noexcept { return counts_; }
+  /// The element of the buffer at which each block begins: the sum of the counts before it.
   [[nodiscard]] std::span<const std::int64_t> displacements() const noexcept { return displacements_; }
 
  private:

@@ -34,8 +34,8 @@ namespace fab {
 /// which has as many elements for each source.
 template <class T>
 struct Discovered {
-  std::vector<Rank> sources{};
-  std::vector<T> blocks{};
+  std::vector<Rank> sources{};  ///< ranks of the communicator, each once, ascending
+  std::vector<T> blocks{};      ///< the blocks of the sources, one behind the other
 };
 
 /// Returns the ranks that will send to this one.

@@ -14,11 +14,11 @@ namespace fab {
 
 /// A part of a message, as the root receives it. The bytes are valid until the function that receives the part returns.
 struct SortedPart {
-  Rank source = 0;
-  std::int64_t key = 0;
-  std::size_t message_bytes = 0;  ///< size of the whole message
-  std::size_t offset = 0;         ///< position of these bytes in it
-  std::span<const std::byte> bytes{};
+  Rank source = 0;                     ///< the rank that sent the message
+  std::int64_t key = 0;                ///< the key that it gave
+  std::size_t message_bytes = 0;       ///< size of the whole message
+  std::size_t offset = 0;              ///< position of these bytes in it
+  std::span<const std::byte> bytes{};  ///< at most `packet_bytes` of the call; empty for an empty message
 };
 
 /// Every rank sends the root one message of any length, with a key. At the root, `consume` gets the messages in
