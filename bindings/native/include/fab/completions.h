@@ -28,6 +28,7 @@ namespace fab {
 /// at a time uses the object. The destructor waits for the remaining requests and calls nothing.
 class FAB_API Completions {
  public:
+  /// It gets what Request::wait_status of the request returns.
   using Callback = std::function<void(const Status&)>;
   class Awaitable;
 
@@ -49,6 +50,7 @@ class FAB_API Completions {
   void run();
   /// run until the clock shows `time` at most. Returns whether no request is left.
   bool run_until(std::chrono::steady_clock::time_point time);
+  /// run_until with a duration from now.
   template <class Number, class Period>
   bool run_for(std::chrono::duration<Number, Period> time) {
     return run_until(detail::time_after(time));
@@ -70,10 +72,13 @@ class FAB_API Completions {
 /// The awaitable of a request. The coroutine resumes inside run or run_ready.
 class Completions::Awaitable {
  public:
+  /// Completions::done makes one. `completions` must outlive the object.
   Awaitable(Completions& completions, Request request) noexcept
       : completions_(completions), request_(std::move(request)) {}
 
+  /// Whether the coroutine need not be suspended, as the request is not active.
   [[nodiscard]] bool await_ready() const noexcept { return !request_.active(); }
+  /// Has `waiting` resumed once the request is complete. The object must stay at its address until then.
   void await_suspend(std::coroutine_handle<> waiting) {
     completions_.when_done(std::move(request_), [this, waiting](const Status& status) {
       status_ = status;

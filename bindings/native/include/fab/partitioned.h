@@ -33,6 +33,7 @@ namespace fab {
 /// parts have not all been marked: its neighbours get an error.
 class FAB_API PartitionedExchange : public PersistentExchange {
  public:
+  /// No exchange, as a default-constructed PersistentExchange.
   PartitionedExchange() noexcept = default;
 
   /// Part `part` of the block for destination `destination` of the neighborhood is ready to be sent. Takes no lock, but
@@ -46,7 +47,8 @@ class FAB_API PartitionedExchange : public PersistentExchange {
   /// Returns when the part has arrived. Throws like arrived.
   void wait_part(std::size_t source, std::size_t part);
 
-  // These calls without exceptions.
+  /// @{
+  /// A call for parts without exceptions. It returns the failure that the call throws.
   [[nodiscard]] Status try_ready(std::size_t destination, std::size_t part) {
     return attempt([&] { ready(destination, part); });
   }
@@ -56,6 +58,7 @@ class FAB_API PartitionedExchange : public PersistentExchange {
   [[nodiscard]] Status try_wait_part(std::size_t source, std::size_t part) {
     return attempt([&] { wait_part(source, part); });
   }
+  /// @}
 
  private:
   friend struct Access;

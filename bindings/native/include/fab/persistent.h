@@ -31,9 +31,9 @@ struct Arrival;
 /// and discards its failure. One thread at a time uses an object.
 class FAB_API PersistentExchange : public detail::TimedWaits<PersistentExchange> {
  public:
-  PersistentExchange() noexcept;
-  PersistentExchange(PersistentExchange&& other) noexcept;
-  PersistentExchange& operator=(PersistentExchange&& other) noexcept;
+  PersistentExchange() noexcept;                                       ///< no exchange
+  PersistentExchange(PersistentExchange&& other) noexcept;             ///< an active exchange goes on in the new object
+  PersistentExchange& operator=(PersistentExchange&& other) noexcept;  ///< does first what the destructor does
   ~PersistentExchange();
 
   /// Starts the exchange. Returns at once. Throws Error(invalid_argument) if it is active or the object holds no
@@ -77,8 +77,9 @@ class FAB_API PersistentExchange : public detail::TimedWaits<PersistentExchange>
   [[nodiscard]] std::optional<std::size_t> wait_any_source_until(std::span<const std::size_t> sources,
                                                                  std::chrono::steady_clock::time_point time);
 
-  // The calls for sources with a duration, and without exceptions. These return a failure where those throw it.
-
+  /// @{
+  /// A call for sources with a duration from now instead of a point in time, or without exceptions: try_ forms return
+  /// the failure that the call throws.
   template <class Number, class Period>
   [[nodiscard]] bool wait_source_for(std::size_t source, std::chrono::duration<Number, Period> time) {
     return wait_source_until(source, detail::time_after(time));
@@ -113,6 +114,7 @@ class FAB_API PersistentExchange : public detail::TimedWaits<PersistentExchange>
   [[nodiscard]] Result<bool> try_test_source(std::size_t source) {
     return attempt([&] { return test_source(source); });
   }
+  /// @}
 
   /// Starts all exchanges or none: throws like start, and names the first that cannot be started. Only if exchanges
   /// belong to several contexts, and one of these is closed, those before it in the list have been started.
@@ -123,12 +125,14 @@ class FAB_API PersistentExchange : public detail::TimedWaits<PersistentExchange>
   /// stay so. Throws like wait_all, except for timed_out.
   [[nodiscard]] static bool wait_all_until(std::span<PersistentExchange> exchanges,
                                            std::chrono::steady_clock::time_point time);
+  /// wait_all_until with a duration from now.
   template <class Number, class Period>
   [[nodiscard]] static bool wait_all_for(std::span<PersistentExchange> exchanges,
                                          std::chrono::duration<Number, Period> time) {
     return wait_all_until(exchanges, detail::time_after(time));
   }
-  /// These calls without exceptions.
+  /// @{
+  /// A call for several exchanges without exceptions. It returns the failure that the call throws.
   [[nodiscard]] static Status try_start_all(std::span<PersistentExchange> exchanges) {
     return attempt([&] { start_all(exchanges); });
   }
@@ -144,6 +148,7 @@ class FAB_API PersistentExchange : public detail::TimedWaits<PersistentExchange>
                                                      std::chrono::duration<Number, Period> time) {
     return try_wait_all_until(exchanges, detail::time_after(time));
   }
+  /// @}
 
  private:
   friend struct Access;

@@ -26,7 +26,7 @@ namespace fab {
 /// and discards its failure. One thread at a time uses an object.
 class FAB_API PersistentMessage : public detail::TimedWaits<PersistentMessage> {
  public:
-  PersistentMessage() noexcept = default;
+  PersistentMessage() noexcept = default;  ///< no message
 
   /// Starts the message. Returns at once. Throws Error(invalid_argument) if it is active or the object holds no
   /// message, and the errors of isend, irecv and isendrecv.
@@ -85,8 +85,8 @@ class FAB_API PersistentMessage : public detail::TimedWaits<PersistentMessage> {
 [[nodiscard]] FAB_API PersistentMessage persistent_sendrecv_replace(const Communicator& communicator, void* data,
                                                                     const Layout& layout, Destination to, Source from);
 
-// Buffers of trivially copyable elements (fab/buffer.h).
-
+/// @{
+/// For a buffer of trivially copyable elements (fab/buffer.h), as one message. Throws like the form with a layout.
 template <SendBuffer Buffer>
 [[nodiscard]] PersistentMessage persistent_send(const Communicator& communicator, Buffer&& data, Destination to,
                                                 SendMode mode = SendMode::standard) {
@@ -112,5 +112,6 @@ template <RecvBuffer Buffer>
   const auto bytes = std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data)));
   return persistent_sendrecv_replace(communicator, bytes.data(), Layout::contiguous(bytes.size()), to, from);
 }
+/// @}
 
 }  // namespace fab

@@ -35,38 +35,49 @@ namespace fab {
 /// Sends a message. Returns when the memory may be written again; SendMode defines when that is.
 FAB_API void send(const Communicator& communicator, std::span<const std::byte> data, Destination to,
                   SendMode mode = SendMode::standard);
-/// Sends the bytes of a layout.
+/// Sends the bytes of a layout, in the order in which they travel.
 FAB_API void send(const Communicator& communicator, const void* data, const Layout& layout, Destination to,
                   SendMode mode = SendMode::standard);
+/// @{
+/// Starts a send. Returns at once. The request is complete when the memory may be written again.
 [[nodiscard]] FAB_API Request isend(const Communicator& communicator, std::span<const std::byte> data, Destination to,
                                     SendMode mode = SendMode::standard);
 [[nodiscard]] FAB_API Request isend(const Communicator& communicator, const void* data, const Layout& layout,
                                     Destination to, SendMode mode = SendMode::standard);
+/// @}
 
 /// Receives a message. Returns its source, tag and size when it has arrived.
 FAB_API MessageInfo recv(const Communicator& communicator, std::span<std::byte> data, Source from = {});
 /// Receives into the first bytes of a layout, in the order in which they travel.
 FAB_API MessageInfo recv(const Communicator& communicator, void* data, const Layout& layout, Source from = {});
+/// @{
+/// Starts a receive. Returns at once. The request is complete when the message has arrived.
 [[nodiscard]] FAB_API Request irecv(const Communicator& communicator, std::span<std::byte> data, Source from = {});
 [[nodiscard]] FAB_API Request irecv(const Communicator& communicator, void* data, const Layout& layout,
                                     Source from = {});
+/// @}
 
 /// Returns when there is a message that a receive with the same arguments would take. Does not take it.
 [[nodiscard]] FAB_API MessageInfo probe(const Communicator& communicator, Source from = {});
 /// Makes some progress, and returns such a message if there is one.
 [[nodiscard]] FAB_API std::optional<MessageInfo> iprobe(const Communicator& communicator, Source from = {});
 
+/// @{
 /// Sends and receives at the same time, so rings and chains of such calls do not deadlock. The memories must not
-/// overlap.
+/// overlap. Returns source, tag and size of the received message.
 FAB_API MessageInfo sendrecv(const Communicator& communicator, std::span<const std::byte> out, Destination to,
                              std::span<std::byte> in, Source from);
 FAB_API MessageInfo sendrecv(const Communicator& communicator, const void* out, const Layout& out_layout,
                              Destination to, void* in, const Layout& in_layout, Source from);
+/// @}
+/// @{
 /// Sends and receives in one memory: the received message replaces the sent one, as far as it reaches.
 FAB_API MessageInfo sendrecv_replace(const Communicator& communicator, std::span<std::byte> data, Destination to,
                                      Source from);
 FAB_API MessageInfo sendrecv_replace(const Communicator& communicator, void* data, const Layout& layout, Destination to,
                                      Source from);
+/// @}
+
 /// sendrecv that returns at once (MPI-4.1, 3.10). The request is complete once both messages are; Request::message() is
 /// the one received. If the send fails, the receive is cancelled, and the request has the send's failure.
 [[nodiscard]] FAB_API Request isendrecv(const Communicator& communicator, const void* out, const Layout& out_layout,
@@ -75,8 +86,8 @@ FAB_API MessageInfo sendrecv_replace(const Communicator& communicator, void* dat
 [[nodiscard]] FAB_API Request isendrecv_replace(const Communicator& communicator, void* data, const Layout& layout,
                                                 Destination to, Source from);
 
-// Buffers of trivially copyable elements (fab/buffer.h).
-
+/// @{
+/// The call of that name on the bytes of buffers of trivially copyable elements (fab/buffer.h).
 template <SendBuffer Buffer>
 void send(const Communicator& communicator, Buffer&& data, Destination to, SendMode mode = SendMode::standard) {
   send(communicator, std::as_bytes(detail::elements_of(std::forward<Buffer>(data))), to, mode);
@@ -106,7 +117,6 @@ MessageInfo sendrecv_replace(const Communicator& communicator, Buffer&& data, De
   return sendrecv_replace(communicator, std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data))), to,
                           from);
 }
-
 template <SendBuffer Out, RecvBuffer In>
 [[nodiscard]] Request isendrecv(const Communicator& communicator, Out&& out, Destination to, In&& in, Source from) {
   const auto sent = std::as_bytes(detail::elements_of(std::forward<Out>(out)));
@@ -119,9 +129,10 @@ template <RecvBuffer Buffer>
   const auto bytes = std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data)));
   return isendrecv_replace(communicator, bytes.data(), Layout::contiguous(bytes.size()), to, from);
 }
+/// @}
 
-// The calls above without exceptions. They return a failure where those throw it.
-
+/// @{
+/// A call above without exceptions. It returns the failure that the call throws.
 template <SendBuffer Buffer>
 [[nodiscard]] Status try_send(const Communicator& communicator, Buffer&& data, Destination to,
                               SendMode mode = SendMode::standard) {
@@ -204,5 +215,6 @@ template <RecvBuffer Buffer>
                                                            const Layout& layout, Destination to, Source from) {
   return attempt([&] { return isendrecv_replace(communicator, data, layout, to, from); });
 }
+/// @}
 
 }  // namespace fab

@@ -31,9 +31,9 @@ class Waitable;
 /// otherwise fab might write to buffers that no longer exist.
 class FAB_API Request : public detail::TimedWaits<Request> {
  public:
-  Request() noexcept = default;
-  Request(Request&& other) noexcept;
-  Request& operator=(Request&& other) noexcept;
+  Request() noexcept = default;                  ///< not active
+  Request(Request&& other) noexcept;             ///< `other` is not active afterwards
+  Request& operator=(Request&& other) noexcept;  ///< does first what the destructor does
   ~Request();
 
   /// False for a default-constructed, moved-from, waited-for or detached request.
@@ -88,9 +88,9 @@ class FAB_API Request : public detail::TimedWaits<Request> {
   /// Makes some progress. Returns and throws like wait_some, but the list may be empty.
   [[nodiscard]] static std::vector<std::size_t> test_some(std::span<Request> requests);
 
-  // The calls for several requests with a duration, and without exceptions. These return a failure where those throw
-  // it.
-
+  /// @{
+  /// A call for several requests with a duration from now instead of a point in time, or without exceptions: try_ forms
+  /// return the failure that the call throws.
   template <class Number, class Period>
   [[nodiscard]] static bool wait_all_for(std::span<Request> requests, std::chrono::duration<Number, Period> time) {
     return wait_all_until(requests, detail::time_after(time));
@@ -136,6 +136,7 @@ class FAB_API Request : public detail::TimedWaits<Request> {
   [[nodiscard]] static Result<std::vector<std::size_t>> try_test_some(std::span<Request> requests) {
     return attempt([&] { return test_some(requests); });
   }
+  /// @}
 
  private:
   friend struct Access;

@@ -14,15 +14,20 @@ namespace fab {
 template <class T>
 class [[nodiscard]] Result {
  public:
+  /// A success.
   Result(T value) noexcept : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  /// Precondition: `failure` is not success.
+  /// A failure. Precondition: `failure` is not success.
   Result(Status failure) noexcept : status_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
 
+  /// @{
+  /// Whether there is a value.
   [[nodiscard]] bool ok() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return ok(); }
+  /// @}
   /// Success if there is a value.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
+  /// @{
   /// The value. Throws the failure as an Error if there is none.
   [[nodiscard]] T& value() & {
     check();
@@ -36,13 +41,16 @@ class [[nodiscard]] Result {
     check();
     return *std::move(value_);
   }
+  /// @}
 
-  /// Precondition: ok().
+  /// @{
+  /// The value, unchecked. Precondition: ok().
   [[nodiscard]] T& operator*() & noexcept { return *value_; }
   [[nodiscard]] const T& operator*() const& noexcept { return *value_; }
   [[nodiscard]] T&& operator*() && noexcept { return *std::move(value_); }
   [[nodiscard]] T* operator->() noexcept { return &*value_; }
   [[nodiscard]] const T* operator->() const noexcept { return &*value_; }
+  /// @}
 
  private:
   void check() const {

@@ -25,9 +25,12 @@ class FAB_API Waitable {
  public:
   /// Nothing: wait_any passes it over.
   Waitable() noexcept = default;
+  /// @{
+  /// The operation of this object, if one is active.
   Waitable(const Request& request) noexcept;              // NOLINT(google-explicit-constructor)
   Waitable(const PersistentExchange& exchange) noexcept;  // NOLINT(google-explicit-constructor)
   Waitable(const PersistentMessage& message) noexcept;    // NOLINT(google-explicit-constructor)
+  /// @}
   /// The exchange of the current field.
   Waitable(const HaloExchange& halo) noexcept;  // NOLINT(google-explicit-constructor)
 
@@ -39,11 +42,15 @@ class FAB_API Waitable {
 /// Operations to wait for: a list in braces, or anything that a span of Waitables can be made of. For arguments alone.
 class Waitables {
  public:
+  /// @{
+  /// Refers to the operations of `all`, which must outlive the object; those of a list live until the call returns.
   Waitables(std::initializer_list<Waitable> all) noexcept : all_(all.begin(), all.size()) {}
   template <class Range>
   requires std::convertible_to<const Range&, std::span<const Waitable>> Waitables(const Range& all)
   noexcept : all_(all) {}  // NOLINT(google-explicit-constructor)
+  /// @}
 
+  /// The operations, in their order.
   [[nodiscard]] std::span<const Waitable> all() const noexcept { return all_; }
 
  private:
@@ -61,12 +68,13 @@ class Waitables {
 /// wait_any until the clock shows `time` at most. Returns no index if all operations are still going on then.
 [[nodiscard]] FAB_API std::optional<std::size_t> wait_any_until(Waitables all,
                                                                 std::chrono::steady_clock::time_point time);
+/// wait_any_until with a duration from now.
 template <class Number, class Period>
 [[nodiscard]] std::optional<std::size_t> wait_any_for(Waitables all, std::chrono::duration<Number, Period> time) {
   return wait_any_until(all, detail::time_after(time));
 }
-// The calls above that throw, without exceptions.
-
+/// @{
+/// A call above without exceptions. It returns the failure that the call throws.
 [[nodiscard]] inline Result<std::size_t> try_wait_any(Waitables all) {
   return attempt([&] { return wait_any(all.all()); });
 }
@@ -79,5 +87,6 @@ template <class Number, class Period>
                                                                   std::chrono::duration<Number, Period> time) {
   return try_wait_any_until(all, detail::time_after(time));
 }
+/// @}
 
 }  // namespace fab
