@@ -22,14 +22,19 @@ struct Access;
 /// communicator. The number of messages between nodes (or their weight, if weights are given) never grows. Ranks do not
 /// move if it does not shrink, or if the launcher does not tell which ranks share a node. Rank 0 needs time and memory
 /// that grow with the communicator. FAB_LOG=info logs how many ranks moved.
-enum class Reorder : bool { no, yes };
+enum class Reorder : bool {
+  no,  ///< place i of the topology is rank i of the old communicator
+  yes  ///< ranks may change places
+};
 
 /// A group of ranks. Messages of one communicator never meet those of another. Copies are cheap (shared). All ranks
 /// start the exchanges of one communicator in the same order; exchanges of different communicators may start in any
 /// order. Making a communicator is collective over the communicator it is made from, and waits for that one's rank 0.
 class FAB_API Communicator {
  public:
+  /// The calling rank's number in this communicator.
   [[nodiscard]] Rank rank() const noexcept;
+  /// The number of ranks.
   [[nodiscard]] int size() const noexcept;
   /// The topology. Null if there is none.
   [[nodiscard]] const Topology* topology() const noexcept;

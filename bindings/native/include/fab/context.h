@@ -22,12 +22,14 @@ class FAB_API Context {
   /// transport).
   static Context open();
 
-  Context(Context&&) noexcept = default;
+  Context(Context&&) noexcept = default;  ///< the other object may only be destroyed afterwards
   Context& operator=(Context&&) noexcept = delete;
   /// Calls close() unless it was called. During stack unwinding it does not wait for other ranks.
   ~Context();
 
+  /// This process's rank in the job.
   [[nodiscard]] Rank rank() const noexcept;
+  /// The number of ranks of the job.
   [[nodiscard]] int size() const noexcept;
   /// The communicator of all ranks of the job, without a topology.
   [[nodiscard]] const Communicator& world() const noexcept { return *world_; }

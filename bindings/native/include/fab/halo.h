@@ -22,6 +22,7 @@
 
 namespace fab {
 
+/// The grid and the blocks of a HaloExchange. `grid` and `periodic` have one entry per dimension.
 struct HaloOptions {
   std::vector<int> grid;       ///< ranks per dimension, slowest first; ranks are in row-major order
   std::vector<bool> periodic;  ///< whether the first and the last block along a dimension are neighbours
@@ -79,18 +80,21 @@ class FAB_API HaloExchange {
   /// Error(invalid_argument) for parts that HaloGeometry::part refuses, and Error(mismatch) on both ranks of an edge
   /// that give it different sizes or parts.
   HaloExchange(const Communicator& communicator, const HaloOptions& options, const HaloParts& parts);
+  /// @{
   /// As the constructor, but a rank outside the grid gets none.
   [[nodiscard]] static std::optional<HaloExchange> make_if(const Communicator& communicator,
                                                            const HaloOptions& options);
   [[nodiscard]] static std::optional<HaloExchange> make_if(const Communicator& communicator, const HaloOptions& options,
                                                            const HaloParts& parts);
+  /// @}
 
-  HaloExchange(HaloExchange&&) noexcept;
-  HaloExchange& operator=(HaloExchange&&) noexcept;
+  HaloExchange(HaloExchange&&) noexcept;             ///< active exchanges go on in the new object
+  HaloExchange& operator=(HaloExchange&&) noexcept;  ///< does to this object's exchanges what the destructor does
   ~HaloExchange();
 
   /// The Cartesian communicator of the grid. The caller may use it for exchanges, too.
   [[nodiscard]] const Communicator& communicator() const noexcept;
+  /// Where the cells of a padded block lie.
   [[nodiscard]] const HaloGeometry& geometry() const noexcept;
   /// The neighbour on that side; none at the end of the grid. Throws Error(invalid_argument) for a direction without a
   /// halo.
@@ -100,6 +104,7 @@ class FAB_API HaloExchange {
   [[nodiscard]] std::span<std::byte> field() const noexcept;
   /// The other padded block. Throws Error(invalid_argument) if there is only one.
   [[nodiscard]] std::span<std::byte> other_field() const;
+  /// @{
   /// The padded blocks as values of type T; an element is one or several of them. Throws Error(invalid_argument) if an
   /// element is no whole number of T, or if the caller's memory is not aligned for T.
   template <class T>
@@ -108,6 +113,7 @@ class FAB_API HaloExchange {
   template <class T>
   requires std::is_trivially_copyable_v<T>
   [[nodiscard]] std::span<T> other_field() const { return values<T>(other_field()); }
+  /// @}
   /// Makes the other field current. An active exchange of the previous field goes on; finish it after another flip.
   /// Throws Error(invalid_argument) if there is only one field.
   void flip();
@@ -124,13 +130,15 @@ class FAB_API HaloExchange {
   void finish();
   /// finish without exceptions.
   [[nodiscard]] Status try_finish();
-  /// Waits at most `time`. Returns whether all halos have arrived; if not, the exchange stays active. Throws like
-  /// finish, except for timed_out: the caller's limit replaces FAB_WAIT_TIMEOUT.
+  /// @{
+  /// Waits at most `time`, or until the clock shows `time`. Returns whether all halos have arrived; if not, the
+  /// exchange stays active. Throws like finish, except for timed_out: the caller's limit replaces FAB_WAIT_TIMEOUT.
   template <class Number, class Period>
   [[nodiscard]] bool finish_for(std::chrono::duration<Number, Period> time) {
     return finish_until(detail::time_after(time));
   }
   [[nodiscard]] bool finish_until(std::chrono::steady_clock::time_point time);
+  /// @}
   /// Returns when the halo on that side has arrived, even if others have not; at once if nothing is active. A call of
   /// finish is still needed, also after a failure. Throws Error(invalid_argument) for a direction without a halo,
   /// otherwise like finish.
@@ -138,15 +146,18 @@ class FAB_API HaloExchange {
   /// Returns a side whose halo has arrived and that was not returned since the start; waits for one if necessary. Sides
   /// without a neighbour come first. Once all sides have been returned, it does what finish does, and returns none.
   [[nodiscard]] std::optional<Direction> finish_any();
-  /// finish of one side, until the clock shows `time` at most. Returns whether the halo on that side has arrived; if
-  /// not, the exchange stays active. Throws like finish of one side, except for timed_out. finish_for takes a duration.
+  /// @{
+  /// finish of one side, until the clock shows `time` at most, or for a duration. Returns whether the halo on that side
+  /// has arrived; if not, the exchange stays active. Throws like finish of one side, except for timed_out.
   [[nodiscard]] bool finish_until(const Direction& side, std::chrono::steady_clock::time_point time);
   template <class Number, class Period>
   [[nodiscard]] bool finish_for(const Direction& side, std::chrono::duration<Number, Period> time) {
     return finish_until(side, detail::time_after(time));
   }
+  /// @}
 
-  // These calls without exceptions.
+  /// @{
+  /// A call above without exceptions. It returns the failure that the call throws.
   [[nodiscard]] Result<bool> try_finish_until(std::chrono::steady_clock::time_point time) {
     return attempt([&] { return finish_until(time); });
   }
@@ -167,19 +178,20 @@ class FAB_API HaloExchange {
   [[nodiscard]] Result<std::optional<Direction>> try_finish_any() {
     return attempt([&] { return finish_any(); });
   }
+  /// @}
 
   // Parts. Several threads at once may call ready, arrived, and finish with a part. These throw Error(invalid_argument)
   // for a side without a halo, a part that there is not, and an object that was made without parts.
 
   /// The number of parts; 1 for an object without.
   [[nodiscard]] std::size_t parts() const noexcept;
-  /// The slab of own cells that a part has.
+  /// The slab of own cells that a part has; may be empty.
   [[nodiscard]] Box part(std::size_t part) const;
   /// The cells of this part that go to a side are written. Cells go to a side if they lie in its boundary; a part
   /// without such cells may be marked, too. Throws Error(invalid_argument) if the part was marked for that side since
   /// the start, and before the first start.
   void ready(const Direction& side, std::size_t part);
-  /// For all sides.
+  /// ready for all sides.
   void ready(std::size_t part);
   /// Makes some progress. Returns whether the halo cells next to the cells that this part has at that side have
   /// arrived; true for a part without such cells. (A stencil with corners also reads the halo next to the part before
@@ -188,7 +200,8 @@ class FAB_API HaloExchange {
   /// Returns when these cells have arrived. finish() is still needed. Throws like arrived.
   void finish(const Direction& side, std::size_t part);
 
-  // These calls without exceptions.
+  /// @{
+  /// A call for parts without exceptions. It returns the failure that the call throws.
   [[nodiscard]] Status try_ready(const Direction& side, std::size_t part) {
     return attempt([&] { ready(side, part); });
   }
@@ -201,6 +214,7 @@ class FAB_API HaloExchange {
   [[nodiscard]] Status try_finish(const Direction& side, std::size_t part) {
     return attempt([&] { finish(side, part); });
   }
+  /// @}
 
  private:
   friend class Waitable;
