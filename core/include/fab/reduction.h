@@ -14,52 +14,52 @@ namespace fab {
 /// without a name in C++20 (float16, bfloat16, float128) serve callers that work on bytes. A number in a name is a
 /// width in bits: of the whole element, of each half of a complex number, or of a value and of its location.
 enum class ElementType : std::uint8_t {
-  int8,
-  int16,
-  int32,
-  int64,
-  uint8,
-  uint16,
-  uint32,
-  uint64,
-  float16,   ///< IEEE 754 binary16
-  bfloat16,  ///< the upper half of a binary32
-  float32,
-  float64,
-  long_double,  ///< the compiler's long double
-  float128,     ///< IEEE 754 binary128, gfortran's real(16); defined where the compiler has it
-  float32_complex,
-  float64_complex,
-  long_double_complex,
-  float128_complex,
-  logical8,  ///< C's _Bool, C++'s bool, logical(1): 0 is false, anything else true, results are 0 and 1
-  logical16,
-  logical32,
-  logical64,
-  byte,  ///< bits without a meaning
+  int8,                 ///< std::int8_t
+  int16,                ///< std::int16_t
+  int32,                ///< std::int32_t
+  int64,                ///< std::int64_t
+  uint8,                ///< std::uint8_t
+  uint16,               ///< std::uint16_t
+  uint32,               ///< std::uint32_t
+  uint64,               ///< std::uint64_t
+  float16,              ///< IEEE 754 binary16
+  bfloat16,             ///< the upper half of a binary32
+  float32,              ///< float: IEEE 754 binary32
+  float64,              ///< double: IEEE 754 binary64
+  long_double,          ///< the compiler's long double
+  float128,             ///< IEEE 754 binary128, gfortran's real(16); defined where the compiler has it
+  float32_complex,      ///< a complex number: two float32, the real part first
+  float64_complex,      ///< two float64
+  long_double_complex,  ///< two long_double
+  float128_complex,     ///< two float128
+  logical8,             ///< C's _Bool, C++'s bool, logical(1): 0 is false, anything else true, results are 0 and 1
+  logical16,            ///< as logical8, in 2 bytes: logical(2)
+  logical32,            ///< in 4 bytes: logical(4)
+  logical64,            ///< in 8 bytes: logical(8)
+  byte,                 ///< bits without a meaning
   // A value and its location, laid out as Located<value, location>.
-  int16_int32,
-  int32_int32,
-  int64_int32,
-  float32_int32,
-  float64_int32,
-  long_double_int32,
-  float32_float32,
-  float64_float64,
+  int16_int32,        ///< MPI_SHORT_INT
+  int32_int32,        ///< MPI_2INT
+  int64_int32,        ///< MPI_LONG_INT, if long has 64 bits
+  float32_int32,      ///< MPI_FLOAT_INT
+  float64_int32,      ///< MPI_DOUBLE_INT
+  long_double_int32,  ///< MPI_LONG_DOUBLE_INT
+  float32_float32,    ///< Fortran's MPI_2REAL
+  float64_float64,    ///< Fortran's MPI_2DOUBLE_PRECISION
 };
 
 /// How two elements are combined. is_defined tells which operation is defined on which type.
 enum class ReduceOp : std::uint8_t {
-  sum,
-  product,
-  min,
-  max,
-  logical_and,
-  logical_or,
-  logical_xor,
-  bit_and,
-  bit_or,
-  bit_xor,
+  sum,           ///< integers wrap around
+  product,       ///< integers wrap around
+  min,           ///< the minimum of IEEE 754-2019 for floating point: a NaN if an operand is one
+  max,           ///< the maximum of IEEE 754-2019 for floating point: a NaN if an operand is one
+  logical_and,   ///< 1 if both elements are true, that is not 0; otherwise 0
+  logical_or,    ///< 1 if at least one element is true; otherwise 0
+  logical_xor,   ///< 1 if one element is true and the other is not; otherwise 0
+  bit_and,       ///< bit by bit
+  bit_or,        ///< bit by bit
+  bit_xor,       ///< bit by bit
   min_location,  ///< the least value and its location; of equal values the least location
   max_location,  ///< the greatest value and its location; of equal values the least location
   replace,       ///< the incoming element replaces the present one

@@ -18,7 +18,12 @@
 namespace fab {
 
 /// A symbolic buffer. Its address is given when the schedule starts. Scratch belongs to the running request.
-enum class BufferId : std::uint32_t { send = 0, recv = 1, scratch = 2, user = 3 };
+enum class BufferId : std::uint32_t {
+  send = 0,     ///< the caller's send buffer
+  recv = 1,     ///< the caller's receive buffer
+  scratch = 2,  ///< ScheduleBuilder::scratch reserves it
+  user = 3      ///< the first additional buffer (user_buffer)
+};
 
 /// The user's n-th additional buffer, counted from 0.
 constexpr BufferId user_buffer(std::uint32_t n) noexcept {
