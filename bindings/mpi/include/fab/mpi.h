@@ -27,12 +27,15 @@
 extern "C" {
 #endif
 
+/* @{ */
 /* Sends sendcount elements to, and receives recvcount elements from, each neighbor (section 2.1). */
 int MPI_Neighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                       MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Ineighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+/* @} */
 
+/* @{ */
 /* MPI_Neighbor_xchg with a count and a displacement (in extents of the type) per neighbor (section 2.1). The caller may
  * reuse the count and displacement arrays as soon as the call returns. */
 int MPI_Neighbor_xchgv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
@@ -41,7 +44,9 @@ int MPI_Neighbor_xchgv(const void *sendbuf, const int sendcounts[], const int sd
 int MPI_Ineighbor_xchgv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                         MPI_Comm comm, MPI_Request *request);
+/* @} */
 
+/* @{ */
 /* An exchange with a count, a datatype and a displacement per neighbor, in the manner of MPI_Neighbor_alltoallw
  * (MPI-4.1, 8.6): the faces of a local array are sent as subarray types, without packing. The arrays have one entry per
  * block, in the order of the blocks above. Block i is counts[i] elements of types[i], displs[i] bytes from the address
@@ -54,18 +59,24 @@ int MPI_Neighbor_xchgw(const void *sendbuf, const int sendcounts[], const MPI_Ai
 int MPI_Ineighbor_xchgw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
                         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+/* @} */
 
+/* @{ */
 /* The number and the ranks of the neighbors of `rank` (section 2.2). At most maxneighbors ranks are written. On a
  * distributed graph `rank` must be the calling rank (otherwise MPI_ERR_RANK); the neighbors are its destinations. */
 int MPI_Comm_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
 int MPI_Comm_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
+/* @} */
 
+/* @{ */
 /* MPI_Cart_shift and the transfer in one (section 2.3). If a rank has no source, its receive buffer stays as it is. */
 int MPI_Cart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                         MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm);
 int MPI_Icart_shift_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                          MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Request *request);
+/* @} */
 
+/* @{ */
 /* Persistent forms, in the manner of MPI-4.1, 6.13. All ranks of comm make theirs in the same order. MPI_Start and
  * MPI_Startall start them in any order, all completion calls of MPI accept them, and MPI_Request_free frees them. The
  * buffers are fixed; the caller may reuse count and displacement arrays. info is ignored. */
@@ -81,7 +92,9 @@ int MPI_Neighbor_xchgw_init(const void *sendbuf, const int sendcounts[], const M
 int MPI_Cart_shift_xchg_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                              MPI_Datatype recvtype, int direction, int disp, MPI_Comm comm, MPI_Info info,
                              MPI_Request *request);
+/* @} */
 
+/* @{ */
 /* An exchange whose blocks consist of partitions, in the manner of MPI-4.1, chapter 4. Each block has `partitions` of
  * them, one behind the other; sendcount and recvcount are elements of one partition. Both ends of an edge must give the
  * same number of partitions and of bytes; otherwise MPI_Pneighbor_xchg_init fails on both (MPI_ERR_OTHER), for
@@ -98,14 +111,20 @@ int MPI_Pneighbor_xchg_init(const void *sendbuf, int partitions, int sendcount, 
                             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Neighbor_pready(int destination, int partition, MPI_Request request);
 int MPI_Neighbor_parrived(MPI_Request request, int source, int partition, int *flag);
+/* @} */
 
+/* @{ */
 /* Memory for buffers (no MPI calls). Between ranks of one node the receiver copies data in such memory once, without
  * help of the kernel. It is aligned to 64 bytes, or to 4096 if `bytes` >= 4096. Both calls also work before MPI_Init
  * and after MPI_Finalize, and are thread-safe. fab_alloc returns NULL if there is no memory. fab_free returns
  * MPI_SUCCESS, or MPI_ERR_BASE for an address that fab_alloc did not return. */
 void *fab_alloc(size_t bytes);
 int fab_free(void *memory);
+/* @} */
 
+/* @{ */
+/* The call without the P, under the name of MPI's profiling interface. A tool that replaces the call finds fab's here.
+ */
 int PMPI_Neighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                        MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Ineighbor_xchg(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
@@ -144,6 +163,7 @@ int PMPI_Pneighbor_xchg_init(const void *sendbuf, int partitions, int sendcount,
                              int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int PMPI_Neighbor_pready(int destination, int partition, MPI_Request request);
 int PMPI_Neighbor_parrived(MPI_Request request, int source, int partition, int *flag);
+/* @} */
 
 #ifdef __cplusplus
 }

@@ -19,13 +19,18 @@ class Exception : public std::exception {
   /// `code` is an error code of MPI's; its text is looked up at once.
   explicit Exception(int code) : code_(code), text_(text_of(code)) {}
 
+  /// The error code that the call returned.
   [[nodiscard]] int Get_error_code() const noexcept { return code_; }
+  /// The class of the code; MPI_ERR_UNKNOWN if MPI does not know the code.
   [[nodiscard]] int Get_error_class() const noexcept {
     int error_class = MPI_ERR_UNKNOWN;
     return MPI_Error_class(code_, &error_class) == MPI_SUCCESS ? error_class : MPI_ERR_UNKNOWN;
   }
+  /// @{
+  /// MPI's text of the code. It lives as long as the object.
   [[nodiscard]] const char* Get_error_string() const noexcept { return text_.c_str(); }
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+  /// @}
 
  private:
   static std::string text_of(int code) {
@@ -43,11 +48,15 @@ class Exception : public std::exception {
 /// which the user frees. Requests are MPI's: MPI_Wait and MPI_Start take them.
 class Topocomm {
  public:
+  /// MPI_COMM_NULL, which all calls refuse.
   Topocomm() noexcept = default;
-  /// The topology is looked at by the calls.
+  /// Any communicator. Its topology is looked at by the calls.
   Topocomm(MPI_Comm comm) noexcept : comm_(comm) {}
+  /// The communicator, for MPI's own calls.
   operator MPI_Comm() const noexcept { return comm_; }
 
+  /// @{
+  /// MPI_Neighbor_xchg, MPI_Ineighbor_xchg or MPI_Neighbor_xchg_init on this communicator.
   void Neighbor_xchg(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                      MPI_Datatype recvtype) const {
     check(MPI_Neighbor_xchg(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm_));
@@ -65,7 +74,10 @@ class Topocomm {
     check(MPI_Neighbor_xchg_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm_, info, &request));
     return request;
   }
+  /// @}
 
+  /// @{
+  /// MPI_Neighbor_xchgv, MPI_Ineighbor_xchgv or MPI_Neighbor_xchgv_init on this communicator.
   void Neighbor_xchgv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                       void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype) const {
     check(MPI_Neighbor_xchgv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm_));
@@ -87,6 +99,7 @@ class Topocomm {
                                   info, &request));
     return request;
   }
+  /// @}
 
   /// The number of neighbors of `rank` (section 2.2).
   [[nodiscard]] int Get_neighbors_count(int rank) const {
@@ -94,13 +107,16 @@ class Topocomm {
     check(MPI_Comm_neighbors_count(comm_, rank, &count));
     return count;
   }
-  /// Writes at most maxneighbors ranks.
+  /// Writes the ranks of the neighbors of `rank`, at most maxneighbors of them.
   void Get_neighbors(int rank, int maxneighbors, int neighbors[]) const {
     check(MPI_Comm_neighbors(comm_, rank, maxneighbors, neighbors));
   }
 
+  /// Get_neighbors_count under another name.
   [[nodiscard]] int Neighbors_count(int rank) const { return Get_neighbors_count(rank); }
+  /// Get_neighbors under another name.
   void Neighbors(int rank, int maxneighbors, int neighbors[]) const { Get_neighbors(rank, maxneighbors, neighbors); }
+  /// The ranks of all neighbors of `rank`.
   [[nodiscard]] std::vector<int> Neighbors(int rank) const {
     std::vector<int> neighbors(static_cast<std::size_t>(Get_neighbors_count(rank)));
     Get_neighbors(rank, static_cast<int>(neighbors.size()), neighbors.data());
@@ -108,6 +124,7 @@ class Topocomm {
   }
 
  protected:
+  /// Throws Exception unless `code` is MPI_SUCCESS.
   static void check(int code) {
     if (code != MPI_SUCCESS) throw Exception(code);
   }
@@ -119,15 +136,19 @@ class Topocomm {
 /// A communicator made by MPI_Graph_create.
 class Graphcomm : public Topocomm {
  public:
+  /// The constructors of Topocomm.
   using Topocomm::Topocomm;
 };
 
 /// A communicator made by MPI_Cart_create.
 class Cartcomm : public Topocomm {
  public:
+  /// The constructors of Topocomm.
   using Topocomm::Topocomm;
 
-  /// MPI_Cart_shift and the transfer in one (section 2.3).
+  /// @{
+  /// MPI_Cart_shift and the transfer in one (section 2.3): MPI_Cart_shift_xchg, MPI_Icart_shift_xchg or
+  /// MPI_Cart_shift_xchg_init on this communicator.
   void Shift_xchg(const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype,
                   int direction, int disp) const {
     check(MPI_Cart_shift_xchg(sbuf, scount, stype, rbuf, rcount, rtype, direction, disp, *this));
@@ -145,6 +166,7 @@ class Cartcomm : public Topocomm {
     check(MPI_Cart_shift_xchg_init(sbuf, scount, stype, rbuf, rcount, rtype, direction, disp, *this, info, &request));
     return request;
   }
+  /// @}
 };
 
 }  // namespace fab::mpi
