@@ -6,6 +6,7 @@
 
 #include "fab/api.h"
 
+/// The native API (fab/fab.h).
 namespace fab {
 
 /// The kind of an error. The message of an Error or Status names the call, the argument, its value and what is valid.
