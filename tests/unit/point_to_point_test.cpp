@@ -521,11 +521,14 @@ TEST_P(PointToPoint, AGivenUpSendrecvHarmsNoOthers) {
     }
     ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return both[1].done(); }));
     both[1].end();
-    for (std::uint32_t rank = 0; rank < 2; ++rank) {
-      if (both[rank].status.ok())
-        EXPECT_EQ(both[rank].memory, data(1 - rank, 70'000));
-      else
-        EXPECT_EQ(both[rank].status.errc(), Errc::timed_out);
+    for (std::uint32_t rank = 0; rank < 2; ++rank)
+      EXPECT_TRUE(!both[rank].status.ok() || both[rank].memory == data(1 - rank, 70'000)) << rank;
+    const bool gave_up = !both[0].status.ok();
+    EXPECT_TRUE(!gave_up || both[0].status.errc() == Errc::timed_out) << both[0].status.message;
+    // The send of rank 0 was cancelled, or nothing came of it.
+    if (!both[1].status.ok()) {
+      EXPECT_TRUE(gave_up);
+      EXPECT_THAT(both[1].status.errc(), testing::AnyOf(Errc::timed_out, Errc::cancelled));
     }
     // What is left of it meets others.
     std::array<Operation, 2> out{Operation{communicators[0].get(), data(2, 10)},
