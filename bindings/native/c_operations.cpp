@@ -225,7 +225,8 @@ auto combining_in_form(const Communicator& communicator, const fab_operation& op
   const bool counts = operation.name == FAB_OP_REDUCE_SCATTER;
   const Layout layout = counts ? Layout::contiguous(bytes) : row_of(operation, bytes);
   auto call = call_of<detail::ReduceCall>(operation, &layout);
-  call.combine = {.reduction = {entry(kOperations, operation.op, "op"), type}, .element_bytes = bytes};
+  const ReduceOp op = entry(kOperations, operation.op, "op");
+  call.combine = {.reduction = {op, type}, .element_bytes = bytes, .commutative = commutes(op)};
   call.root = {operation.root};
   if (counts) call.counts = part_counts(operation, static_cast<std::size_t>(communicator.size()), bytes);
   return form(communicator, call);

@@ -105,6 +105,18 @@ TEST_F(Collectives, AllreduceOfAllLengths) {
   }
 }
 
+// The operands do not commute: of all ranks the lowest one keeps its elements in the result.
+TEST_F(Collectives, ReplaceKeepsTheElementsOfTheLowestRank) {
+  for (const std::size_t count : {1u, 100u, 20'000u}) {
+    std::vector<double> values(count, rank());
+    allreduce(world(), values, ReduceOp::replace);
+    EXPECT_EQ(values, std::vector<double>(count, 0.0));
+    std::vector<double> last(count, rank());
+    reduce(world(), last, Operator::of<double>(ReduceOp::replace), Root{size() - 1});
+    EXPECT_EQ(last, std::vector<double>(count, rank() == size() - 1 ? 0.0 : rank()));
+  }
+}
+
 TEST_F(Collectives, OfColumnsOfAMatrix) {
   constexpr std::size_t kRows = 300;
   const Layout column = Layout::vector(kRows, 1, 4 * sizeof(double), Layout::contiguous(sizeof(double)));

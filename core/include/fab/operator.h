@@ -21,7 +21,7 @@ struct Operator {
   static Operator of(ReduceOp op, ElementType type) {
     if (!is_defined({op, type}))
       throw Error(Errc::invalid_argument, "reduction: " + to_string(Reduction{op, type}) + " is not defined");
-    return {{op, type}, fab::element_bytes(type)};
+    return {{op, type}, fab::element_bytes(type), commutes(op)};
   }
   /// `op` on elements of type T. Throws Error(invalid_argument) if it is not defined on them.
   template <Reducible T>

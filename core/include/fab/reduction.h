@@ -62,7 +62,7 @@ enum class ReduceOp : std::uint8_t {
   bit_xor,       ///< bit by bit
   min_location,  ///< the least value and its location; of equal values the least location
   max_location,  ///< the greatest value and its location; of equal values the least location
-  replace,       ///< the incoming element replaces the present one
+  replace,       ///< the incoming element replaces the present one; of all ranks that of the lowest remains
   user,          ///< a function that the caller gives when the reduction runs (UserReduction)
 };
 
@@ -105,6 +105,9 @@ struct Located {
 ///   replace                 all types
 /// False for ReduceOp::user and for values without an enumerator.
 [[nodiscard]] FAB_API bool is_defined(Reduction reduction) noexcept;
+
+/// Whether the order of the operands does not matter, for an operation of fab's own.
+[[nodiscard]] constexpr bool commutes(ReduceOp op) noexcept { return op != ReduceOp::replace; }
 
 /// The enumerator as text: "float64"; "no element type" for a value without an enumerator.
 [[nodiscard]] FAB_API std::string_view to_string(ElementType type) noexcept;

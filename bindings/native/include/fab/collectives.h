@@ -28,7 +28,8 @@ template <class T>
 /// The call checks whether the operation is defined on the type.
 template <Reducible T>
 [[nodiscard]] Operator combining(ReduceOp operation) noexcept {
-  return {.reduction = {operation, element_type_of<T>()}, .element_bytes = sizeof(T)};
+  return {
+      .reduction = {operation, element_type_of<T>()}, .element_bytes = sizeof(T), .commutative = commutes(operation)};
 }
 
 template <class Combine, class T>
