@@ -64,11 +64,11 @@ void* fab_halo_other_field(const fab_halo* halo) {
 }
 
 void fab_halo_extents(const fab_halo* halo, size_t extents[]) {
-  std::ranges::copy(halo->exchange.geometry().extents(), extents);
+  if (halo != nullptr && extents != nullptr) std::ranges::copy(halo->exchange.geometry().extents(), extents);
 }
 
 void fab_halo_strides(const fab_halo* halo, size_t strides[]) {
-  std::ranges::copy(halo->exchange.geometry().strides(), strides);
+  if (halo != nullptr && strides != nullptr) std::ranges::copy(halo->exchange.geometry().strides(), strides);
 }
 
 fab_error fab_halo_neighbor(const fab_halo* halo, const int side[], int* rank) {

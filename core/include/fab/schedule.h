@@ -181,7 +181,8 @@ class FAB_API ScheduleBuilder {
   void send(Rank to, std::uint32_t slot, Block block);
   /// Adds the receive of a message of rank `from` into the block.
   void recv(Rank from, std::uint32_t slot, Block block);
-  /// Adds a copy. Both blocks have the same number of bytes; they are the same or do not overlap.
+  /// Adds a copy. The blocks are the same or do not overlap. If their sizes differ, the run fails like a message to the
+  /// rank itself: Errc::truncated if the first is longer, otherwise Errc::mismatch.
   void copy(Block from, Block to);
   /// A copy that stays an operation of its own: copies with different slots are not joined.
   void copy(std::uint32_t slot, Block from, Block to);

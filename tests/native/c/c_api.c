@@ -333,6 +333,9 @@ static void halos(const fab_comm *world) {
   CHECK(fab_size(fab_halo_comm(halo)) == size);
   fab_halo_extents(halo, &extent);
   fab_halo_strides(halo, &stride);
+  fab_halo_extents(NULL, &extent); /* writes nothing, and so do the next two */
+  fab_halo_extents(halo, NULL);
+  fab_halo_strides(NULL, &stride);
   CHECK(extent == 6 && stride == 1);
   DO(fab_halo_neighbor(halo, &left, &neighbor));
   CHECK(neighbor == previous());

@@ -302,7 +302,8 @@ FAB_API void *fab_halo_field(const fab_halo *halo);
 /* The other padded block; NULL if there is only one. */
 FAB_API void *fab_halo_other_field(const fab_halo *halo);
 /* @{ */
-/* Per dimension: the number of cells of the padded block, and the distance in cells from one cell to the next. */
+/* Per dimension: the number of cells of the padded block, and the distance in cells from one cell to the next.
+ * Writes nothing if an argument is a null pointer. */
 FAB_API void fab_halo_extents(const fab_halo *halo, size_t extents[]);
 FAB_API void fab_halo_strides(const fab_halo *halo, size_t strides[]);
 /* @} */
