@@ -117,6 +117,14 @@ def in_place():
     compare(world, "Allgather", MPI.IN_PLACE, own, firsts)
     compare(world, "Alltoall", MPI.IN_PLACE, array("i", mine), to_me)
     compare(world, "Allreduce", MPI.IN_PLACE, array("i", mine), sums)
+    combined = array("i", mine)  # its first block becomes the result
+    combined[:2] = sums[2 * rank:2 * rank + 2]
+    compare(world, "Reduce_scatter_block", MPI.IN_PLACE, array("i", mine), combined)
+    compare(world, "Reduce_scatter", MPI.IN_PLACE, array("i", mine), combined, [2] * ranks)
+    for scatter in world.Scatter, lambda *given: wait_all(world.Iscatter(*given)):
+        block = ints(-1, -1)
+        scatter(mine if rank == root else None, MPI.IN_PLACE if rank == root else block, root)
+        expect(rank == root or block == sent(root, 2 * ranks)[2 * rank:2 * rank + 2], "Scatter in place")
     compare(world, "Scan", MPI.IN_PLACE, ints(rank + 1), ints((rank + 1) * (rank + 2) // 2))
     compare(world, "Exscan", MPI.IN_PLACE, ints(rank + 1), ints(rank * (rank + 1) // 2 if rank > 0 else 1))
 
@@ -146,6 +154,15 @@ def with_counts():
     for alltoall in world.Alltoallv, lambda *given: test(world.Ialltoallv(*given)):
         alltoall([all_parts, counts, places, MPI.INT], [from_all, [rank + 1] * ranks])
         expect(from_all == mine * ranks, "Alltoallv")
+    # In place each pair of ranks swaps blocks of one size: here as many numbers as the sum of the two.
+    swapped = [rank + other for other in each]
+    starts = [sum(swapped[:other]) for other in each]
+    swap = array("i", [100 * rank + other for other in each for _ in range(swapped[other])])
+    right = array("i", [100 * other + rank for other in each for _ in range(swapped[other])])
+    for alltoall in world.Alltoallv, lambda *given: test(world.Ialltoallv(*given)):
+        block = array("i", swap)
+        alltoall(MPI.IN_PLACE, [block, swapped, starts, MPI.INT])
+        expect(block == right, "Alltoallv in place")
     from_all = array("i", [-1] * ranks * (rank + 1))
     types = [MPI.INT] * ranks
     world.Alltoallw([all_parts, counts, [4 * place for place in places], types],
