@@ -8,7 +8,13 @@ namespace fab::dropin {
 
 namespace {
 
-enum class Forms : unsigned char { blocking, all };
+/// One bit for each Form.
+using Forms = unsigned;
+constexpr Forms bit_of(Form form) noexcept { return 1u << static_cast<unsigned>(form); }
+constexpr Forms kBlocking = bit_of(Form::blocking);
+constexpr Forms kNonBlocking = bit_of(Form::non_blocking);
+constexpr Forms kPersistent = bit_of(Form::persistent);
+constexpr Forms kAll = kBlocking | kNonBlocking | kPersistent;
 
 /// Calls between ranks of one node at which MPI was faster, by more than the spread of the measurement.
 struct Loss {
@@ -23,11 +29,16 @@ constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max() - 1;  /
 
 // Each was slower on at least one of the processors of docs/lab/drop-in.md, with calls that follow each other.
 constexpr auto kLosses = std::to_array<Loss>({
-    {Function::gather, Forms::all, 16 * kKiB, 64 * kKiB},
-    {Function::scatter, Forms::all, 4 * kKiB, 16 * kKiB},
-    {Function::scatter, Forms::all, 256 * kKiB, kAnySize},
-    {Function::reduce, Forms::all, kKiB, 16 * kKiB},
-    {Function::reduce, Forms::blocking, 256 * kKiB, kAnySize},
+    {Function::bcast, kPersistent, 0, 16},
+    {Function::gather, kPersistent, 0, 64},
+    {Function::gather, kAll, 16 * kKiB, 64 * kKiB},
+    {Function::scatter, kPersistent, 0, 16},
+    {Function::scatter, kAll, 4 * kKiB, 16 * kKiB},
+    {Function::scatter, kAll, 256 * kKiB, kAnySize},
+    {Function::reduce, kAll, kKiB, 16 * kKiB},
+    {Function::reduce, kBlocking, 256 * kKiB, kAnySize},
+    {Function::exscan, kNonBlocking, 0, 128},
+    {Function::exscan, kBlocking, 64 * kKiB, 512 * kKiB},
 });
 
 static_assert(std::ranges::is_sorted(kLosses, {}, &Loss::function));
@@ -39,8 +50,8 @@ constexpr bool is_short(const Situation& situation, std::size_t bytes) noexcept 
 }
 
 bool covers(const Loss& loss, const Situation& situation, std::size_t bytes) noexcept {
-  return situation.one_node && (loss.forms == Forms::all || situation.form == Form::blocking) &&
-         bytes >= loss.least_bytes && bytes <= loss.most_bytes;
+  return situation.one_node && (loss.forms & bit_of(situation.form)) != 0 && bytes >= loss.least_bytes &&
+         bytes <= loss.most_bytes;
 }
 
 }  // namespace
