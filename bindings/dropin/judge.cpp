@@ -1,11 +1,14 @@
 #include "bindings/dropin/judge.h"
 
+#include <mutex>
+
 #include "bindings/dropin/next_calls.h"
 #include "bindings/dropin/record.h"
 #include "bindings/dropin/settings.h"
 #include "bindings/dropin/slower.h"
 #include "bindings/dropin/statistics.h"
 #include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/base/handles.h"
 #include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/interception/reach.h"
 #include "bindings/mpi/lifecycle/lifecycle.h"
@@ -64,26 +67,41 @@ bool holds_on_all(MPI_Comm comm, bool mine) {
   return all != 0;
 }
 
+/// Whether fab is open in this process, or opens now; if it cannot, the log says why, once. The other ranks must not
+/// wait in fab for this one then.
+bool opens() {
+  try {
+    mpi::open_fab();
+    return true;
+  } catch (const mpi::Failure&) {
+    static std::once_flag said;
+    std::call_once(said, [] { static_cast<void>(mpi::log_exception("libfab_dropin")); });
+    return false;
+  }
+}
+
 /// All ranks decide alike. A start may not wait, so a non-blocking call depends on what calls before it have asked.
 bool all_hear_of_freed_operations(const Call& call, Record& record) {
   if (!record.all_hear && call.form != Form::non_blocking)
-    record.all_hear = holds_on_all(call.comm, mpi::hears_of_freed_operations());
+    record.all_hear = holds_on_all(call.comm, opens() && mpi::hears_of_freed_operations());
   return record.all_hear.value_or(false);
 }
+
+bool all_complete_persistent(MPI_Comm comm) { return holds_on_all(comm, opens() && mpi::can_complete_persistent()); }
 
 Fate judge_late(const Call& call, const Shape& shape, Record& record) {
   const bool chooses = settings().mode == Mode::automatic;
   if (chooses && !may_pay(call, shape, record)) return Fate::slower;
+  if (call.form == Form::persistent && !all_complete_persistent(call.comm)) return Fate::requests;
+  if (shape.user_operation && !all_hear_of_freed_operations(call, record)) return Fate::operation;
   if (record.attachment == nullptr) attach(call.comm, record);
   if (needs_topology(call.function) && record.attachment->core->topology() == nullptr) return Fate::topology;
-  if (chooses && !may_pay(call, shape, record)) return Fate::slower;
-  if (call.form == Form::persistent && !holds_on_all(call.comm, mpi::can_complete_persistent())) return Fate::requests;
-  return shape.user_operation && !all_hear_of_freed_operations(call, record) ? Fate::operation : Fate::carried;
+  return chooses && !may_pay(call, shape, record) ? Fate::slower : Fate::carried;
 }
 
 bool is_predefined(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_DUP;
-  if (type == MPI_DATATYPE_NULL) return false;
+  if (!mpi::is_datatype(type)) return false;
   const int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   return code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
 }

@@ -5,6 +5,7 @@
 
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/group.h"
+#include "bindings/mpi/base/handles.h"
 #include "bindings/mpi/lifecycle/whereabouts.h"
 
 namespace fab::dropin {
@@ -54,7 +55,7 @@ bool are_in_world(MPI_Comm comm) {
 }  // namespace
 
 Record* find_record(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) return nullptr;
+  if (!mpi::is_communicator(comm)) return nullptr;
   const bool is_latest = latest.record != nullptr && latest.comm == comm;
   if (is_latest && latest.deletions == deletions.load(std::memory_order_acquire)) return latest.record;
   if (!mpi::mpi_is_usable()) return nullptr;

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include "bindings/dropin/rules.h"
+#include "bindings/mpi/base/handles.h"
 #include "bindings/mpi/datatypes/reduction.h"
 
 namespace fab::dropin {
@@ -12,7 +13,7 @@ namespace fab::dropin {
 /// arguments that are wrong; kUnknownBytes if no number holds the bytes.
 [[nodiscard]] inline std::size_t bytes_of(int count, MPI_Datatype type) noexcept {
   MPI_Count size = 0;
-  if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS) return 0;
+  if (count <= 0 || !mpi::is_datatype(type) || PMPI_Type_size_x(type, &size) != MPI_SUCCESS) return 0;
   std::size_t bytes = 0;
   const bool fits = size >= 0 && !__builtin_mul_overflow(size, count, &bytes);  // MPI_UNDEFINED is negative
   return fits ? bytes : kUnknownBytes;

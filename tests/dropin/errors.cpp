@@ -136,6 +136,33 @@ TEST_F(Errors, AreErrors) {
             one_of_operations);
 }
 
+// A program in Fortran may hand over any number. MPI must not be asked about what is no handle: it would tell the error
+// handler of MPI_COMM_WORLD. Reductions are left out: Open MPI 4.1 itself crashes there.
+TEST_F(Errors, NumbersThatAreNoHandles) {
+  const MPI_Datatype no_type = MPI_Type_f2c(9999);
+  const MPI_Comm no_comm = MPI_Comm_f2c(9999);
+  COMPARE_ERRORS(MPI_Bcast, (a_.data(), 1, no_type, 0, comm_), comm_);
+  COMPARE_ERRORS(MPI_Ibcast, (a_.data(), 1, no_type, 0, comm_, &request_), comm_);
+  COMPARE_ERRORS(MPI_Allgather, (a_.data(), 1, no_type, b_.data(), 1, no_type, comm_), comm_);
+  COMPARE_ERRORS(
+      MPI_Alltoallv,
+      (a_.data(), counts_.data(), places_.data(), no_type, b_.data(), counts_.data(), places_.data(), no_type, comm_),
+      comm_);
+  COMPARE_ERRORS(MPI_Neighbor_alltoall, (a_.data(), 1, no_type, b_.data(), 1, no_type, grid_), grid_);
+  COMPARE_ERRORS(MPI_Bcast, (a_.data(), 1, MPI_INT, 0, no_comm), comm_);
+  COMPARE_ERRORS(MPI_Iallreduce, (a_.data(), b_.data(), 1, MPI_INT, MPI_SUM, no_comm, &request_), comm_);
+  COMPARE_ERRORS(MPI_Barrier, (no_comm), comm_);
+  types_.fill(no_type);
+  COMPARE_ERRORS(MPI_Alltoallw,
+                 (a_.data(), counts_.data(), places_.data(), types_.data(), b_.data(), counts_.data(), places_.data(),
+                  types_.data(), comm_),
+                 comm_);
+  COMPARE_ERRORS(MPI_Neighbor_alltoallw,
+                 (a_.data(), counts_.data(), long_places_.data(), types_.data(), b_.data(), counts_.data(),
+                  long_places_.data(), types_.data(), grid_),
+                 grid_);
+}
+
 TEST_F(Errors, NegativeCounts) {
   COMPARE_ERRORS(MPI_Bcast, (a_.data(), -1, MPI_INT, 0, comm_), comm_);
   COMPARE_ERRORS(MPI_Allreduce, (a_.data(), b_.data(), -1, MPI_INT, MPI_SUM, comm_), comm_);

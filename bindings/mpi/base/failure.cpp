@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 
+#include "bindings/mpi/base/handles.h"
 #include "core/base/config.h"
 #include "core/base/log.h"
 
@@ -103,7 +104,7 @@ void log_info(const char* call, std::string_view message) noexcept { log_line(Lo
 // of the user may take as long as they like, so they are never held up.
 int call_error_handler(MPI_Comm comm, int code) noexcept {
   if (!mpi_is_usable()) return code;
-  const MPI_Comm target = comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm;
+  const MPI_Comm target = is_communicator(comm) ? comm : MPI_COMM_WORLD;
   static std::mutex fatal;
   std::unique_lock<std::mutex> lock(fatal, std::defer_lock);
   if (is_fatal(target)) lock.lock();

@@ -39,7 +39,7 @@ void require(int code, const char* call);
 // One line in the log at the level of that name.
 void log_error(const char* call, std::string_view message) noexcept;
 void log_info(const char* call, std::string_view message) noexcept;
-/// Calls the error handler of `comm` (MPI_COMM_NULL: of MPI_COMM_WORLD) and returns the code if that returns.
+/// Calls the error handler of `comm` (what is no handle: of MPI_COMM_WORLD) and returns the code if that returns.
 int call_error_handler(MPI_Comm comm, int code) noexcept;
 /// Logs the exception that is being handled; returns its error class.
 int log_exception(const char* call) noexcept;

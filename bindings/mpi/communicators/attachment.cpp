@@ -137,7 +137,7 @@ Attachment& remember(MPI_Comm comm, Attachment& attachment) {
 
 /// Null where none was made yet.
 Attachment* find_attachment(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) throw Failure(MPI_ERR_COMM, "comm is MPI_COMM_NULL");
+  require_communicator(comm);
   if (latest.comm == comm && latest.deletions == registry().deletions.load()) return latest.attachment;
   void* value = nullptr;
   int found = 0;

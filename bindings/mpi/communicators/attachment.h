@@ -18,8 +18,8 @@ struct Attachment : std::enable_shared_from_this<Attachment> {
 };
 
 /// The attachment of `comm`, made if there is none: collective in that case. Precondition: is_open(). A topology that
-/// fab cannot use counts as none. Throws Failure: MPI_ERR_COMM for MPI_COMM_NULL, an inter-communicator, or one with
-/// processes of other MPI_COMM_WORLDs; MPI_ERR_OTHER.
+/// fab cannot use counts as none. Throws Failure: MPI_ERR_COMM for no handle of a communicator, an inter-communicator,
+/// or one with processes of other MPI_COMM_WORLDs; MPI_ERR_OTHER.
 [[nodiscard]] Attachment& attachment_of(MPI_Comm comm);
 /// The attachment for calls along a topology. Makes no attachment where there is none; throws Failure(MPI_ERR_TOPOLOGY)
 /// then.

@@ -5,7 +5,10 @@
 
 namespace fab::mpi {
 
-/// Throws Failure(MPI_ERR_COMM) for MPI_COMM_NULL and inter-communicators.
+/// Throws Failure(MPI_ERR_COMM) for what is no handle of a communicator.
+void require_communicator(MPI_Comm comm);
+
+/// Throws Failure(MPI_ERR_COMM) for what is no handle of a communicator, and for inter-communicators.
 void check_communicator(MPI_Comm comm);
 
 }  // namespace fab::mpi

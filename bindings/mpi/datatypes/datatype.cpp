@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/base/handles.h"
 #include "bindings/mpi/base/private_comm.h"
 #include "bindings/mpi/datatypes/flatten.h"
 #include "core/base/hash.h"
@@ -84,8 +85,14 @@ const Layout& add_derived(MPI_Datatype type) {
 
 }  // namespace
 
+void require_datatype(MPI_Datatype type) {
+  if (is_datatype(type)) return;
+  throw BadArgument(MPI_ERR_TYPE, type == MPI_DATATYPE_NULL ? "the datatype is MPI_DATATYPE_NULL"
+                                                            : "the datatype is no handle of a datatype");
+}
+
 const Layout& layout_of(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) throw BadArgument(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  require_datatype(type);
   if (const Layout* layout = predefined().find(type)) return *layout;
   void* layout = nullptr;
   int found = 0;

@@ -7,9 +7,12 @@
 
 namespace fab::mpi {
 
+/// Throws Failure(MPI_ERR_TYPE) for what is no handle of a datatype.
+void require_datatype(MPI_Datatype type);
+
 /// The layout of one element, computed once per type and kept as its attribute. Valid until the type is freed; copies
-/// live on. Throws Failure(MPI_ERR_TYPE) for MPI_DATATYPE_NULL, a type that is not committed, or an unknown
-/// constructor.
+/// live on. Throws Failure(MPI_ERR_TYPE) for what is no handle of a datatype, a type that is not committed, or an
+/// unknown constructor.
 [[nodiscard]] const Layout& layout_of(MPI_Datatype type);
 
 void open_datatypes();

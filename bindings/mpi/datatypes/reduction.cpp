@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/base/handles.h"
 #include "bindings/mpi/datatypes/datatype.h"
 #include "bindings/mpi/datatypes/element_type.h"
 #include "bindings/mpi/datatypes/user_operation.h"
@@ -87,11 +88,11 @@ Reducer of_user(MPI_Op op, MPI_Datatype type) {
 }  // namespace
 
 Reducer reducer_of(MPI_Op op, MPI_Datatype type) {
-  if (op == MPI_OP_NULL) throw BadArgument(MPI_ERR_OP, "op is MPI_OP_NULL");
+  if (!is_operation(op)) throw BadArgument(MPI_ERR_OP, op == MPI_OP_NULL ? "op is MPI_OP_NULL" : "op is no handle");
   if (op == MPI_REPLACE || op == MPI_NO_OP)
     throw BadArgument(MPI_ERR_OP, fmt::format("op is {}, which is for one-sided communication only",
                                               op == MPI_REPLACE ? "MPI_REPLACE" : "MPI_NO_OP"));
-  if (type == MPI_DATATYPE_NULL) throw BadArgument(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  require_datatype(type);
   const NamedOp* const named = find_predefined(op);
   return named != nullptr ? predefined(*named, type) : of_user(op, type);
 }
@@ -99,7 +100,7 @@ Reducer reducer_of(MPI_Op op, MPI_Datatype type) {
 bool is_predefined_operation(MPI_Op op) { return find_predefined(op) != nullptr; }
 
 bool can_reduce(MPI_Op op, MPI_Datatype type) {
-  if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || type == MPI_DATATYPE_NULL) return false;
+  if (!is_operation(op) || op == MPI_REPLACE || op == MPI_NO_OP || !is_datatype(type)) return false;
   const NamedOp* const named = find_predefined(op);
   if (named == nullptr) return true;
   const auto element = element_type_of(type);

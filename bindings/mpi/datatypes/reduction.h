@@ -27,9 +27,10 @@ struct Reducer {
 /// A predefined operation, or one of MPI_Op_create, which runs in MPI, with the datatype and the places in memory that
 /// it expects (MPI-4.1, 6.9.5). Logical operations take Fortran's integers, too, as they do C's.
 ///
-/// Throws Failure: MPI_ERR_TYPE for MPI_DATATYPE_NULL and for derived types that are not committed; MPI_ERR_OP for
-/// MPI_OP_NULL, for operations of one-sided communication only (MPI_REPLACE, MPI_NO_OP), and for a predefined operation
-/// on a type that MPI-4.1, 6.9.2 and 6.9.4, do not define it for, or that this build has no numbers like.
+/// Throws Failure: MPI_ERR_TYPE for what is no handle of a datatype and for derived types that are not committed;
+/// MPI_ERR_OP for what is no handle of an operation, for those of one-sided communication only (MPI_REPLACE,
+/// MPI_NO_OP), and for a predefined operation on a type that MPI-4.1, 6.9.2 and 6.9.4, do not define it for, or that
+/// this build has no numbers like.
 [[nodiscard]] Reducer reducer_of(MPI_Op op, MPI_Datatype type);
 
 /// Whether it is MPI_SUM or another one that MPI brings along.

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/base/handles.h"
 #include "bindings/mpi/communicators/topology.h"
 #include "bindings/mpi/fortran/arguments.h"
 #include "bindings/mpi/fortran/section.h"
@@ -26,7 +27,7 @@ Degrees degrees_on_distributed_graph(MPI_Comm comm) {
 
 /// So many handles are in the arrays of types. None where comm is wrong: the call itself says so, and reads no array.
 Degrees degrees_of(MPI_Comm comm) noexcept try {
-  if (!mpi_is_usable() || comm == MPI_COMM_NULL) return {};
+  if (!mpi_is_usable() || !is_communicator(comm)) return {};
   int kind = MPI_UNDEFINED;
   int inter = 0;
   int rank = 0;
