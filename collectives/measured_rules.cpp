@@ -16,6 +16,7 @@ constexpr BuiltInRule kScattered[] = {
 
 constexpr BuiltInRule kMeasured[] = {
     {Collective::barrier, kAnyBytes, kAnyRanks, "leaders", Where::nodes},
+    {Collective::barrier, kAnyBytes, 8, "direct", Where::node},
     {Collective::barrier, kAnyBytes, kAnyRanks, "dissemination"},
 
     {Collective::bcast, 2 << 20, kAnyRanks, "leaders", Where::nodes},
@@ -40,6 +41,7 @@ constexpr BuiltInRule kMeasured[] = {
     {Collective::allreduce, 2 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::allreduce, kAnyBytes, kAnyRanks, "sliced", Where::nodes},
     {Collective::allreduce, kAnyBytes, 2, "recursive_doubling"},
+    {Collective::allreduce, 256, 4, "direct", Where::node},
     {Collective::allreduce, 32 << 10, 4, "recursive_doubling"},
     {Collective::allreduce, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::allreduce, 512 << 10, kAnyRanks, "rabenseifner"},

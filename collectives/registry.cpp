@@ -9,11 +9,11 @@
 namespace fab::collectives {
 
 // Each in its own file, <collective>/<algorithm>.cpp.
-BuildAlgorithm barrier_dissemination, barrier_recursive_doubling, barrier_leaders;
+BuildAlgorithm barrier_dissemination, barrier_recursive_doubling, barrier_direct, barrier_leaders;
 BuildAlgorithm bcast_binomial, bcast_linear, bcast_binary, bcast_chain, bcast_scatter_allgather, bcast_leaders;
 BuildAlgorithm reduce_binomial, reduce_linear, reduce_chain, reduce_rabenseifner, reduce_leaders;
-BuildAlgorithm allreduce_recursive_doubling, allreduce_ring, allreduce_rabenseifner, allreduce_leaders,
-    allreduce_sliced;
+BuildAlgorithm allreduce_recursive_doubling, allreduce_direct, allreduce_ring, allreduce_rabenseifner,
+    allreduce_leaders, allreduce_sliced;
 BuildAlgorithm gather_linear, gather_binomial, gather_leaders;
 BuildAlgorithm scatter_linear, scatter_binomial, scatter_leaders;
 BuildAlgorithm allgather_ring, allgather_linear, allgather_recursive_doubling, allgather_bruck,
@@ -85,6 +85,7 @@ constexpr Row kTable[] = {
      kWhole, barrier_dissemination},
     {Collective::barrier, "recursive_doubling", "pairs of ranks, then of pairs", kAny, kWhole,
      barrier_recursive_doubling},
+    {Collective::barrier, "direct", "every rank sends to every rank", kAny, kWhole, barrier_direct},
     {Collective::barrier, "leaders", "up to a leader of each node, between leaders, and down", kNodes, kWhole,
      barrier_leaders},
 
@@ -106,6 +107,8 @@ constexpr Row kTable[] = {
 
     {Collective::allreduce, "recursive_doubling", "pairs of ranks, then of pairs, exchange whole vectors", kAny, kWhole,
      allreduce_recursive_doubling},
+    {Collective::allreduce, "direct", "every rank sends to every rank, and combines all", kAny, kWhole,
+     allreduce_direct},
     {Collective::allreduce, "ring", "parts go round a ring twice", kCommutative, kWhole, allreduce_ring},
     {Collective::allreduce, "rabenseifner", "recursive halving, then recursive doubling", kCommutative, kWhole,
      allreduce_rabenseifner},
