@@ -33,6 +33,8 @@ class Driver {
 
  private:
   [[nodiscard]] bool still_spinning();
+  [[nodiscard]] bool spin_on_own_processor(std::int64_t now);
+  [[nodiscard]] bool offer_shared_processor(std::int64_t now) const;
   void follow(int most_ms);
 
   Engine& engine_;

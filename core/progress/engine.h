@@ -16,6 +16,7 @@
 #include "core/base/linked.h"
 #include "core/base/log.h"
 #include "core/progress/backlog.h"
+#include "core/progress/crowding.h"
 #include "core/progress/followers.h"
 #include "core/progress/pending.h"
 #include "core/progress/progress_policy.h"
@@ -213,6 +214,7 @@ class Engine : private ThreadWork {
 
   [[nodiscard]] bool caller_may_spin() const noexcept { return options_.caller_may_spin; }
   [[nodiscard]] int poll_us() const noexcept { return options_.poll_us; }
+  [[nodiscard]] Crowding& crowding() noexcept { return crowding_; }
   /// `attentive`: it waits for less than the end of a run.
   void add_driver(bool attentive) noexcept FAB_REQUIRES(engine_lock);
   void remove_driver(bool attentive) noexcept FAB_REQUIRES(engine_lock);
@@ -299,6 +301,7 @@ class Engine : private ThreadWork {
 
   TaskQueue tasks_;
   Followers followers_;
+  Crowding crowding_;
   ThreadCall call_;
   Sleep sleep_;
   ProgressThread thread_;
