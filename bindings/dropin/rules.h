@@ -11,7 +11,8 @@ namespace fab::dropin {
 /// Of calls in which ranks do not know the sizes of others' blocks.
 inline constexpr std::size_t kUnknownBytes = static_cast<std::size_t>(-1);
 
-/// Collectives were measured with as many ranks. Apart from those along topologies fab leaves them to MPI on more.
+/// fab's own collectives were measured with as many ranks of a node, and under the drop-in library with up to 4. Apart
+/// from those along topologies fab leaves them to MPI on more.
 inline constexpr int kMostRanksMeasured = 8;
 
 /// What all ranks know of a call, but for its communicator.

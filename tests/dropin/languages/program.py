@@ -48,7 +48,23 @@ def test_some(request):
             return
 
 
-ways = [wait, test, wait_all, wait_any, test_some]
+def test_all(request):
+    while not MPI.Request.Testall([MPI.REQUEST_NULL, request]):
+        pass
+
+
+def test_any(request):
+    index, complete = MPI.UNDEFINED, False
+    while not complete:
+        index, complete = MPI.Request.Testany([request, MPI.REQUEST_NULL])
+    expect(index == 0, "the index of Testany")
+
+
+def wait_some(request):
+    expect(MPI.Request.Waitsome([MPI.REQUEST_NULL, request]) == [1], "the indices of Waitsome")
+
+
+ways = [wait, test, wait_all, wait_any, wait_some, test_all, test_any, test_some]
 
 
 def ints(*values):

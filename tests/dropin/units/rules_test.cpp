@@ -35,16 +35,8 @@ TEST(Rules, LeaveTheLossesToMpi) {
   EXPECT_TRUE(pays({Function::reduce, Form::non_blocking, 2, true}, {.bytes = 524288}));
   EXPECT_FALSE(pays({Function::exscan, Form::non_blocking, 2, true}, {.bytes = 8}));
   EXPECT_TRUE(pays({Function::exscan, Form::persistent, 2, true}, {.bytes = 8}));
+  EXPECT_TRUE(pays({Function::gather, Form::persistent, 2, true}, {.bytes = 8}));
   EXPECT_FALSE(pays(blocking(Function::exscan, 2, true), {.bytes = 262144}));
-}
-
-TEST(Rules, LeaveTheShortestPersistentCallsOfARootToMpi) {
-  EXPECT_FALSE(pays({Function::bcast, Form::persistent, 2, true}, {.bytes = 16}));
-  EXPECT_TRUE(pays({Function::bcast, Form::persistent, 2, true}, {.bytes = 32}));
-  EXPECT_FALSE(pays({Function::gather, Form::persistent, 2, true}, {.bytes = 64}));
-  EXPECT_TRUE(pays({Function::scatter, Form::persistent, 2, true}, {.bytes = 512}));
-  EXPECT_TRUE(pays({Function::gather, Form::persistent, 2, false}, {.bytes = 8}));
-  EXPECT_TRUE(pays({Function::bcast, Form::non_blocking, 2, true}, {.bytes = 8}));
 }
 
 TEST(Rules, LeaveToMpiWhatWasNotMeasured) {
