@@ -3,7 +3,8 @@
 // Clock A shows that of B plus offset(t), t being B's time. A message from A to B arrives after it was sent: offset(t)
 // is above its sending time in A less its arrival in B, at the time of the arrival. One from B to A bounds it from
 // above in the same way. The line between all bounds that keeps the largest distance from them is the estimate; half
-// the width of the corridor is its error, as long as both clocks go evenly.
+// the width of the corridor is its error, as long as both clocks go evenly and the drift is right. A wrong drift adds
+// its part: most of it before the first message and after the last one.
 #pragma once
 
 #include <cstddef>

@@ -36,7 +36,7 @@ bool counts(const fab::Context& context, int exchanges) {
       return operation.calls == static_cast<std::uint64_t>(exchanges) && operation.sent.messages == messages &&
              operation.sent.bytes == sizeof(double) * messages && operation.received == operation.sent &&
              add_up(statistics);
-  return false;
+  return exchanges == 0;
 }
 
 }  // namespace
