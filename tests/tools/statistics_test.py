@@ -1,4 +1,5 @@
-"""statistics_test.py FAB_INFO NATIVE_PROGRAM MPI_PROGRAM DROPIN_PROGRAM FAB_RUN MPIRUN...: FAB_STATS of whole jobs."""
+"""statistics_test.py FAB_INFO NATIVE_PROGRAM MPI_PROGRAM DROPIN_PROGRAM UNEQUAL_PROGRAM FAB_RUN MPIRUN...: FAB_STATS of
+whole jobs."""
 
 import json
 import os
@@ -9,11 +10,13 @@ import sys
 import tempfile
 import unittest
 
-INFO, NATIVE, MPI, DROPIN, RUN, *MPIRUN = sys.argv[1:]
+INFO, NATIVE, MPI, DROPIN, UNEQUAL, RUN, *MPIRUN = sys.argv[1:]
 del sys.argv[1:]
 
 EXCHANGES = 60
 LATE_S = 0.005
+UNEQUAL_SENT = [(2, 8), (20, 20000), (7, 400000)]  # by rank: messages to the next rank, and the bytes of each
+UNEQUAL_LATE, UNEQUAL_LATE_S = 1, 0.01
 PEER = re.compile(r"^rank (\d+) was waited for ([0-9.]+) s, in (\d+) of (\d+) calls of other ranks", re.MULTILINE)
 
 
@@ -69,6 +72,48 @@ class WholeJobs(unittest.TestCase):
         self.check_ranks(job, "neighbor_xchg", 2)
         ways = [way for statistics in job["statistics"] for peer in statistics["peers"] for way in peer["ways"]]
         self.assertGreaterEqual(sum(way["messages"] for way in ways), 3 * 2 * EXCHANGES)
+
+    def rows_of(self, page):
+        """The table of each rank's figures: by title the least, the median and the most as text, and the rank."""
+        lines = page.partition("of each rank ")[2].partition("\n\n")[0].splitlines()[1:]
+        return {line[:24].rstrip(): (*line[24:66].split(), int(line[66:])) for line in lines}
+
+    def test_the_page_of_ranks_that_differ(self):
+        page = self.run_job(3, UNEQUAL)
+        rows = self.rows_of(page)
+        calls = [UNEQUAL_SENT[rank][0] + UNEQUAL_SENT[rank - 1][0] for rank in range(3)]
+        for title, values, decimals in (
+            ("messages sent", [count for count, _ in UNEQUAL_SENT], 0), ("calls", calls, 0),
+            ("sent, MiB", [count * size / 2**20 for count, size in UNEQUAL_SENT], 3)):
+            known = [f"{value:.{decimals}f}" for value in sorted(values)]
+            self.assertEqual(rows[title], (*known, values.index(max(values))), page)
+        for title, unit_s in (("waited, s", 1), ("longest wait, ms", 1e-3)):
+            least, median, most, _ = rows[title]
+            self.assertLessEqual(float(least), float(median), page)
+            self.assertLessEqual(float(median), float(most), page)
+            self.assertGreater(float(most) * unit_s, UNEQUAL_LATE_S / 4, page)
+        self.assertEqual(rows["waited, s"][-1], UNEQUAL_LATE + 1, page)
+        messages = sum(count for count, _ in UNEQUAL_SENT)
+        mib = sum(count * size for count, size in UNEQUAL_SENT) / 2**20
+        self.assertRegex(page, rf"(?m)^send +- +{messages} +{mib:.2f} ")
+        self.assertRegex(page, rf"(?m)^recv +- +{messages} +0\.00 .* {UNEQUAL_LATE + 1}$")
+        last = re.search(r"rank (\d+) was waited for .* in \d+ of (\d+) calls .* longest by rank (\d+)", page)
+        self.assertEqual(list(map(int, last.groups())),
+                         [UNEQUAL_LATE, sum(calls) - calls[UNEQUAL_LATE], UNEQUAL_LATE + 1], page)
+
+    def test_the_file_of_ranks_that_differ(self):
+        self.run_job(3, UNEQUAL, stats=self.file)
+        for rank, statistics in enumerate(json.loads(self.file.read_text())["statistics"]):
+            (sent, size), (received, its_size) = UNEQUAL_SENT[rank], UNEQUAL_SENT[rank - 1]
+            operations = {row["operation"]: row for row in statistics["operations"]}
+            self.assertEqual((operations["send"]["calls"], operations["recv"]["calls"]), (sent, received))
+            self.assertEqual(operations["send"]["sent"], {"messages": sent, "bytes": sent * size})
+            peers = {peer["rank"]: peer for peer in statistics["peers"]}
+            self.assertEqual(peers[(rank - 1) % 3]["received"], {"messages": received, "bytes": received * its_size})
+            self.assertEqual(peers.get((rank + 1) % 3, {}).get("received", {"messages": 0})["messages"], 0)
+            if rank == UNEQUAL_LATE + 1:
+                longest = max(statistics["peers"], key=lambda peer: peer["waited_ns"])
+                self.assertEqual(longest["rank"], UNEQUAL_LATE)
 
     def test_one_rank_alone(self):
         page = self.run_job(1, NATIVE, -1, EXCHANGES)

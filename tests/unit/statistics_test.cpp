@@ -414,6 +414,16 @@ TEST(StatisticsPage, NamesThePeerThatCameLast) {
   EXPECT_THAT(page, testing::Not(HasSubstr("late_wake_ups"))) << "it is 0 on all ranks";
 }
 
+TEST(StatisticsPage, HasTheLeastTheMedianAndTheMostWithItsFirstRank) {
+  std::vector<Statistics> ranks;
+  for (const std::uint64_t calls : {40u, 7u, 90u, 90u, 2u})
+    ranks.push_back({.rank = static_cast<Rank>(ranks.size()), .operations = {{.operation = "ring", .calls = calls}}});
+  EXPECT_THAT(core::statistics_page(ranks), testing::ContainsRegex("calls +2 +40 +90 +2\n"));
+  ranks.pop_back();
+  EXPECT_THAT(core::statistics_page(ranks), testing::ContainsRegex("calls +7 +90 +90 +2\n"))
+      << "of an even number of ranks the upper one of the two in the middle";
+}
+
 TEST(StatisticsPage, IsEmptyWithoutRanks) { EXPECT_THAT(core::statistics_page({}), IsEmpty()); }
 
 // All ranks.
