@@ -16,6 +16,7 @@
 #include "perf/size_progress.h"
 #include "support/batches.h"
 #include "support/computation.h"
+#include "support/contest.h"
 #include "support/exchange_options.h"
 #include "support/mpi_program.h"
 #include "support/overlap_subject.h"
@@ -40,6 +41,7 @@ struct Parts {
   std::vector<double> overall;  // start, computation, wait
   std::vector<double> start;    // parts of overall
   std::vector<double> wait;
+  std::optional<bench::Percentiles> single_overall{};  // of single calls, if the plan asks for them
 };
 
 // max(0, 100 - 100 (overall - compute) / pure), batch by batch.
@@ -56,7 +58,10 @@ double median(const std::vector<double>& sample) { return bench::spread_of(sampl
 class Overlapping {
  public:
   Overlapping(bench::NonblockingCall call, bench::Computation& computation, const OverlapOptions& options)
-      : call_(std::move(call)), computation_(computation), fixed_work_(options.fixed_work) {
+      : call_(std::move(call)),
+        computation_(computation),
+        fixed_work_(options.fixed_work),
+        percentiles_(options.plan.percentiles) {
     calls_ = bench::calls_per_batch(options.plan, [this](int count) {
       for (int i = 0; i < count; ++i) make_call();
     });
@@ -85,8 +90,10 @@ class Overlapping {
       compute();
       const double computed = MPI_Wtime();
       call_.wait();
+      const double end = MPI_Wtime();
       start_s += started - begin;
-      wait_s += MPI_Wtime() - computed;
+      wait_s += end - computed;
+      if (percentiles_) single_overall_us_.push_back(1e6 * (end - begin));
     }));
     times_.start.push_back(1e6 * start_s / calls_);
     times_.wait.push_back(1e6 * wait_s / calls_);
@@ -97,6 +104,7 @@ class Overlapping {
     Parts result = times_;
     for (auto* values : {&result.pure, &result.compute, &result.overall, &result.start, &result.wait})
       bench::average_over_ranks(*values);
+    if (percentiles_) result.single_overall = bench::mean_percentiles(single_overall_us_);
     return result;
   }
 
@@ -133,11 +141,13 @@ class Overlapping {
   bench::NonblockingCall call_;
   bench::Computation& computation_;
   bool fixed_work_;
+  bool percentiles_;
   int calls_ = 1;
   double compute_us_ = 0;
   long rounds_ = 1;  // of the computation, if it is fixed work
   double pure_us_ = 0;
   Parts times_;
+  std::vector<double> single_overall_us_;
 };
 
 /// One library's part of one size.
@@ -193,8 +203,10 @@ class Overlap {
                subject.unit(), options_.plan.batches, options_.fixed_work ? "is a fixed amount of work for" : "takes",
                options_.same_computation ? "the longest of the pure times" : "the pure time");
     fmt::print("# overlap % = max(0, 100 - 100 (overall - compute) / pure): median (quartiles)\n");
-    std::vector<std::string> titles = {"bytes",    "library", "overall us", "compute us",
-                                       "start us", "wait us", "pure us",    "         overlap %"};
+    if (options_.plan.percentiles) fmt::print("# P50, P90, P99: of the overall times of single calls\n");
+    std::vector<std::string> titles = {"bytes", "library", "overall us"};
+    for (const std::string& title : bench::percentile_titles(options_.plan, "overall")) titles.push_back(title);
+    titles.insert(titles.end(), {"compute us", "start us", "wait us", "pure us", "         overlap %"});
     if (options_.same_computation) titles.emplace_back("     MPI/fab overall");
     return bench::Table(titles);
   }
@@ -221,8 +233,9 @@ class Overlap {
   std::vector<std::string> cells(std::size_t bytes, const Library& result, const Library& fab) const {
     const Parts& times = result.times;
     const Spread overlap = bench::spread_of(overlap_percent(times));
-    std::vector<std::string> cells = {std::to_string(bytes), result.library};
-    for (const auto* values : {&times.overall, &times.compute, &times.start, &times.wait, &times.pure})
+    std::vector<std::string> cells = {std::to_string(bytes), result.library, bench::number(median(times.overall))};
+    for (const std::string& cell : bench::percentile_cells(options_.plan, times.single_overall)) cells.push_back(cell);
+    for (const auto* values : {&times.compute, &times.start, &times.wait, &times.pure})
       cells.push_back(bench::number(median(*values)));
     cells.push_back(fmt::format("{:.1f} ({:.1f}-{:.1f})", overlap.median, overlap.lower, overlap.upper));
     if (!options_.same_computation) return cells;
@@ -243,6 +256,7 @@ class Overlap {
     row["bytes"] = bytes;
     bench::add_times(row, "overlap_percent", overlap_percent(result.times));
     bench::add_times(row, "overall_us", result.times.overall);
+    bench::add_percentiles(row, "overall_us", result.times.single_overall);
     bench::add_times(row, "compute_us", result.times.compute);
     bench::add_times(row, "start_us", result.times.start);
     bench::add_times(row, "wait_us", result.times.wait);
@@ -267,6 +281,7 @@ Action add_overlap(CLI::App& app) {
   bench::add_run_options(app, *options, "Bytes per neighbour, or of the vector or block: a range or a list");
   bench::add_choices(app, "-c,--collective", options->collectives, bench::all_collectives(),
                      "Measure these collectives, separated by commas, instead of neighbour exchanges");
+  bench::add_percentile_option(app, options->plan);
   app.add_flag(
       "--same-computation", options->same_computation,
       "Give both libraries the same computation, as long as the slower exchange, so that their overall times can "

@@ -47,12 +47,7 @@ void add_percentiles(const BatchPlan& plan, const std::vector<Calls>& contestant
   for (int batch = 0; batch < plan.batches; ++batch) {
     for (std::size_t i = 0; i < contestants.size(); ++i) time_singly(contestants[i], counts[i], singles[i]);
   }
-  for (std::size_t i = 0; i < contestants.size(); ++i) {
-    const Percentiles mine = percentiles_of(std::move(singles[i]));
-    std::vector<double> mean = {mine.p50, mine.p90, mine.p99};
-    average_over_ranks(mean);
-    times[i].single_us = {.p50 = mean[0], .p90 = mean[1], .p99 = mean[2]};
-  }
+  for (std::size_t i = 0; i < contestants.size(); ++i) times[i].single_us = mean_percentiles(std::move(singles[i]));
 }
 
 }  // namespace
@@ -97,6 +92,13 @@ void average_over_ranks(std::vector<double>& values) {
       MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD),
       "MPI_Allreduce");
   for (double& value : values) value /= ranks;
+}
+
+Percentiles mean_percentiles(std::vector<double> sample) {
+  const Percentiles mine = percentiles_of(std::move(sample));
+  std::vector<double> mean = {mine.p50, mine.p90, mine.p99};
+  average_over_ranks(mean);
+  return {.p50 = mean[0], .p90 = mean[1], .p99 = mean[2]};
 }
 
 }  // namespace bench

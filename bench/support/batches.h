@@ -39,5 +39,7 @@ void meet();
 
 /// Turns the values of each rank into their mean over the ranks, on all ranks. Collective.
 void average_over_ranks(std::vector<double>& values);
+/// The percentiles of this rank's sample become their means over the ranks, on all ranks. Collective.
+[[nodiscard]] Percentiles mean_percentiles(std::vector<double> sample);
 
 }  // namespace bench

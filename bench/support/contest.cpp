@@ -40,16 +40,19 @@ double median_us(const Result& result) { return spread_of(result.times.us).media
 
 Spread lead(const Result& fab, const Result& other) { return spread_of(ratios(other.times.us, fab.times.us)); }
 
-std::vector<std::string> percentile_titles(const BatchPlan& plan, const std::string& library) {
+std::vector<std::string> percentile_titles(const BatchPlan& plan, const std::string& whose) {
   if (!plan.percentiles) return {};
-  return {library + " P50", "P90", "P99 us"};
+  return {whose + " P50", "P90", "P99 us"};
+}
+
+std::vector<std::string> percentile_cells(const BatchPlan& plan, const std::optional<Percentiles>& single_us) {
+  if (!plan.percentiles) return {};
+  if (!single_us) return {"-", "-", "-"};
+  return {number(single_us->p50), number(single_us->p90), number(single_us->p99)};
 }
 
 std::vector<std::string> percentile_cells(const BatchPlan& plan, const Result* result) {
-  if (!plan.percentiles) return {};
-  if (result == nullptr || !result->times.single_us) return {"-", "-", "-"};
-  const Percentiles& single_us = *result->times.single_us;
-  return {number(single_us.p50), number(single_us.p90), number(single_us.p99)};
+  return percentile_cells(plan, result == nullptr ? std::nullopt : result->times.single_us);
 }
 
 void add_result(Row& row, const Result& result) {
@@ -57,10 +60,7 @@ void add_result(Row& row, const Result& result) {
   row["form"] = name_of(result.form);
   row["timed"] = result.call;
   add_times(row, "us", result.times.us);
-  if (!result.times.single_us) return;
-  row["us_p50"] = result.times.single_us->p50;
-  row["us_p90"] = result.times.single_us->p90;
-  row["us_p99"] = result.times.single_us->p99;
+  add_percentiles(row, "us", result.times.single_us);
 }
 
 }  // namespace bench

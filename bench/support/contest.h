@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,10 @@ using Check = std::function<bool(const Contestant&)>;
 /// The ratio of the other's time to fab's, batch by batch: above 1 fab is faster.
 [[nodiscard]] Spread lead(const Result& fab, const Result& other);
 
-/// Titles of the percentile columns of a library, and its cells; none unless the plan asks for them.
-[[nodiscard]] std::vector<std::string> percentile_titles(const BatchPlan& plan, const std::string& library);
+/// Titles of the percentile columns of a library or of a time, and its cells; none unless the plan asks for them.
+[[nodiscard]] std::vector<std::string> percentile_titles(const BatchPlan& plan, const std::string& whose);
+[[nodiscard]] std::vector<std::string> percentile_cells(const BatchPlan& plan,
+                                                        const std::optional<Percentiles>& single_us);
 [[nodiscard]] std::vector<std::string> percentile_cells(const BatchPlan& plan, const Result* result);
 
 /// Adds library, form, what was timed and the times.

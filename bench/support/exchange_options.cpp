@@ -57,9 +57,13 @@ void add_run_options(CLI::App& app, RunOptions& options, const char* sizes_help)
              "What fab is compared with: mpi: the MPI library's calls in the same job");
 }
 
-void add_contest_options(CLI::App& app, RunOptions& options) {
-  app.add_flag("--percentiles", options.plan.percentiles,
+void add_percentile_option(CLI::App& app, BatchPlan& plan) {
+  app.add_flag("--percentiles", plan.percentiles,
                "Time each call by itself, too: columns for the 50th, 90th and 99th percentile");
+}
+
+void add_contest_options(CLI::App& app, RunOptions& options) {
+  add_percentile_option(app, options.plan);
   app.add_flag("--no-check", options.unchecked, "Do not look at the data of each call before it is timed");
 }
 

@@ -41,7 +41,9 @@ void add_batch_options(CLI::App& app, BatchPlan& plan);
 void add_file_options(CLI::App& app, RowFiles& files);
 /// These, --sizes, --memory and --against, with the values in `options` as defaults.
 void add_run_options(CLI::App& app, RunOptions& options, const char* sizes_help);
-/// --percentiles and --no-check, for contests.
+/// --percentiles, for subcommands that have those columns.
+void add_percentile_option(CLI::App& app, BatchPlan& plan);
+/// This, and --no-check, for contests.
 void add_contest_options(CLI::App& app, RunOptions& options);
 /// The options of a pattern. `patterns`: those that --pattern offers.
 void add_pattern_options(CLI::App& app, PatternOptions& options, const std::vector<Pattern>& patterns);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/base/quoted.h"
-#include "support/statistics.h"
 
 namespace bench {
 namespace {
@@ -55,6 +54,13 @@ void add_times(Row& row, const std::string& name, const std::vector<double>& bat
   row[name] = batches;
   row[name + "_median"] = spread.median;
   row[name + "_quartiles"] = {spread.lower, spread.upper};
+}
+
+void add_percentiles(Row& row, const std::string& name, const std::optional<Percentiles>& percentiles) {
+  if (!percentiles) return;
+  row[name + "_p50"] = percentiles->p50;
+  row[name + "_p90"] = percentiles->p90;
+  row[name + "_p99"] = percentiles->p99;
 }
 
 void write_rows(const std::string& file, const Row& rows) {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "support/statistics.h"
 
 namespace bench {
 
@@ -12,6 +15,8 @@ using Row = nlohmann::ordered_json;
 
 /// Adds NAME: the value of each batch, NAME_median and NAME_quartiles.
 void add_times(Row& row, const std::string& name, const std::vector<double>& batches);
+/// Adds NAME_p50, NAME_p90 and NAME_p99, if there are some.
+void add_percentiles(Row& row, const std::string& name, const std::optional<Percentiles>& percentiles);
 
 /// Writes a list of rows as JSON; does nothing without a file name. Throws std::runtime_error.
 void write_rows(const std::string& file, const Row& rows);

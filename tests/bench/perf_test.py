@@ -79,6 +79,24 @@ class Measures(unittest.TestCase):
             self.assert_times(rows, field)
         self.assertIn("MPI/fab overall", self.table)
 
+    def test_overlap_has_percentiles_of_the_overall_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "rows.csv"
+            rows = self.rows(2, "overlap", "-m", "4k,8k", *SHORT, "--percentiles", "--csv", str(file))
+            with open(file, newline="", encoding="utf-8") as lines:
+                read = list(csv.DictReader(lines))
+        self.assertRegex(self.table, "library +overall us +overall P50 +P90 +P99 us +compute us")
+        self.assertEqual(len(read), len(rows))
+        for line, row in zip(read, rows):
+            shares = [row[f"overall_us_p{share}"] for share in (50, 90, 99)]
+            self.assertEqual(shares, sorted(shares))
+            # A batch is the mean of 2 of a rank's 4 calls, and the 99th percentile is close to the longest.
+            self.assertLess(min(row["overall_us"]) / 2, shares[2])
+            self.assertEqual([float(line[f"overall_us_p{share}"]) for share in (50, 90, 99)], shares)
+        row = self.rows(2, "overlap", "-m", "4k", *SHORT, "--against", "none")[0]
+        self.assertNotIn("overall_us_p50", row)
+        self.assertNotIn("P50", self.table)
+
     def test_halo_fills_squares_and_cubes(self):
         for options, face in ((["--dims", "2"], 8 * 8), (["--grid", "2x1x1", "--open"], 8 * 8 * 8)):
             with self.subTest(options=options):
