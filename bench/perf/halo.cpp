@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "perf/command.h"
 #include "perf/measurement.h"
 #include "support/contest.h"
 #include "support/exchange_options.h"
+#include "support/explained_way.h"
 #include "support/fab_forms.h"
 #include "support/mpi_forms.h"
 #include "support/mpi_program.h"
@@ -40,7 +42,14 @@ class Halo final : public Measurement<HaloOptions> {
 
   std::vector<Result> time(std::size_t edge) override {
     Exchange exchange(neighbors_, bytes_of(edge), options_.memory);
-    return bench::contest(exchange, contestants(exchange), options_);
+    const std::vector<Contestant> all = contestants(exchange);
+    std::vector<Result> results = bench::contest(exchange, all, options_);
+    if (options_.explain) observed_ = fab_.ways_taken(all.front());
+    return results;
+  }
+
+  [[nodiscard]] bench::ExplainedWay way(std::size_t edge) const {
+    return {.predicted = fab_.ways(bytes_of(edge), options_.memory, Form::persistent), .observed = observed_};
   }
 
   std::vector<Contestant> contestants(Exchange& exchange) {
@@ -66,7 +75,8 @@ class Halo final : public Measurement<HaloOptions> {
       const auto fastest = std::ranges::min_element(results.begin() + 1, results.end(), {}, bench::median_us);
       cells.push_back(bench::ratio_text(bench::lead(results.front(), *fastest)));
     }
-    if (options_.explain) cells.push_back(fab_.way(bytes_of(edge), options_.memory, Form::persistent));
+    if (options_.explain)
+      for (const std::string& cell : bench::way_cells(way(edge))) cells.push_back(cell);
     table_->print(cells);
     for (const Result& result : results) rows_.add(row(edge, result));
   }
@@ -90,7 +100,8 @@ class Halo final : public Measurement<HaloOptions> {
         titles.push_back(title);
     }
     if (results.size() > 1) titles.emplace_back("             MPI/fab");
-    if (options_.explain) titles.emplace_back("          fab's way");
+    if (options_.explain)
+      for (const std::string& title : bench::way_titles()) titles.push_back(title);
     table_.emplace(titles);
   }
 
@@ -101,13 +112,13 @@ class Halo final : public Measurement<HaloOptions> {
     row["edge"] = edge;
     row["bytes"] = bytes_of(edge);
     row["in_place"] = result.is_in_place;
-    if (options_.explain && result.library == "fab")
-      row["way"] = fab_.way(bytes_of(edge), options_.memory, Form::persistent);
+    if (options_.explain && result.library == "fab") bench::add_way(row, way(edge));
     bench::add_result(row, result);
     return row;
   }
 
   bench::FabForms fab_;
+  std::set<std::string> observed_;  // of the size that was timed last
 };
 
 }  // namespace
@@ -123,7 +134,9 @@ Action add_halo(CLI::App& app) {
   bench::add_pattern_options(app, options->pattern, {bench::Pattern::faces});
   bench::add_run_options(app, *options, "Cells along an edge of the block: a range FIRST:LAST[:FACTOR] or a list");
   bench::add_contest_options(app, *options);
-  app.add_flag("--explain", options->explain, "Tell which way the faces of each size take");
+  app.add_flag(
+      "--explain", options->explain,
+      "Tell which way the faces of each size should take, and which they took; rows where these differ are marked");
   return {.run = [options](const Job& job) { Halo(*options, job).run(); }};
 }
 

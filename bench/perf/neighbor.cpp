@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "perf/measurement.h"
 #include "support/contest.h"
 #include "support/exchange_options.h"
+#include "support/explained_way.h"
 #include "support/fab_forms.h"
 #include "support/mpi_forms.h"
 #include "support/mpi_program.h"
@@ -32,6 +34,9 @@ struct NeighborOptions : bench::ExchangeOptions {
   std::vector<Form> forms{kNeighborForms.begin(), kNeighborForms.end()};
   bool explain = false;
 };
+
+/// The library whose messages are looked at.
+constexpr const char* kObserved = "native";
 
 bool is_of_mpi(const std::string& library) { return library == "MPI" || library == "by hand"; }
 
@@ -52,7 +57,23 @@ class Neighbor final : public Measurement<NeighborOptions> {
 
   std::vector<Result> time(std::size_t bytes) override {
     Exchange exchange(neighbors_, bytes, options_.memory);
-    return bench::contest(exchange, contestants(exchange), options_);
+    const std::vector<Contestant> all = contestants(exchange);
+    std::vector<Result> results = bench::contest(exchange, all, options_);
+    if (options_.explain) observe(all);
+    return results;
+  }
+
+  /// The ways of the calls that were timed last. Collective.
+  void observe(const std::vector<Contestant>& all) {
+    observed_.clear();
+    for (const Contestant& one : all)
+      if (one.library == kObserved) observed_[one.form] = fab_.ways_taken(one);
+  }
+
+  [[nodiscard]] bench::ExplainedWay way(std::size_t bytes, Form form) const {
+    bench::ExplainedWay way{.predicted = fab_.ways(bytes, options_.memory, form)};
+    if (const auto found = observed_.find(form); found != observed_.end()) way.observed = found->second;
+    return way;
   }
 
   void show(std::size_t bytes, const std::vector<Result>& results) override {
@@ -96,7 +117,8 @@ class Neighbor final : public Measurement<NeighborOptions> {
       for (const std::string& title : bench::percentile_titles(options_.plan, library)) titles.push_back(title);
     }
     if (compares()) titles.insert(titles.end(), {"        " + ratio_title(), ""});
-    if (options_.explain) titles.emplace_back("          fab's way");
+    if (options_.explain)
+      for (const std::string& title : bench::way_titles()) titles.push_back(title);
     return titles;
   }
 
@@ -117,7 +139,8 @@ class Neighbor final : public Measurement<NeighborOptions> {
       if (fastest_mpi == nullptr || median_us(*result) < median_us(*fastest_mpi)) fastest_mpi = result;
     }
     if (compares()) add_ratio(cells, find(results, fab_library(), form), fastest_mpi);
-    if (options_.explain) cells.push_back(fab_.way(bytes, options_.memory, form));
+    if (options_.explain)
+      for (const std::string& cell : bench::way_cells(way(bytes, form))) cells.push_back(cell);
     return cells;
   }
 
@@ -136,13 +159,21 @@ class Neighbor final : public Measurement<NeighborOptions> {
     row["neighbors"] = neighbors_.count();
     row["bytes"] = bytes;
     row["in_place"] = result.is_in_place;
-    if (options_.explain && !is_of_mpi(result.library)) row["way"] = fab_.way(bytes, options_.memory, result.form);
+    if (options_.explain && !is_of_mpi(result.library)) add_way(row, bytes, result);
     bench::add_result(row, result);
     return row;
   }
 
+  /// Statistics are of a context, and that of the MPI binding cannot be asked.
+  void add_way(bench::Row& row, std::size_t bytes, const Result& result) const {
+    bench::ExplainedWay its = way(bytes, result.form);
+    if (result.library != kObserved) its.observed.reset();
+    bench::add_way(row, its);
+  }
+
   bench::FabForms fab_;
-  std::vector<std::string> libraries_;  // in the order of the table's columns
+  std::vector<std::string> libraries_;              // in the order of the table's columns
+  std::map<Form, std::set<std::string>> observed_;  // of one size
 };
 
 }  // namespace
@@ -152,7 +183,9 @@ Action add_neighbor(CLI::App& app) {
   bench::add_exchange_options(app, *options);
   bench::add_choices(app, "--form", options->forms, options->forms,
                      "Measure only calls of these forms, separated by commas; all is the default");
-  app.add_flag("--explain", options->explain, "Tell which way the messages of each size take");
+  app.add_flag(
+      "--explain", options->explain,
+      "Tell which way the messages of each size should take, and which they took; rows where these differ are marked");
   return {.run = [options](const Job& job) { Neighbor(*options, job).run(); }};
 }
 

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "apps/mpi_call.h"
 #include "fab/fab.h"
 #include "fab/mpi.h"
+#include "fab/statistics.h"
 #include "support/bare_exchange.h"
 #include "support/bare_tcp.h"
 #include "support/fab_transport.h"
@@ -158,6 +161,16 @@ fab::Communicator communicator_of(const fab::Context& context, const Neighbors& 
   return context.world().distributed_graph(neighbors.edges().sources, neighbors.edges().destinations);
 }
 
+/// Messages that a rank has sent, by peer and way.
+using SentByWay = std::map<std::pair<fab::Rank, std::string>, std::uint64_t>;
+
+SentByWay sent_by_way(const fab::Statistics& statistics) {
+  SentByWay sent;
+  for (const fab::PeerStatistics& peer : statistics.peers)
+    for (const fab::WayStatistics& way : peer.ways) sent[{peer.rank, way.way}] = way.sent.messages;
+  return sent;
+}
+
 }  // namespace
 
 Memory allocate_from_fab(std::size_t bytes) {
@@ -186,7 +199,7 @@ FabForms::~FabForms() = default;
 
 std::optional<FabPath> FabForms::path() const { return parts_->transport.path(); }
 
-std::string FabForms::way(std::size_t bytes, MemoryKind memory, Form form) const {
+std::set<std::string> FabForms::ways(std::size_t bytes, MemoryKind memory, Form form) const {
   const Neighbors& neighbors = parts_->neighbors;
   std::set<std::string> ways;
   for (int block = 0; block < neighbors.count(); ++block) {
@@ -198,7 +211,19 @@ std::string FabForms::way(std::size_t bytes, MemoryKind memory, Form form) const
                                        .is_contiguous = neighbors.pattern() != Pattern::faces,
                                        .is_persistent = form == Form::persistent}));
   }
-  return fmt::format("{}", fmt::join(ways, " + "));
+  return ways;
+}
+
+std::set<std::string> FabForms::ways_taken(const Contestant& contestant) const {
+  const SentByWay before = sent_by_way(parts_->context.statistics());
+  meet();
+  contestant.calls(1);
+  std::set<std::string> taken;
+  for (const auto& [peer_and_way, messages] : sent_by_way(parts_->context.statistics())) {
+    const auto found = before.find(peer_and_way);
+    if (found == before.end() || messages > found->second) taken.insert(peer_and_way.second);
+  }
+  return taken;
 }
 
 std::vector<Contestant> FabForms::contestants(Exchange& exchange) {

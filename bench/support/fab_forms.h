@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,12 @@ class FabForms {
 
   /// None in a build without fab.
   [[nodiscard]] std::optional<FabPath> path() const;
-  /// Which way messages of so many bytes go to this rank's neighbours (FabTransport::way), all different ones with
-  /// " + " between. Empty in a build without fab.
-  [[nodiscard]] std::string way(std::size_t bytes, MemoryKind memory, Form form) const;
+  /// The ways that messages of so many bytes go to this rank's neighbours (FabTransport::way). Empty in a build without
+  /// fab.
+  [[nodiscard]] std::set<std::string> ways(std::size_t bytes, MemoryKind memory, Form form) const;
+  /// Makes one more call of halo(), or of a contestant whose library is "native": the ways that this rank's messages
+  /// took, as the statistics count them. Empty in a build without fab. Collective.
+  [[nodiscard]] std::set<std::string> ways_taken(const Contestant& contestant) const;
   /// Libraries "fab" (the MPI binding; not for faces, whose shapes differ more than its calls can say) and "native",
   /// and, where all blocks go to one peer through the network, all in one message, "libfabric" and "TCP". Collective.
   [[nodiscard]] std::vector<Contestant> contestants(Exchange& exchange);

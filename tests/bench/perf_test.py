@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""perf_test.py FAB_PERF LAUNCHER...: every subcommand in small jobs; what its options refuse, and what it writes.
-Timings of such short runs mean nothing."""
+"""perf_test.py FAB_PERF FORBIDDING LAUNCHER...: every subcommand in small jobs; what its options refuse, and what it
+writes. Timings of such short runs mean nothing."""
 
 import csv
 import json
@@ -15,22 +15,23 @@ import unittest
 TIME_LIMIT_S = 60 * int(os.environ.get("TEST_TIME_FACTOR", "1"))  # see tests/cmake/time_limits.cmake
 SHORT = ["--batches", "2", "-n", "2"]
 program = ""
+forbidding = ""
 launcher = []
 
 
-def run(arguments, ranks=0):
-    """Without a launcher where no ranks are asked for."""
-    command = [*launcher, str(ranks), program] if ranks else [program]
+def run(arguments, ranks=0, under=()):
+    """Without a launcher where no ranks are asked for. `under`: a command that starts the program of each rank."""
+    command = [*launcher, str(ranks), *under, program] if ranks else [program]
     return subprocess.run([*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=TIME_LIMIT_S, check=False, stdin=subprocess.DEVNULL)
 
 
 class Measures(unittest.TestCase):
-    def rows(self, ranks, *arguments):
+    def rows(self, ranks, *arguments, under=()):
         """What a job writes; its table has a line for each."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "rows.json"
-            done = run([*arguments, "--json", str(file)], ranks)
+            done = run([*arguments, "--json", str(file)], ranks, under)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.table = done.stdout
             return json.loads(file.read_text())
@@ -56,8 +57,27 @@ class Measures(unittest.TestCase):
         rows = self.rows(2, "neighbor", "-m", "8,1k,64k", *SHORT, "--form", "blocking", "--explain", "--against", "none")
         self.assertEqual({row["library"] for row in rows}, {"fab", "native"})
         self.assertEqual([row["way"] for row in rows if row["library"] == "fab"], ["cell", "ring", "kernel"])
+        self.assert_observed(rows, ["cell", "ring", "kernel"], [False] * 3)
+        self.assertNotIn("differs", self.table)
         rows = self.rows(2, "neighbor", "-m", "64k", *SHORT, "--memory", "fab", "--explain", "--against", "none")
         self.assertEqual({row["way"] for row in rows}, {"mapped"})
+        self.assert_observed(rows, ["mapped"] * 3, [False] * 3)
+
+    def assert_observed(self, rows, ways, differ):
+        """Of the native calls, whose statistics are looked at."""
+        observed = [row for row in rows if "way_observed" in row]
+        self.assertEqual({row["library"] for row in observed}, {"native"})
+        self.assertEqual([row["way_observed"] for row in observed], ways)
+        self.assertEqual([row["way_differs"] for row in observed], differ)
+
+    def test_neighbor_marks_a_way_that_differs(self):
+        """The kernel refuses to copy between processes, of which the rules know nothing."""
+        rows = self.rows(2, "neighbor", "-m", "8,64k", *SHORT, "--form", "blocking", "--explain", "--against", "none",
+                         under=[forbidding])
+        self.assertEqual([row["way"] for row in rows if row["library"] == "native"], ["cell", "kernel"])
+        self.assert_observed(rows, ["cell", "chunks"], [False, True])
+        marked = [line.split() for line in self.table.splitlines() if "differs" in line]
+        self.assertEqual([(line[0], line[-3:]) for line in marked], [("65536", ["kernel", "chunks", "differs"])])
 
     def test_percentiles_are_in_order(self):
         for row in self.rows(2, "collective", "-c", "bcast", "-m", "8", *SHORT, "--percentiles"):
@@ -103,6 +123,7 @@ class Measures(unittest.TestCase):
                 rows = self.rows(2, "halo", "-m", "8", *SHORT, "--explain", *options)
                 self.assert_times(rows)
                 self.assertEqual({row["bytes"] for row in rows}, {face})
+                self.assertEqual([row["way_differs"] for row in rows if row["library"] == "fab"], [False])
                 self.assertEqual([row["library"] for row in rows], ["fab", "MPI", "MPI", "by hand", "by hand"])
 
     def test_messages_of_one_thread_and_of_several(self):
@@ -238,5 +259,5 @@ class Help(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    program, *launcher = sys.argv[1:]
+    program, forbidding, *launcher = sys.argv[1:]
     unittest.main(argv=sys.argv[:1])
