@@ -1,4 +1,4 @@
-// From a call to something that has been started, in all forms.
+// Starts a call in each of its forms: blocking, non-blocking and persistent.
 //
 // Each kind of call (fab/operation.h) has a file with a function `prepared(communicator, call, use)`. It looks at the
 // call's arguments, throws where it refuses them, and gives `use` an object with two functions: start(core) makes a

@@ -1,4 +1,4 @@
-// From a status to an exception.
+// Throws the exception that stands for a status.
 #pragma once
 
 #include "fab/error.h"

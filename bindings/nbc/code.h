@@ -1,4 +1,4 @@
-// How calls of this binding fail: a code of LibNBC's, and a message in fab's log.
+// The failures of this binding's calls: a code of LibNBC's, and a message in fab's log.
 #pragma once
 
 #include "bindings/mpi/base/failure.h"

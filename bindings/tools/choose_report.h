@@ -1,4 +1,4 @@
-// What fab_info --choose prints: the algorithm of a call, and why.
+// The report of fab_info --choose: the algorithm of a call, and why.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How a program is linked, from the headers of its file.
+// Reads from the headers of a program's file how it is linked.
 #pragma once
 
 #include <filesystem>

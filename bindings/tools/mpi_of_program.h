@@ -1,4 +1,4 @@
-// Which MPI a program uses, before it runs.
+// Finds the MPI that a program uses, before it runs.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What fab_info --choose neighbor prints: whether a persistent neighbour exchange goes by nodes, and what the model
+// The report of fab_info --choose neighbor: whether a persistent neighbour exchange goes by nodes, and what the model
 // says that it costs.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Rules by measurement, on the ranks of a job.
+// Makes rules by measurement, on the ranks of a job.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// From what algorithms cost to rules.
+// Turns the costs of algorithms into rules that choose between them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Rules by the simulator.
+// Makes rules from predictions of the simulator.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the dynamic linker reads in an object that it has loaded.
+// The dynamic section of a loaded object: the tables that the dynamic linker reads there.
 #pragma once
 
 #include <link.h>

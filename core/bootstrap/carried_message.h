@@ -1,4 +1,4 @@
-// What ranks write to each other where values travel in messages.
+// The messages by which ranks ask each other for values of the job, and answer, if no launcher serves them.
 #pragma once
 
 #include <cstdint>

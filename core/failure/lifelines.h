@@ -1,5 +1,5 @@
-// What tells that a peer's process, or its machine, has ended, without any help of its program: a connection that only
-// kernels look after.
+// Lifelines: TCP connections, which only kernels look after, and which tell that a peer's process or machine has ended
+// without any help of its program.
 //
 // Each rank listens on a TCP port of the interface that its messages use, and no process need accept: the kernel does.
 // When the process ends its kernel resets the connections, in every state, and a machine that is gone fails their

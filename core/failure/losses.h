@@ -1,4 +1,4 @@
-// Ranks that will not answer any more: how this rank learns of them, and who else hears of it.
+// Lost ranks, which will not answer any more: the ways in which this rank learns of them, and the ranks that it tells.
 //
 // Sources: a provider's errors (core/run/run_failures.cpp), the ends of processes that the node's provider watches, the
 // lifelines of network peers, on which living ranks also tell of connections that they have cut, and what other ranks

@@ -1,5 +1,5 @@
-// What a rank whose run has failed sends in place of the messages that it owes: a rank that waits for one of them,
-// directly or at the end of a chain of ranks, learns whose fault it was.
+// Failure notices, which a rank whose run has failed sends in place of the messages that it owes: a rank that waits for
+// one of them, directly or at the end of a chain of ranks, learns which rank failed.
 #pragma once
 
 #include <array>

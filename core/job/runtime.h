@@ -1,5 +1,5 @@
-// What one rank's calls stand on: its way into the job, its providers, its engine, its peers, and what it knows of
-// failures. Nothing of it is global, so one process can hold several ranks.
+// The runtime that one rank's calls stand on: its way into the job, its providers, its engine, its peers, and the
+// failures that it knows of. Nothing of it is global, so one process can hold several ranks.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What a rank has recorded (FAB_TRACE) becomes a file.
+// Writes the records of a rank to its file (FAB_TRACE).
 #include <utility>
 
 #include "core/job/runtime.h"

@@ -1,4 +1,4 @@
-// The unexpected queue: messages that arrived before their receives, taken in so that they do not block later messages.
+// The inbox: messages that arrived before their receives, taken in so that they do not block later messages.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a plan depends on besides its communicator: the key of the plan cache.
+// The shape of a call: everything that its plan depends on besides the communicator. It is the key of the plan cache.
 #pragma once
 
 #include <algorithm>

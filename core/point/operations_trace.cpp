@@ -1,5 +1,5 @@
-// What messages record of themselves (FAB_TRACE): start, message and end of each send and receive. The numbers that a
-// sender gives its messages to a receiver are their keys.
+// Records start, message and end of each send and receive (FAB_TRACE). The numbers that a sender gives its messages to
+// a receiver are their keys.
 #include "core/point/operations.h"
 #include "core/trace/recorder.h"
 

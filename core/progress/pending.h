@@ -1,4 +1,4 @@
-// What a request stands for: a run of a plan, or a message.
+// A pending operation, for which a request stands: a run of a plan, or a message.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// How callers that leave something in flight call the progress thread, and what it learns of them.
+// Lets a caller that leaves something in flight call the progress thread, and tells the thread about the caller.
 #pragma once
 
 #include <poll.h>

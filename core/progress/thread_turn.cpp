@@ -1,4 +1,4 @@
-// What the progress thread does in a turn.
+// A turn of the progress thread: it polls, sleeps or backs off, as its policy says.
 #include <poll.h>
 
 #include <algorithm>

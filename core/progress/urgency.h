@@ -1,4 +1,4 @@
-// Whether what is in flight needs the progress thread.
+// The urgency of an operation in flight: whether it needs the progress thread while its caller computes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a run records of itself (FAB_TRACE).
+// Records what a run does (FAB_TRACE).
 #include "core/base/hash.h"
 #include "core/run/run.h"
 #include "core/trace/recorder.h"

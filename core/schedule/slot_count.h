@@ -1,4 +1,4 @@
-// How many slots there are.
+// The number of slots, which tell messages between the same two ranks apart.
 #pragma once
 
 #include <cstdint>

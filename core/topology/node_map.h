@@ -1,4 +1,4 @@
-// Which ranks of a communicator share a node.
+// The node map of a communicator: the ranks that share each node.
 #pragma once
 
 #include <span>

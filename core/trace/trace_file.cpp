@@ -1,3 +1,5 @@
+// Writes the head of a trace file, as JSON, and the records behind it.
+//
 // The head's members: rank, ranks, host (its name), process; clock: a word that ranks have in common whose clocks are
 // the same one; ticks_per_second of record times; begin and end: the clocks when the context was opened, and when the
 // file was written; lost: records that newer ones have replaced; ways; operations.

@@ -1,4 +1,4 @@
-// How a long message is cut into parts that are sent one after the other.
+// Cuts a long message into parts that are sent one after the other.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Which congestion control the TCP connections of libfabric have.
+// Chooses the congestion control of libfabric's TCP connections, and sets it.
 //
 // BBR paces: a timer of the kernel's decides when each segment may leave, also on the loopback interface and between
 // hosts of one switch. Two blocks of 128 KiB took 70 us or 190 us in one and the same program, by how fast BBR believed

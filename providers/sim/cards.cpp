@@ -1,4 +1,5 @@
-// Cards pay G: a message costs a processor o at each end, for any length.
+// Simulates programs if network cards pay G: a card spends LogGP's gap G on each byte of a message, and the processor
+// at each end spends only the overhead o, for any length.
 #include <algorithm>
 #include <queue>
 #include <tuple>

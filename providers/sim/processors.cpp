@@ -1,5 +1,6 @@
-// Processors pay G: the rules of LogGOPSim (Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010). Each send, receive
-// and piece of work of a rank is an event of its own, which waits until what it needs is free.
+// Simulates programs if processors pay LogGP's gap G for each byte of a message, by the rules of LogGOPSim
+// (Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010). Each send, receive and piece of work of a rank is an event of
+// its own, which waits until what it needs is free.
 #include <algorithm>
 #include <functional>
 #include <memory>

@@ -1,4 +1,4 @@
-// What the ranks of a node share, in virtual time: its card, in each direction, and its memory.
+// The resources that the ranks of a node share, in virtual time: its card, in each direction, and its memory.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How calls of this binding fail: an MPI error class, and a message in fab's log.
+// The failures of this binding's calls: an MPI error class, and a message in fab's log.
 #pragma once
 
 #include <mpi.h>

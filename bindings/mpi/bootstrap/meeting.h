@@ -1,4 +1,4 @@
-// How the processes of MPI_COMM_WORLD find each other for fab where the launcher serves no PMIx: over MPI itself.
+// Lets the processes of MPI_COMM_WORLD find each other for fab over MPI itself, if the launcher serves no PMIx.
 #pragma once
 
 #include <memory>

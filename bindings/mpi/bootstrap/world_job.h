@@ -1,4 +1,4 @@
-// What MPI knows of the job, where fab has no launcher to ask.
+// The description of the job that MPI has, for a fab that has no launcher to ask: ranks and their nodes.
 #pragma once
 
 #include <mpi.h>

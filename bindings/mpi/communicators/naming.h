@@ -1,4 +1,4 @@
-// How the ranks of a communicator agree on its context id.
+// The agreement of a communicator's ranks on its context id.
 #pragma once
 
 #include <mpi.h>

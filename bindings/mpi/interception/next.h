@@ -1,4 +1,4 @@
-// The functions of MPI's that fab takes over, and who had their names before.
+// The functions of MPI's that fab takes over, and the definitions that had their names before: a tool's, or MPI's.
 //
 // libfab_mpi defines each of them twice, as MPI_Wait and as PMPI_Wait: programs call the first, tools and MPI's Fortran
 // interfaces the second. A call that is none of fab's business goes on to the next definition of the same name, so that

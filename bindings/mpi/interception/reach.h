@@ -1,5 +1,5 @@
-// Whether the functions that fab takes over (next.h) are the ones that this process calls. They are not where the MPI
-// library comes before libfab_mpi, or where fab was loaded later and privately.
+// Tells whether this process calls the functions that fab takes over (next.h). It calls MPI's own if the MPI library
+// comes before libfab_mpi, or if fab was loaded later and privately.
 #pragma once
 
 #include <mpi.h>

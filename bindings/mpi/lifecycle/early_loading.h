@@ -1,3 +1,5 @@
+// Loads libfabric before MPI_Init, so that MPI_Init need not load its libraries.
+//
 // libfabric brings libraries for Omni-Path cards along that take a fifth of a second to load. Open MPI's MPI_Init loads
 // and unloads them, too: those that are there already cost it nothing.
 #pragma once

@@ -1,4 +1,4 @@
-// What can be told of where the ranks of the job are while fab is not open.
+// Tells whether the ranks of the job share memory, or need a network, while fab is not open.
 #pragma once
 
 #include <optional>

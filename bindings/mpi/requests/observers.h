@@ -1,4 +1,4 @@
-// How the drop-in library's statistics learn of calls on requests.
+// The observers of calls on requests, by which the drop-in library's statistics learn of them.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Which types of C++ reductions compute with, and their ElementType.
+// The types of C++ that reductions compute with, and their ElementType.
 #pragma once
 
 #include <complex>

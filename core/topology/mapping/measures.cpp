@@ -1,4 +1,4 @@
-// How good a mapping is: what it sends between nodes, and how many links its longest edge takes.
+// Measures of a mapping: its traffic between nodes, and the links that its longest edge takes.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// All of the module that is linked with libfabric.
+// The only source of the module fab_libfabric.so, which is linked with libfabric.
 #include "providers/ofi/loading/functions.h"
 
 extern "C" __attribute__((visibility("default"))) const fab::ofi::LibfabricFunctions fab_libfabric{

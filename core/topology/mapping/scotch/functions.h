@@ -1,4 +1,4 @@
-// What fab calls of Scotch, in a table.
+// The functions of Scotch that fab calls, in a table.
 //
 // Most programs never ask for a graph's partition, and to load Scotch takes a third of what loading libfab takes. So
 // libfab is not linked with it: the first partition loads the module fab/fab_scotch.so, which is, and has the table. A

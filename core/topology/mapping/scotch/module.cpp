@@ -1,4 +1,4 @@
-// All of the module that is linked with Scotch. It has no need of libfab.
+// The only source of the module fab_scotch.so, which is linked with Scotch and has no need of libfab.
 #include "core/topology/mapping/scotch/functions.h"
 
 namespace fab::mapping {
