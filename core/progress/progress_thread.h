@@ -83,7 +83,8 @@ class ProgressThread {
   std::thread thread_;
   std::atomic<bool> stop_{false};
   Sleep::End last_sleep_ = Sleep::End::told;
-  ParkedSleep parked_sleep_;  ///< changes in a turn, under the engine's lock
+  /// Changes in a turn, under the engine's lock. Only the thread itself changes it, and so reads it without the lock.
+  ParkedSleep parked_sleep_;
   std::vector<pollfd> parked_fds_;
 };
 

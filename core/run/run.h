@@ -275,8 +275,9 @@ class Run final : public Pending, public Task {
   std::unique_ptr<std::byte[]> scratch_;
   SharedBytes staging_;  ///< so that ranks of the node may copy out of it
   std::vector<std::unique_ptr<Registration>> held_memory_ FAB_GUARDED_BY(engine_lock);
-  std::unique_ptr<KeptData> kept_data_;         ///< of a start that waited for addresses, up to the next one
-  std::unique_ptr<WrittenMessages> one_sided_;  ///< null if the plan has no channels
+  /// Of a start that waited for addresses, up to the next one.
+  std::unique_ptr<KeptData> kept_data_ FAB_GUARDED_BY(engine_lock);
+  std::unique_ptr<WrittenMessages> one_sided_ FAB_GUARDED_BY(engine_lock);  ///< null if the plan has no channels
   std::vector<Transfer> transfers_ FAB_GUARDED_BY(engine_lock);  ///< as many as the widest round has operations
   std::uint64_t sequence_tag_ FAB_GUARDED_BY(engine_lock) = 0;
   /// What the tags of all messages share, once the run has begun.
