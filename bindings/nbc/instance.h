@@ -84,7 +84,7 @@ int begin(const char* call, mpi::Attachment& (*attachment_of)(MPI_Comm), MPI_Com
       check_handle(handle);
       return describe(*attachment.core, kept, mpi::Start{*attachment.core});
     });
-    mpi::leave_going(attachment.core->engine());
+    mpi::hand_over_progress(attachment.core->engine());
     hold(*handle, Instance(call, std::move(kept)));
     instance_of(*handle)->started(attachment, run);
     return NBC_OK;

@@ -134,7 +134,7 @@ int NBC_Start(NBC_Handle* handle, MPI_Comm comm, NBC_Schedule* schedule) {
         throw fab::Error(fab::Errc::invalid_schedule, "the schedule is not committed");
       return start_schedule(*attachment.core, *started);
     });
-    fab::mpi::leave_going(attachment.core->engine());
+    fab::mpi::hand_over_progress(attachment.core->engine());
     instance_of(*handle)->started(attachment, run);
     return NBC_OK;
   });

@@ -52,7 +52,7 @@ std::string words_of(const core::Communicator& communicator, const CartShiftXchg
 
 Schedule build_cart_shift_xchg(const Cartesian& grid, Rank self, const CartShiftXchg& call,
                                const CommitOptions& options) {
-  const Cartesian::Shift shift = grid.shift(self, Dimension{call.dimension}, call.displacement);
+  const Cartesian::ShiftRanks shift = grid.shift(self, Dimension{call.dimension}, call.displacement);
   const std::uint32_t slot = slot_of(call.dimension, call.displacement);
   ScheduleBuilder builder(kShiftName, grid.size());
   const Block target = call.recv.in(BufferId::recv);

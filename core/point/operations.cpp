@@ -182,7 +182,7 @@ void SendOperation::leave(OutgoingEnvelope& out) {
   if (mode_ == SendMode::buffered) complete();
 }
 
-void SendOperation::announce() {
+void SendOperation::await_cts() {
   engine().raise_urgency(*this, Urgency::polls);  // polls see the answer, and then post the bytes
   if (mode_ == SendMode::buffered) buffer();
   state_ = State::answered;

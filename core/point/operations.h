@@ -168,9 +168,9 @@ class SendOperation final : public PointOperation {
   [[nodiscard]] Envelope envelope() const FAB_REQUIRES(engine_lock);
   /// After start(): its bytes go with this envelope, into which they are packed.
   void leave(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
-  /// After start(), instead: they go when the receiver asks for them.
-  void announce() FAB_REQUIRES(engine_lock);
-  /// After start(): with that number its message is about to leave, or to be announced. Precondition: the engine has a
+  /// After start(), instead: an RTS goes, and the bytes follow when the CTS of the receiver is there.
+  void await_cts() FAB_REQUIRES(engine_lock);
+  /// After start(): with that number its message, or its RTS, is about to leave. Precondition: the engine has a
   /// recorder.
   void record_send(std::uint32_t sequence, bool eager) FAB_REQUIRES(engine_lock);
 

@@ -25,8 +25,8 @@ Post::Handlers PointToPoint::outgoing_handlers() noexcept {
       .attempt = [](Post& self) { return outgoing_of(self).owner.post(outgoing_of(self)); }};
 }
 
-// A message that may not travel with its envelope, as it is long or the receiver keeps many already, is announced. So
-// what a receiver has to keep beyond the window are announcements of messages whose senders still hold them.
+// A message that may not travel with its envelope, as it is long or the receiver keeps many already, sends an RTS. So
+// beyond the window a receiver has to keep only the RTS of messages whose senders still hold them.
 void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
   const bool eager = send.memory().bytes() <= kEagerBytes && to.credits > 0;
   Envelope envelope = send.envelope();
@@ -41,7 +41,7 @@ void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
     send.memory().pack(out.memory.get() + sizeof(Envelope));
     send.leave(out);
   } else {
-    send.announce();
+    send.await_cts();
   }
   send_out(out, envelope, eager ? envelope.bytes : 0);
 }

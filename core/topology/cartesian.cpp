@@ -103,7 +103,7 @@ std::optional<Rank> Cartesian::neighbor(const std::vector<int>& coordinates, int
   return rank_at(moved);
 }
 
-Cartesian::Shift Cartesian::shift(Rank rank, Dimension dimension, int displacement) const {
+Cartesian::ShiftRanks Cartesian::shift(Rank rank, Dimension dimension, int displacement) const {
   check_rank("shift", rank, size_);
   check_dimension("shift", dimension, dimensions());
   const std::vector<int> here = locate(rank, dims_);

@@ -99,7 +99,7 @@ void start(const char* name, Attachment& attachment, MPI_Request* request, Call&
     completed_by = who_completes();
     return call(core, kept, Start{core});
   });
-  leave_going(core.engine());
+  hand_over_progress(core.engine());
   *request = completed_by == CompletedBy::fab ? make_request(name, attachment, run, std::move(kept))
                                               : make_request_for_mpi(name, attachment, run, std::move(kept));
 }
@@ -114,7 +114,7 @@ void make_persistent(const char* name, Attachment& attachment, MPI_Request* requ
     require_completion_by_fab();
     return call(*attachment.core, kept, Make{attachment.core});
   });
-  leave_going(attachment.core->engine());
+  hand_over_progress(attachment.core->engine());
   *request = make_request(name, attachment, std::move(exchange), std::move(kept), std::move(observer));
 }
 

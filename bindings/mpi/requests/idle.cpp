@@ -76,7 +76,7 @@ void progress_mpi() noexcept {
 }
 #endif
 
-void leave_going(core::Engine& engine) {
+void hand_over_progress(core::Engine& engine) {
   engine.hand_over_progress();
   if (meeting_is_urgent()) drive_meeting();
 }

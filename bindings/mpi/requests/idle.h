@@ -13,8 +13,8 @@ void close_idle() noexcept;
 /// Gives MPI's own progress a turn.
 void progress_mpi() noexcept;
 
-/// A call returns that has started something: the progress thread takes over, and peers are asked for their addresses.
-void leave_going(core::Engine& engine);
+/// A call that has started something returns: the progress thread takes over, and peers are asked for their addresses.
+void hand_over_progress(core::Engine& engine);
 
 /// What a call that tests does: a turn for fab, and every few microseconds one for MPI's own progress.
 void progress_once();

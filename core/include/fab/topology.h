@@ -62,14 +62,14 @@ class FAB_API Cartesian {
   /// coordinate outside a non-periodic dimension, or another number of coordinates than dimensions.
   [[nodiscard]] Rank rank_at(std::span<const int> coordinates) const;
 
-  /// The ends of a shift, seen from one rank.
-  struct Shift {
+  /// The two other ranks of a shift, seen from one rank.
+  struct ShiftRanks {
     std::optional<Rank> source;       ///< the rank whose block arrives here
     std::optional<Rank> destination;  ///< the rank that this one's block goes to
   };
   /// The ranks that `rank` receives from and sends to if blocks move by `displacement` (any integer) along `dimension`;
   /// none where that leaves a non-periodic dimension. Throws Error(invalid_argument) for a dimension out of range.
-  [[nodiscard]] Shift shift(Rank rank, Dimension dimension, int displacement) const;
+  [[nodiscard]] ShiftRanks shift(Rank rank, Dimension dimension, int displacement) const;
 
   /// Per dimension the neighbour at +1, then the one at -1. Directions that leave a non-periodic dimension are omitted
   /// (Topological Collectives for MPI-2, 2.2). A block that leaves in direction +d arrives in the receiver's -d block,
