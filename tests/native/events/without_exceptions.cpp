@@ -78,6 +78,56 @@ TEST_F(WithoutExceptions, MessagesThatAreRefused) {
                  "to.rank is 2");
 }
 
+TEST_F(WithoutExceptions, PersistentMessages) {
+  int out = rank();
+  int in = -1;
+  const Layout layout = Layout::contiguous(sizeof(int));
+  const auto exchanged = [&](Result<PersistentMessage> send, Result<PersistentMessage> receive) {
+    if (!send || !receive || !receive->try_start().ok() || !send->try_start().ok()) return false;
+    return send->wait_status().ok() && receive->wait_status().ok() && in == previous();
+  };
+  EXPECT_TRUE(exchanged(try_persistent_send(world(), out, {next(), Tag{1}}),
+                        try_persistent_recv(world(), in, {previous(), Tag{1}})));
+  in = -1;
+  EXPECT_TRUE(exchanged(try_persistent_send(world(), &out, layout, {next(), Tag{2}}),
+                        try_persistent_recv(world(), &in, layout, {previous(), Tag{2}})));
+  const auto received = [](Result<PersistentMessage> message) {
+    return message && message->try_start().ok() && message->wait_status().ok();
+  };
+  in = -1;
+  EXPECT_TRUE(received(try_persistent_sendrecv(world(), out, {previous(), Tag{3}}, in, {next(), Tag{3}})));
+  EXPECT_EQ(in, next());
+  in = -1;
+  EXPECT_TRUE(
+      received(try_persistent_sendrecv(world(), &out, layout, {next(), Tag{4}}, &in, layout, {previous(), Tag{4}})));
+  EXPECT_EQ(in, previous());
+  in = rank();
+  EXPECT_TRUE(received(try_persistent_sendrecv_replace(world(), in, {next(), Tag{5}}, {previous(), Tag{5}})));
+  EXPECT_EQ(in, previous());
+  in = rank();
+  EXPECT_TRUE(received(try_persistent_sendrecv_replace(world(), &in, layout, {next(), Tag{6}}, {previous(), Tag{6}})));
+  EXPECT_EQ(in, previous());
+}
+
+TEST_F(WithoutExceptions, PersistentMessagesThatAreRefused) {
+  const int out = rank();
+  int in = -1;
+  const Layout layout = Layout::contiguous(sizeof(int));
+  const Destination beyond{size(), Tag{1}};
+  const Source from_beyond{size(), Tag{1}};
+  const auto expect_refusal = [&](const Result<PersistentMessage>& message, const char* words) {
+    expect_failure(message.status(), Errc::invalid_rank, words);
+  };
+  expect_refusal(try_persistent_send(world(), out, beyond), "persistent_send: to.rank is 2");
+  expect_refusal(try_persistent_send(world(), &out, layout, beyond), "persistent_send: to.rank is 2");
+  expect_refusal(try_persistent_recv(world(), in, from_beyond), "persistent_recv: from.rank is 2");
+  expect_refusal(try_persistent_recv(world(), &in, layout, from_beyond), "persistent_recv: from.rank is 2");
+  expect_refusal(try_persistent_sendrecv(world(), out, beyond, in, from_beyond), "to.rank is 2");
+  expect_refusal(try_persistent_sendrecv(world(), &out, layout, beyond, &in, layout, from_beyond), "to.rank is 2");
+  expect_refusal(try_persistent_sendrecv_replace(world(), in, beyond, from_beyond), "to.rank is 2");
+  expect_refusal(try_persistent_sendrecv_replace(world(), &in, layout, beyond, from_beyond), "to.rank is 2");
+}
+
 TEST_F(WithoutExceptions, SeveralRequests) {
   const int out = rank();
   std::array<int, 2> in{-1, -1};

@@ -13,6 +13,7 @@
 #include "fab/layout.h"
 #include "fab/message.h"
 #include "fab/request.h"
+#include "fab/result.h"
 #include "fab/timed_waits.h"
 
 namespace fab {
@@ -111,6 +112,51 @@ template <RecvBuffer Buffer>
                                                             Destination to, Source from) {
   const auto bytes = std::as_writable_bytes(detail::elements_of(std::forward<Buffer>(data)));
   return persistent_sendrecv_replace(communicator, bytes.data(), Layout::contiguous(bytes.size()), to, from);
+}
+/// @}
+
+/// @{
+/// A call above without exceptions. It returns the failure that the call throws.
+template <SendBuffer Buffer>
+[[nodiscard]] Result<PersistentMessage> try_persistent_send(const Communicator& communicator, Buffer&& data,
+                                                            Destination to, SendMode mode = SendMode::standard) {
+  return attempt([&] { return persistent_send(communicator, std::forward<Buffer>(data), to, mode); });
+}
+[[nodiscard]] inline Result<PersistentMessage> try_persistent_send(const Communicator& communicator, const void* data,
+                                                                   const Layout& layout, Destination to,
+                                                                   SendMode mode = SendMode::standard) {
+  return attempt([&] { return persistent_send(communicator, data, layout, to, mode); });
+}
+template <RecvBuffer Buffer>
+[[nodiscard]] Result<PersistentMessage> try_persistent_recv(const Communicator& communicator, Buffer&& data,
+                                                            Source from = {}) {
+  return attempt([&] { return persistent_recv(communicator, std::forward<Buffer>(data), from); });
+}
+[[nodiscard]] inline Result<PersistentMessage> try_persistent_recv(const Communicator& communicator, void* data,
+                                                                   const Layout& layout, Source from = {}) {
+  return attempt([&] { return persistent_recv(communicator, data, layout, from); });
+}
+template <SendBuffer Out, RecvBuffer In>
+[[nodiscard]] Result<PersistentMessage> try_persistent_sendrecv(const Communicator& communicator, Out&& out,
+                                                                Destination to, In&& in, Source from) {
+  return attempt(
+      [&] { return persistent_sendrecv(communicator, std::forward<Out>(out), to, std::forward<In>(in), from); });
+}
+[[nodiscard]] inline Result<PersistentMessage> try_persistent_sendrecv(const Communicator& communicator,
+                                                                       const void* out, const Layout& out_layout,
+                                                                       Destination to, void* in,
+                                                                       const Layout& in_layout, Source from) {
+  return attempt([&] { return persistent_sendrecv(communicator, out, out_layout, to, in, in_layout, from); });
+}
+template <RecvBuffer Buffer>
+[[nodiscard]] Result<PersistentMessage> try_persistent_sendrecv_replace(const Communicator& communicator, Buffer&& data,
+                                                                        Destination to, Source from) {
+  return attempt([&] { return persistent_sendrecv_replace(communicator, std::forward<Buffer>(data), to, from); });
+}
+[[nodiscard]] inline Result<PersistentMessage> try_persistent_sendrecv_replace(const Communicator& communicator,
+                                                                               void* data, const Layout& layout,
+                                                                               Destination to, Source from) {
+  return attempt([&] { return persistent_sendrecv_replace(communicator, data, layout, to, from); });
 }
 /// @}
 
