@@ -11,6 +11,8 @@
  *     in direction +d arrives in the receiver's -d block. Directions that leave a non-periodic dimension have no block.
  *     On a distributed graph blocks go to the destinations and come from the sources, in their order.
  *   - sendbuf == MPI_IN_PLACE: the receive blocks are sent and replaced.
+ *   - Counts and displacements are int, as in MPI-3.1. The displacements of MPI_Neighbor_xchgw are MPI_Aint, as those
+ *     of MPI_Neighbor_alltoallw are. There are no _c forms, which take an MPI_Count.
  *   - MPI_ERR_TOPOLOGY: no topology, or not the kind that the call needs. MPI_ERR_TRUNCATE: a neighbor sent more bytes
  *     than its block here holds. MPI_ERR_OTHER: a neighbor sent fewer bytes than its block here holds (MPI would accept
  *     that and leave the rest of the block unchanged), was lost, or failed. MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_RANK,
