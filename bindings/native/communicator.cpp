@@ -102,8 +102,10 @@ Communicator Communicator::duplicate() const {
 
 std::optional<Communicator> Communicator::subset(std::span<const Rank> ranks) const {
   check_ranks(ranks, size(), "subset");
-  if (std::set<Rank>(ranks.begin(), ranks.end()).size() != ranks.size())
-    throw Error(Errc::invalid_rank, "subset: a rank is listed twice");
+  std::set<Rank> listed;
+  for (const Rank rank : ranks)
+    if (!listed.insert(rank).second)
+      throw Error(Errc::invalid_rank, fmt::format("subset: rank {} is listed twice", rank));
   return derive(ranks, std::nullopt);
 }
 

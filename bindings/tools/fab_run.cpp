@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
                "Large blocks of the program lie in fab's memory, which ranks of a node copy once (FAB_DROPIN_HEAP=on)");
   const std::map<std::string, Mpi> names{{"openmpi", Mpi::open_mpi}, {"mpich", Mpi::mpich}};
   app.add_option("--mpi", request.mpi, "Which MPI the program uses, where neither its file nor its launcher tells")
-      ->transform(CLI::CheckedTransformer(names))
+      ->transform(CLI::CheckedTransformer(names).description(""))  // the type's name lists them
       ->type_name("openmpi|mpich");
   app.prefix_command();  // all from the program on is the program's
   return fab::tools::run_tool(app, argc, argv, [&] {

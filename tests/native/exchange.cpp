@@ -151,6 +151,11 @@ TEST_F(Exchange, ErrorsNameCallArgumentAndValue) {
   const std::vector<Rank> bad{0, size()};
   EXPECT_THAT(test::message_of([&] { static_cast<void>(world().subset(bad)); }),
               testing::AllOf(testing::HasSubstr("subset"), testing::HasSubstr("rank " + std::to_string(size()))));
+  const Rank last = size() - 1;
+  EXPECT_EQ(test::message_of([&] {
+              static_cast<void>(world().subset(std::vector<Rank>{last, last}));
+            }),
+            "subset: rank " + std::to_string(last) + " is listed twice");
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ typedef struct fab_comm fab_comm;
 
 /* Opens one rank's runtime. It finds its job through the launcher; without a launcher it is a job of one rank. */
 FAB_API fab_error fab_open(fab_context **context);
-/* Waits at most ten seconds for each other rank to close, and frees the context. Free first what was made from it. */
+/* Waits at most ten seconds for each other rank to close, and frees the context. Complete its requests before, and free
+ * the communicators, exchanges, persistent messages and halos that were made from it. */
 FAB_API fab_error fab_close(fab_context *context);
 /* The communicator of all ranks. The context owns it. */
 FAB_API const fab_comm *fab_world(const fab_context *context);

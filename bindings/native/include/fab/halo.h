@@ -89,7 +89,7 @@ class FAB_API HaloExchange {
   /// @}
 
   HaloExchange(HaloExchange&&) noexcept;             ///< active exchanges go on in the new object
-  HaloExchange& operator=(HaloExchange&&) noexcept;  ///< does to this object's exchanges what the destructor does
+  HaloExchange& operator=(HaloExchange&&) noexcept;  ///< waits first for this object's active exchanges
   ~HaloExchange();
 
   /// The Cartesian communicator of the grid. The caller may use it for exchanges, too.

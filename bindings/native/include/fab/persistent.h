@@ -31,9 +31,10 @@ struct Arrival;
 /// and discards its failure. One thread at a time uses an object.
 class FAB_API PersistentExchange : public detail::TimedWaits<PersistentExchange> {
  public:
-  PersistentExchange() noexcept;                                       ///< no exchange
-  PersistentExchange(PersistentExchange&& other) noexcept;             ///< an active exchange goes on in the new object
-  PersistentExchange& operator=(PersistentExchange&& other) noexcept;  ///< does first what the destructor does
+  PersistentExchange() noexcept;                            ///< no exchange
+  PersistentExchange(PersistentExchange&& other) noexcept;  ///< an active exchange goes on in the new object
+  /// Waits first for this exchange, if it is active, and discards its failure.
+  PersistentExchange& operator=(PersistentExchange&& other) noexcept;
   ~PersistentExchange();
 
   /// Starts the exchange. Returns at once. Throws Error(invalid_argument) if it is active or the object holds no

@@ -31,9 +31,10 @@ class Waitable;
 /// otherwise fab might write to buffers that no longer exist.
 class FAB_API Request : public detail::TimedWaits<Request> {
  public:
-  Request() noexcept = default;                  ///< not active
-  Request(Request&& other) noexcept;             ///< `other` is not active afterwards
-  Request& operator=(Request&& other) noexcept;  ///< does first what the destructor does
+  Request() noexcept = default;       ///< not active
+  Request(Request&& other) noexcept;  ///< `other` is not active afterwards
+  /// Waits first for this request, if it is not complete, and discards its failure.
+  Request& operator=(Request&& other) noexcept;
   ~Request();
 
   /// False for a default-constructed, moved-from, waited-for or detached request.
