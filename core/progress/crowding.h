@@ -1,4 +1,4 @@
-// Whether processes that fab knows nothing of use this rank's processor.
+// Learns whether processes that fab knows nothing of use this rank's processor.
 #pragma once
 
 #include <algorithm>

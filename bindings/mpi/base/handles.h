@@ -1,5 +1,5 @@
-// Which handles MPI may be asked about. For any other it calls the error handler of MPI_COMM_WORLD, which ends programs
-// that have set one of their own on the communicator of the call alone.
+// Tells handles that MPI may be asked about from other numbers. Asked about one of those, MPI calls the error handler
+// of MPI_COMM_WORLD, which ends programs that have set one of their own on the communicator of the call alone.
 #pragma once
 
 #include <mpi.h>
