@@ -18,4 +18,7 @@ inline std::uint64_t ticks() noexcept {
 #endif
 }
 
+/// As many ticks() as pass in `ns` nanoseconds, if there are 2.5 in each: for limits that may be off by a factor.
+constexpr std::uint64_t ticks_in(std::int64_t ns) noexcept { return static_cast<std::uint64_t>(ns) * 5 / 2; }
+
 }  // namespace fab::core

@@ -56,7 +56,7 @@ ProgressPolicy::Then ProgressPolicy::after(Turn turn, bool falls_asleep) {
 void ProgressPolicy::called(Urgency urgency, bool needed, bool left_alone) {
   const Time now = now_();
   const bool worth_it = std::exchange(worked_, false) && now - last_call_ > first_timed_sleep();
-  needed_ = worth_it || needed || urgency <= Urgency::sends;
+  needed_ = worth_it || needed || !is_urgent(urgency);
   if (urgency == Urgency::none) hold_back_ = left_alone ? kLongHoldBack : std::min(2 * hold_back_, kLongestHoldBack);
   last_call_ = now;
 }

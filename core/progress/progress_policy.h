@@ -51,6 +51,10 @@ class ProgressPolicy {
   static constexpr Time kLongestHoldBack = 80 * kMillisecond;
   static constexpr Time kLeftAlone = 10 * kMillisecond;  ///< without a poll: it looks after what is held back
   static constexpr Time kSpin = 50 * kMicrosecond;       ///< after an event
+  // Absences: how long a caller is away that has left something in flight.
+  static constexpr Time kAbsence = 100 * kMicrosecond;  ///< from what needs polls: short messages do as much alone
+  static constexpr Time kLongRun = kMillisecond;        ///< beside that a call of the thread is cheap
+  static constexpr Time kAway = kLongHoldBack / 2;      ///< half of the longest absence(), as clocks may be inexact
   // Back-off where there is no descriptor to sleep on.
   static constexpr Time kPartOfQuiet = 16;  ///< of the time for which nothing has happened
   static constexpr Time kLongestBackOff = 250 * kMillisecond;
@@ -96,18 +100,40 @@ class ProgressPolicy {
   /// In how long a call for what waits for nothing comes.
   [[nodiscard]] Time hold_back() const noexcept { return hold_back_; }
 
+  // Rules for callers, which ThreadCall, runs and waits apply.
+
+  /// Worth a call that ends a timed sleep of the thread.
+  [[nodiscard]] static constexpr bool is_urgent(Urgency urgency) noexcept { return urgency > Urgency::sends; }
+
   /// In how long a late call comes; at least, for what waits for nothing.
   [[nodiscard]] static constexpr Time late_call(Urgency urgency) noexcept {
     if (urgency == Urgency::polls) return kLateCall;
     return urgency == Urgency::peers ? kHoldBack : kLongHoldBack;
   }
+  /// late_call() of a thread with that hold_back().
+  [[nodiscard]] static constexpr Time late_call(Urgency urgency, Time hold_back) noexcept {
+    return urgency == Urgency::none ? hold_back : late_call(urgency);
+  }
 
-  /// What a caller does that goes its way and leaves runs in flight.
+  /// A caller that is away for longer has left its runs alone. For a thread that holds back that is as long as it does
+  /// so.
+  [[nodiscard]] static constexpr Time absence(Urgency urgency) noexcept {
+    return urgency == Urgency::polls ? kAbsence : late_call(urgency);
+  }
+  /// The next start of a plan calls the thread. `absences`: those since the last start. `took_long`: that took longer
+  /// than kLongRun, from its caller's leaving to its end.
+  [[nodiscard]] static constexpr bool needs_thread(std::uint32_t absences, bool took_long) noexcept {
+    return absences != 0 || took_long;
+  }
+
+  /// What a caller does that goes its way and leaves runs in flight. `urgency`: of the most urgent. `may_call_late`: by
+  /// the last Rest.
   enum class Call : std::uint8_t { none, at_once, late };
-  [[nodiscard]] static constexpr Call call(ThreadState state, bool needed, bool may_call_late) noexcept {
+  [[nodiscard]] static constexpr Call call(ThreadState state, bool needed, Urgency urgency,
+                                           bool may_call_late) noexcept {
     if (state == ThreadState::timed_sleep && needed) return Call::at_once;
     if (state != ThreadState::parked) return Call::none;
-    return may_call_late ? Call::late : Call::at_once;
+    return urgency != Urgency::polls || may_call_late ? Call::late : Call::at_once;
   }
 
  private:

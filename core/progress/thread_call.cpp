@@ -32,9 +32,9 @@ void ThreadCall::wake() noexcept {
   ThreadState state = state_.load(std::memory_order_acquire);
   const bool needed = needed_.load(std::memory_order_relaxed);
   const Urgency urgent = urgency();
-  absence_ticks_.store(absence_ticks(urgent), std::memory_order_relaxed);
-  const bool may_call_late = urgent != Urgency::polls || may_call_late_.load(std::memory_order_relaxed);
-  const ProgressPolicy::Call call = ProgressPolicy::call(state, needed, may_call_late);
+  absence_ticks_.store(ticks_in(ProgressPolicy::absence(urgent)), std::memory_order_relaxed);
+  const ProgressPolicy::Call call =
+      ProgressPolicy::call(state, needed, urgent, may_call_late_.load(std::memory_order_relaxed));
   if (call == ProgressPolicy::Call::none) return shorten(urgent);
   const bool late = call == ProgressPolicy::Call::late;
   if (!state_.compare_exchange_strong(state, late ? ThreadState::timed_sleep : ThreadState::awake)) return;
@@ -67,9 +67,9 @@ std::optional<ThreadCall::Called> ThreadCall::take(short event_revents, short ti
   const bool called_late = reset(timer_, timer_revents);
   if (called) return Called{};
   if (!called_late) return std::nullopt;
-  // Half of what counts as an absence, since ticks are of any length.
   const std::uint64_t left_at = left_at_.load(std::memory_order_relaxed);
-  return Called{.urgency = late_call, .left_alone = left_at != 0 && ticks() - left_at > kLongestAbsenceTicks / 2};
+  return Called{.urgency = late_call,
+                .left_alone = left_at != 0 && ticks() - left_at > ticks_in(ProgressPolicy::kAway)};
 }
 
 }  // namespace fab::core

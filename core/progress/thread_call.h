@@ -34,7 +34,7 @@ class ThreadCall {
   /// A run was started that needs the thread, as its plan's last run did: a thread in a timed sleep is called, too,
   /// unless it holds back and nothing in flight is urgent.
   void need() noexcept {
-    if (urgency() > Urgency::sends) needed_.store(true, std::memory_order_relaxed);
+    if (ProgressPolicy::is_urgent(urgency())) needed_.store(true, std::memory_order_relaxed);
   }
   /// A caller waits or tests. Returns the ticks() at which the last one went its way; 0: one came back since.
   std::uint64_t resume_polling() noexcept {
@@ -96,16 +96,6 @@ class ThreadCall {
   [[nodiscard]] std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint64_t kAbsenceTicks = 250'000;  ///< some 100 us: what short messages do by themselves
-  /// About a ms and ten: as long as a thread that holds back does so.
-  static constexpr std::uint64_t kLongAbsenceTicks = 2'500'000;
-  static constexpr std::uint64_t kLongestAbsenceTicks = 25'000'000;
-
-  [[nodiscard]] static constexpr std::uint64_t absence_ticks(Urgency urgency) noexcept {
-    if (urgency == Urgency::polls) return kAbsenceTicks;
-    return urgency == Urgency::peers ? kLongAbsenceTicks : kLongestAbsenceTicks;
-  }
-
   void count() noexcept { calls_.store(calls() + 1, std::memory_order_relaxed); }
   /// Of all that is in flight; of a thread that does not hold back everything needs polls.
   [[nodiscard]] Urgency urgency() const noexcept {
@@ -114,7 +104,7 @@ class ThreadCall {
     return count(Urgency::sends) > 0 ? Urgency::sends : Urgency::none;
   }
   [[nodiscard]] ProgressPolicy::Time late_call(Urgency urgency) const noexcept {
-    return urgency == Urgency::none ? hold_back_.load(std::memory_order_relaxed) : ProgressPolicy::late_call(urgency);
+    return ProgressPolicy::late_call(urgency, hold_back_.load(std::memory_order_relaxed));
   }
   void wake() noexcept;
   void call_in(ProgressPolicy::Time ns) noexcept;
@@ -129,7 +119,8 @@ class ThreadCall {
   std::atomic<bool> may_call_late_{false};
   std::atomic<bool> needed_{false};
   std::atomic<std::uint64_t> left_at_{0};  ///< ticks() when a caller went its way, unless the thread was awake
-  std::atomic<std::uint64_t> absence_ticks_{kAbsenceTicks};  ///< of who left then
+  /// The longest that is none, of the caller that left then.
+  std::atomic<std::uint64_t> absence_ticks_{ticks_in(ProgressPolicy::kAbsence)};
   std::atomic<std::uint32_t> absences_{0};
   pollfd event_;
   pollfd timer_;

@@ -159,8 +159,8 @@ void Run::refuse_start() {
 }
 
 void Run::over(bool took_long) noexcept {
-  const bool left_alone = engine_.thread_call().absences() != absences_at_start_;
-  owner_.needs_thread.store(left_alone || took_long, std::memory_order_relaxed);
+  const std::uint32_t absences = engine_.thread_call().absences() - absences_at_start_;
+  owner_.needs_thread.store(ProgressPolicy::needs_thread(absences, took_long), std::memory_order_relaxed);
 }
 
 bool Run::may_begin() const noexcept {

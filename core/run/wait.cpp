@@ -6,6 +6,7 @@
 
 #include "core/base/ticks.h"
 #include "core/job/membership.h"
+#include "core/progress/progress_policy.h"
 #include "core/run/recorded_wait.h"
 #include "core/run/wait_clock.h"
 #include "core/run/watch.h"
@@ -31,9 +32,6 @@ int ms_at_most(std::chrono::steady_clock::duration left) {
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
 }
-
-/// In ticks(), about a ms.
-constexpr std::uint64_t kLongTicks = 2'500'000;
 
 void end(WaitClock& clock, Pending& pending) {
   const Lock lock(engine_of(pending));
@@ -93,7 +91,7 @@ bool finish(Pending& pending, IdleHook idle, End&& end) {
     if (!pending.done()) return false;
     if (!engine.caller_may_spin())  // polls that offered the processor to others were a wait
       if (const auto begun = engine.take_first_yield(); begun != WaitClock::kNow) WaitClock::end(pending, begun);
-    pending.over(left_at != 0 && ticks() - left_at > kLongTicks);
+    pending.over(left_at != 0 && ticks() - left_at > ticks_in(ProgressPolicy::kLongRun));
     end();
     return true;
   };

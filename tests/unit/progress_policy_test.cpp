@@ -194,16 +194,36 @@ TEST(CallsOfTheThread, ComeTheLaterTheLessUrgentTheyAre) {
   EXPECT_EQ(ProgressPolicy::late_call(Urgency::peers), ProgressPolicy::kHoldBack);
   EXPECT_EQ(ProgressPolicy::late_call(Urgency::sends), ProgressPolicy::kLongHoldBack);
   EXPECT_EQ(ProgressPolicy::late_call(Urgency::none), ProgressPolicy::kLongHoldBack);
+  constexpr auto kHoldBack = ProgressPolicy::kLongestHoldBack;
+  EXPECT_EQ(ProgressPolicy::late_call(Urgency::none, kHoldBack), kHoldBack);
+  EXPECT_EQ(ProgressPolicy::late_call(Urgency::sends, kHoldBack), ProgressPolicy::kLongHoldBack);
+  EXPECT_EQ(ProgressPolicy::late_call(Urgency::polls, kHoldBack), ProgressPolicy::kLateCall);
+}
+
+TEST(CallsOfTheThread, AreNeededByAPlanThatWasLeftAloneOrTookLong) {
+  EXPECT_EQ(ProgressPolicy::absence(Urgency::polls), ProgressPolicy::kAbsence);
+  for (const Urgency urgency : {Urgency::peers, Urgency::sends, Urgency::none})
+    EXPECT_EQ(ProgressPolicy::absence(urgency), ProgressPolicy::late_call(urgency))
+        << "as long as the thread holds back";
+  EXPECT_LT(ProgressPolicy::kAway, ProgressPolicy::absence(Urgency::none));
+  EXPECT_FALSE(ProgressPolicy::needs_thread(0, false));
+  EXPECT_TRUE(ProgressPolicy::needs_thread(1, false));
+  EXPECT_TRUE(ProgressPolicy::needs_thread(0, true));
+  EXPECT_TRUE(ProgressPolicy::is_urgent(Urgency::polls) && ProgressPolicy::is_urgent(Urgency::peers));
+  EXPECT_FALSE(ProgressPolicy::is_urgent(Urgency::sends) || ProgressPolicy::is_urgent(Urgency::none));
 }
 
 TEST(CallsOfTheThread, AreMadeWhereItWouldNotLook) {
-  for (const bool needed : {false, true})
-    for (const bool late : {false, true}) {
-      EXPECT_EQ(ProgressPolicy::call(ThreadState::awake, needed, late), Call::none);
-      EXPECT_EQ(ProgressPolicy::call(ThreadState::waiting, needed, late), Call::none);
-      EXPECT_EQ(ProgressPolicy::call(ThreadState::timed_sleep, needed, late), needed ? Call::at_once : Call::none);
-      EXPECT_EQ(ProgressPolicy::call(ThreadState::parked, needed, late), late ? Call::late : Call::at_once);
-    }
+  for (const Urgency urgency : {Urgency::none, Urgency::sends, Urgency::peers, Urgency::polls})
+    for (const bool needed : {false, true})
+      for (const bool late : {false, true}) {
+        const auto call = [&](ThreadState state) { return ProgressPolicy::call(state, needed, urgency, late); };
+        EXPECT_EQ(call(ThreadState::awake), Call::none);
+        EXPECT_EQ(call(ThreadState::waiting), Call::none);
+        EXPECT_EQ(call(ThreadState::timed_sleep), needed ? Call::at_once : Call::none);
+        const bool may_be_late = late || urgency != Urgency::polls;
+        EXPECT_EQ(call(ThreadState::parked), may_be_late ? Call::late : Call::at_once);
+      }
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ constexpr Time kMicrosecond = ProgressPolicy::kMicrosecond;
 constexpr Time kMillisecond = ProgressPolicy::kMillisecond;
 constexpr Time kSecond = ProgressPolicy::kSecond;
 constexpr Time kMinute = 60 * kSecond;
-constexpr Time kDay = 24 * 60 * kMinute;
+constexpr Time kHour = 60 * kMinute;
+constexpr Time kDay = 24 * kHour;
 
 /// The thread beside a program that has one exchange in flight at a time, of one plan. Nothing takes time but messages
 /// and computations.
@@ -47,7 +48,7 @@ class Simulation {
   void start(Time message_after) {
     active_ = true;
     comes_ = now_ + message_after;
-    needs_ = needs_ || (plan_needs_ && urgency_ > Urgency::sends);
+    needs_ = needs_ || (plan_needs_ && ProgressPolicy::is_urgent(urgency_));
     absences_at_start_ = absences_;
     leave();
   }
@@ -60,8 +61,8 @@ class Simulation {
     now_ = end;
   }
   void wait() {
+    if (is_away_for(ProgressPolicy::absence(urgency_))) ++absences_;
     const Time left_at = std::exchange(left_at_, -1);
-    if (left_at >= 0 && now_ - left_at > absence()) ++absences_;
     if (active_) {
       driven_ = true;
       poll();
@@ -71,27 +72,17 @@ class Simulation {
       poll();
       active_ = driven_ = false;
     }
-    plan_needs_ = absences_ != absences_at_start_ || (left_at >= 0 && now_ - left_at > kLong);
+    const bool took_long = left_at >= 0 && now_ - left_at > ProgressPolicy::kLongRun;
+    plan_needs_ = ProgressPolicy::needs_thread(absences_ - absences_at_start_, took_long);
   }
 
  private:
-  static constexpr Time kAbsence = 100 * kMicrosecond;  ///< ThreadCall::kAbsenceTicks
-  static constexpr Time kLong = kMillisecond;           ///< its kLongAbsenceTicks, and core/run/wait.cpp: kLongTicks
-
-  [[nodiscard]] Time absence() const {
-    return urgency_ == Urgency::polls ? kAbsence : ProgressPolicy::late_call(urgency_);
-  }
   /// When a descriptor ends its sleep.
   [[nodiscard]] Time tells() const {
     return state_ == ThreadState::waiting && active_ ? comes_ : ProgressPolicy::kForEver;
   }
-  [[nodiscard]] Time late_call() const {
-    return urgency_ == Urgency::none ? policy_.hold_back() : ProgressPolicy::late_call(urgency_);
-  }
-  /// As ThreadCall::take finds it.
-  [[nodiscard]] bool is_left_alone() const {
-    return left_at_ >= 0 && now_ - left_at_ > ProgressPolicy::kLongHoldBack / 2;
-  }
+  /// A caller has left and not come back, and that was longer ago.
+  [[nodiscard]] bool is_away_for(Time time) const { return left_at_ >= 0 && now_ - left_at_ > time; }
   void poll() {
     ++polls_;
     if (state_ == ThreadState::waiting) state_ = ThreadState::parked;
@@ -99,11 +90,11 @@ class Simulation {
   void leave() {
     ++calls_;
     if (state_ == ThreadState::awake) return;
-    const Call call = ProgressPolicy::call(state_, needs_, may_call_late_ || ways_.holds_back);
+    const Call call = ProgressPolicy::call(state_, needs_, urgency_, may_call_late_);
     if (call != Call::none) {
       called_ = true;
       state_ = call == Call::late ? ThreadState::timed_sleep : ThreadState::awake;
-      wakes_ = now_ + (call == Call::late ? late_call() : 0);
+      wakes_ = now_ + (call == Call::late ? ProgressPolicy::late_call(urgency_, policy_.hold_back()) : 0);
     }
     left_at_ = now_;
   }
@@ -113,7 +104,7 @@ class Simulation {
     if (std::exchange(timed_sleeps_, false))
       policy_.slept(called && std::exchange(needs_, false), absences_);
     else if (called)
-      policy_.called(urgency_, std::exchange(needs_, false), is_left_alone());
+      policy_.called(urgency_, std::exchange(needs_, false), is_away_for(ProgressPolicy::kAway));
     run();
   }
   /// Until it sleeps.
@@ -249,11 +240,11 @@ TEST(SimulatedDay, AStartEndsABackOff) {
 
 TEST(SimulatedDay, OfAWaitingProgramHasTheThreadTakeTimedSleeps) {
   Simulation program(kDescriptors);
-  wait_for(program, kMinute, 80 * kMicrosecond);
+  wait_for(program, kHour, 80 * kMicrosecond);
   EXPECT_EQ(program.found().by_thread, 0u);
   EXPECT_EQ(program.found().too_late, 0u);
-  EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kMinute / ProgressPolicy::kLongestTimedSleep) + 100)
-      << "and not two for each of 600,000 exchanges";
+  EXPECT_LE(program.wake_ups(), static_cast<std::uint64_t>(kHour / ProgressPolicy::kLongestTimedSleep) + 100)
+      << "and not two for each of 36,000,000 exchanges";
 }
 
 /// Of a program that computes for a moment while each message is under way, and for long between them.
