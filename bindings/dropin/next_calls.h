@@ -1,4 +1,4 @@
-// Who had the names before libfab_dropin: a tool, or MPI.
+// The functions to which libfab_dropin passes calls on: those of a tool behind it, or MPI's own.
 #pragma once
 
 #include <mpi.h>

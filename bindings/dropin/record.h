@@ -1,4 +1,4 @@
-// What libfab_dropin knows of a communicator.
+// The record that libfab_dropin keeps of each communicator.
 #pragma once
 
 #include <mpi.h>

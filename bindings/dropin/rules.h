@@ -1,5 +1,5 @@
-// Which calls fab carries by default: those along a topology, and on few ranks the others but for those at which the
-// MPI below was measured to be faster.
+// Chooses the calls that fab carries by default: those along a topology, and on few ranks the others but for those at
+// which the MPI below was measured to be faster.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the user wants of libfab_dropin: FAB_DROPIN and FAB_STATS.
+// The settings of libfab_dropin: FAB_DROPIN and FAB_STATS.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How the ranks of two nodes find out what goes between them, and agree whether it goes by nodes.
+// Lets the ranks of two nodes find out what goes between them, and agree whether it goes by nodes.
 //
 // Four steps, in which words travel:
 //   0. to each rank of the node: how many words the next message to it has

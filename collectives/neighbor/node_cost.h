@@ -1,4 +1,4 @@
-// Whether the messages between two nodes pay for going by their carriers: a model with the figures that it supposes.
+// A model of whether messages between two nodes pay for going by their carriers, with the figures that it supposes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Which pairs of nodes of a persistent neighbour exchange go by their carriers: asks the ranks of the node, and the
-// carriers of other nodes.
+// Finds the pairs of nodes of a persistent neighbour exchange that go by their carriers: asks the ranks of the node,
+// and the carriers of other nodes.
 #pragma once
 
 #include "collectives/neighbor/node_agreement.h"

@@ -1,4 +1,4 @@
-// What the ranks of a job did, and when: exchanges, messages, waits, sleeps of progress threads.
+// The timeline of a job: exchanges, messages, waits and sleeps of progress threads, with their times.
 #pragma once
 
 #include <cstddef>

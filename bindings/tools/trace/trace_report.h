@@ -1,4 +1,4 @@
-// What a timeline says about the time that ranks spent: overlap that was reached, waits, and the ranks they were for.
+// Reports from a timeline the overlap that was reached, the waits, and the ranks that these were for.
 #pragma once
 
 #include <string>

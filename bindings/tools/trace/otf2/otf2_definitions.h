@@ -1,4 +1,4 @@
-// What the events of an OTF2 archive refer to: strings, regions, locations, attributes.
+// Writes the definitions that the events of an OTF2 archive refer to: strings, regions, locations, attributes.
 #pragma once
 
 #include <cstddef>
