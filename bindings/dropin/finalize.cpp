@@ -1,4 +1,4 @@
-// MPI_Finalize, before which the statistics are printed.
+// MPI_Finalize, before which the statistics are reported.
 #include <mpi.h>
 
 #include "bindings/dropin/next_calls.h"
@@ -13,7 +13,7 @@ namespace {
 void tell_statistics() noexcept {
   if (!settings().stats || !mpi::mpi_is_usable()) return;
   try {
-    print_statistics();
+    report_statistics();
   } catch (...) {
     static_cast<void>(mpi::log_exception("MPI_Finalize"));
   }

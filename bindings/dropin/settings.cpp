@@ -38,17 +38,19 @@ void tell_of_missing_heap() {
 }
 
 Settings read_settings() noexcept {
-  bool stats = false;
+  Settings nothing{.mode = Mode::off};
   try {
     const Config config = read_config(process_environment);
-    stats = config.stats;  // which all ranks have alike: their counts are added up
-    const Settings settings = parse_settings(config.dropin, stats);
+    nothing.stats = config.stats;  // which all ranks have alike: their counts are added up
+    nothing.stats_file = config.stats_file;
+    Settings settings = parse_settings(config.dropin, config.stats);
+    settings.stats_file = config.stats_file;
     say_active(config.dropin);
     if (config.dropin_heap) tell_of_missing_heap();
     return settings;
   } catch (...) {
     static_cast<void>(mpi::log_exception("libfab_dropin"));
-    return {.mode = Mode::off, .stats = stats};
+    return nothing;
   }
 }
 

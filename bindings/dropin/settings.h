@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "bindings/dropin/functions.h"
@@ -19,6 +20,7 @@ struct Settings {
   Mode mode = Mode::automatic;
   std::array<bool, kFunctions> listed{};
   bool stats = false;
+  std::string stats_file{};  ///< empty: no file
 
   [[nodiscard]] bool wants(Function function) const noexcept {
     return mode == Mode::automatic || mode == Mode::all || (mode == Mode::listed && listed[index_of(function)]);

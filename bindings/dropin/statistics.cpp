@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "bindings/dropin/next_calls.h"
 #include "bindings/dropin/settings.h"
 #include "bindings/mpi/base/failure.h"
+#include "bindings/mpi/base/process_context.h"
+#include "core/statistics/job_file.h"
 
 namespace fab::dropin {
 
@@ -61,22 +65,66 @@ std::string reasons(std::span<const std::uint64_t> calls) {
   return text;
 }
 
-void print(std::span<const Numbers> rows, int ranks) {
+struct Row {
+  std::string_view function;
+  std::span<const std::uint64_t> calls;  ///< by fate
+  std::uint64_t passed;                  ///< the sum of all but the carried
+  const Numbers& numbers;
+};
+
+/// Of the functions that were called, in the order of functions.h.
+std::vector<Row> rows_of(std::span<const Numbers> sums) {
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < kFunctions; ++i) {
+    const std::span<const std::uint64_t> calls(sums[i].data(), kFates);
+    const std::uint64_t passed = std::accumulate(calls.begin() + 1, calls.end(), std::uint64_t{0});
+    if (calls[0] + passed > 0) rows.push_back({kFunctionNames[i], calls, passed, sums[i]});
+  }
+  return rows;
+}
+
+void print(std::span<const Numbers> sums, int ranks) {
   std::string table = fmt::format(
       "fab: MPI's collectives under libfab_dropin, all {} ranks together (FAB_STATS=0: no table)\n"
       "{:<22} {:>11} {:>11} {:>9} {:>10}  {}\n",
       ranks, "function", "carried", "passed on", "MiB", "s in fab", "passed on because of");
-  for (std::size_t i = 0; i < kFunctions; ++i) {
-    const std::span<const std::uint64_t> calls(rows[i].data(), kFates);
-    const std::uint64_t passed = std::accumulate(calls.begin() + 1, calls.end(), std::uint64_t{0});
-    if (calls[0] + passed == 0) continue;
+  for (const Row& row : rows_of(sums)) {
     constexpr double kMiB = 1024.0 * 1024.0;
-    table += fmt::format("{:<22} {:>11} {:>11} {:>9.1f} {:>10.3f}  {}\n", kFunctionNames[i], calls[0], passed,
-                         static_cast<double>(rows[i][kFates]) / kMiB, seconds_of(rows[i]), reasons(calls));
+    table += fmt::format("{:<22} {:>11} {:>11} {:>9.1f} {:>10.3f}  {}\n", row.function, row.calls[0], row.passed,
+                         static_cast<double>(row.numbers[kFates]) / kMiB, seconds_of(row.numbers), reasons(row.calls));
   }
-  if (const Numbers& row = rows[kCompletions]; row[0] > 0)
+  if (const Numbers& row = sums[kCompletions]; row[0] > 0)
     table += fmt::format("{:<22} {:>11} {:>32.3f}\n", "completion calls", row[0], seconds_of(row));
   std::fputs(table.c_str(), stderr);
+}
+
+std::string json_of(std::span<const Numbers> sums, int ranks) {
+  using nlohmann::ordered_json;
+  ordered_json functions = ordered_json::array();
+  for (const Row& row : rows_of(sums)) {
+    ordered_json because = ordered_json::object();
+    for (std::size_t fate = 1; fate < kFates; ++fate)
+      if (row.calls[fate] > 0) because[std::string(kFateNames[fate])] = row.calls[fate];
+    functions.push_back({{"function", row.function},
+                         {"carried", row.calls[0]},
+                         {"passed_on", row.passed},
+                         {"passed_on_because_of", because},
+                         {"bytes", row.numbers[kFates]},
+                         {"in_fab_ns", row.numbers[kFates + 1]}});
+  }
+  const Numbers& completions = sums[kCompletions];
+  const ordered_json all{{"ranks", ranks},
+                         {"functions", functions},
+                         {"completion_calls", {{"calls", completions[0]}, {"in_fab_ns", completions[kFates + 1]}}}};
+  return all.dump();
+}
+
+/// The context writes the file when it closes. Where this rank has opened none, no rank can tell it anything.
+void write_to_file(const core::FilePart& table, int ranks) {
+  if (mpi::is_open()) return mpi::process_context().add_to_file(table);
+  std::vector<Rank> silent(static_cast<std::size_t>(ranks));
+  std::iota(silent.begin(), silent.end(), 0);
+  core::write_job_file(settings().stats_file, {}, silent, {&table, 1});
 }
 
 std::size_t bytes_of(const collectives::BlockList& blocks) noexcept {
@@ -138,7 +186,7 @@ Timed::~Timed() {
   if (count_ != nullptr) add_time(*count_, std::chrono::steady_clock::now() - begin_);
 }
 
-void print_statistics() {
+void report_statistics() {
   std::array<Numbers, kRows> mine{};
   std::ranges::transform(counts(), mine.begin(), numbers_of);
   std::array<Numbers, kRows> sums{};
@@ -149,7 +197,9 @@ void print_statistics() {
   mpi::require(next_pmpi_calls.reduce(mine.data(), sums.data(), static_cast<int>(kRows * kNumbers), MPI_UINT64_T,
                                       MPI_SUM, 0, MPI_COMM_WORLD),
                "MPI_Reduce");
-  if (rank == 0) print(sums, ranks);
+  if (rank != 0) return;
+  print(sums, ranks);
+  if (!settings().stats_file.empty()) write_to_file({"dropin", json_of(sums, ranks)}, ranks);
 }
 
 }  // namespace fab::dropin

@@ -1,4 +1,4 @@
-// Counts what became of the calls, for the table that FAB_STATS prints.
+// Counts what became of the calls, for the table that FAB_STATS prints and writes.
 #pragma once
 
 #include <array>
@@ -76,7 +76,9 @@ class Starts final : public mpi::StartObserver {
 /// Null: without FAB_STATS.
 [[nodiscard]] std::unique_ptr<Starts> observe_starts(Function function);
 
-/// Adds up the counts of all ranks; rank 0 writes the table to stderr. Collective; in MPI_Finalize.
-void print_statistics();
+/// Adds up the counts of all ranks; rank 0 writes the table to stderr, and with FAB_STATS=FILE into the file, where it
+/// is the object "dropin". Collective; in MPI_Finalize, before fab closes. Throws Error(no_resources) if rank 0 has not
+/// opened fab, so that it writes the file here, and cannot.
+void report_statistics();
 
 }  // namespace fab::dropin

@@ -17,6 +17,7 @@ function(fab_add_mpi_binding suffix library)
     set_target_properties(fab_${name}${suffix} PROPERTIES EXPORT_NAME ${name}${suffix} LINKER_LANGUAGE CXX)
     target_link_libraries(fab_${name}${suffix} PRIVATE $<BUILD_INTERFACE:${objects}>)
   endforeach()
+  target_link_libraries(fab_dropin${suffix} PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   foreach(target ${objects} fab_mpi${suffix} fab_dropin${suffix})
     target_link_libraries(${target}
       PUBLIC fab $<BUILD_INTERFACE:${library}> $<INSTALL_INTERFACE:fab::${library}>

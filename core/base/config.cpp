@@ -196,9 +196,9 @@ constexpr std::array<ConfigRow, 27> kOtherRows = {{
      [](std::string_view text, Config& config) { return parse_name<bool>(text, kSwitches, config.dropin_heap); },
      [](const Config& config) { return std::string(config.dropin_heap ? "on" : "off"); }},
     {"FAB_STATS", "0",
-     "Statistics of all ranks at the end of the job: 0 or off; 1 or on: a page on stderr, and under libfab_dropin a "
-     "table of the calls that fab carried out; a file whose name ends with .json: all of them in that file; the same "
-     "on all ranks.",
+     "Statistics of all ranks at the end of the job: 0 or off; 1 or on: a page on stderr; a file whose name ends with "
+     ".json: all of them in that file. Under libfab_dropin a table of the calls that fab carried out comes to stderr, "
+     "and into the file; the same on all ranks.",
      parse_stats,
      [](const Config& config) {
        return config.stats_file.empty() ? std::string(find_name<bool>(kSwitches, config.stats)) : config.stats_file;

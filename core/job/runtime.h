@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/base/config.h"
@@ -25,6 +26,7 @@
 #include "core/peers/peers.h"
 #include "core/peers/transports.h"
 #include "core/progress/driver.h"
+#include "core/statistics/statistics_json.h"
 #include "core/topology/node_map.h"
 #include "core/trace/recorder.h"
 #include "core/trace/trace_file.h"
@@ -76,6 +78,8 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   /// FAB_STATS: on rank 0 writes what all ranks have told by tell_statistics(kStatisticsKey). Reports failures in the
   /// log.
   void report_statistics(double timeout_s, IdleHook idle = nullptr) noexcept;
+  /// FAB_STATS: a part of the file that report_statistics writes after this call. Only rank 0's parts come into it.
+  void add_to_file(FilePart part) { file_parts_.push_back(std::move(part)); }
   static inline const std::string kStatisticsKey = "fab.statistics";
   /// FAB_TRACE: writes this rank's file, once. Reports failures in the log. Not under the engine's lock.
   void write_trace() noexcept;
@@ -174,6 +178,7 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   std::shared_ptr<Runtime> kept_abroad_;  ///< itself, in a child
   bool all_came_ = false;
   std::vector<std::string> told_keys_;  ///< of statistics
+  std::vector<FilePart> file_parts_;    ///< of the file of statistics
   bool statistics_reported_ = false;
   bool trace_written_ = false;
   std::once_flag nodes_looked_up_;

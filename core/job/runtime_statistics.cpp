@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "core/job/runtime.h"
+#include "core/statistics/job_file.h"
 #include "core/statistics/page.h"
 #include "core/statistics/statistics_json.h"
 
@@ -74,13 +74,6 @@ void print_page(const JobStatistics& job, const std::string& transport) {
       fmt::format("fab: statistics of {} of {} ranks, over {} at rank 0 (FAB_STATS=0: no page)\n{}", job.told.size(),
                   job.told.size() + job.silent.size(), transport, statistics_page(job.told));
   std::fputs(page.c_str(), stderr);
-}
-
-void write_file(const std::string& name, const JobStatistics& job) {
-  std::ofstream file(name);
-  file << job_json(job.told, job.silent);
-  file.close();
-  if (!file) throw Error(Errc::no_resources, fmt::format("the file {} cannot be written", name));
 }
 
 }  // namespace
@@ -169,7 +162,7 @@ void Runtime::report_statistics(double timeout_s, IdleHook idle) noexcept {
     if (config_.stats_file.empty())
       print_page(job, transport_);
     else
-      write_file(config_.stats_file, job);
+      write_job_file(config_.stats_file, job.told, job.silent, file_parts_);
   } catch (const std::exception& error) {
     log_.write(LogLevel::error, "FAB_STATS: {}", error.what());
   }

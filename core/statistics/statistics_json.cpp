@@ -133,10 +133,12 @@ Statistics read_statistics(std::string_view json) try {
   throw Error(Errc::mismatch, fmt::format("no statistics of this version of fab: {}", error.what()));
 }
 
-std::string job_json(std::span<const Statistics> told, std::span<const Rank> silent) {
+std::string job_json(std::span<const Statistics> told, std::span<const Rank> silent, std::span<const FilePart> parts) {
   ordered_json all = ordered_json::array();
   for (const Statistics& each : told) all.push_back(to_json(each));
-  return text_of({{"version", 1}, {"silent", silent}, {"statistics", all}}, 1) + "\n";
+  ordered_json job{{"version", 1}, {"silent", silent}, {"statistics", all}};
+  for (const FilePart& part : parts) job[part.key] = ordered_json::parse(part.json);
+  return text_of(job, 1) + "\n";
 }
 
 }  // namespace core

@@ -12,7 +12,14 @@ namespace fab::core {
 /// The inverse of Statistics::json(). Throws Error(mismatch) if the text is none of this version of fab.
 [[nodiscard]] Statistics read_statistics(std::string_view json);
 
-/// A file of a whole job: all ranks that told theirs, and those that did not.
-[[nodiscard]] std::string job_json(std::span<const Statistics> told, std::span<const Rank> silent);
+/// An object that a binding adds to the file of a job, beside the statistics of its ranks.
+struct FilePart {
+  std::string key;
+  std::string json;  ///< of a whole value; text that is none throws where the file is made
+};
+
+/// A file of a whole job: all ranks that told theirs, those that did not, and the parts under their keys.
+[[nodiscard]] std::string job_json(std::span<const Statistics> told, std::span<const Rank> silent,
+                                   std::span<const FilePart> parts = {});
 
 }  // namespace fab::core

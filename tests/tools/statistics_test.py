@@ -139,7 +139,9 @@ class WholeJobs(unittest.TestCase):
     def test_the_mpi_binding(self):
         self.check_page(self.run_job(3, MPI, 2, EXCHANGES), 2)
         self.run_job(3, MPI, 1, EXCHANGES, stats=self.file)
-        self.check_ranks(json.loads(self.file.read_text()), "neighbor_xchg", 1)
+        job = json.loads(self.file.read_text())
+        self.check_ranks(job, "neighbor_xchg", 1)
+        self.assertNotIn("dropin", job)
 
     def test_a_rank_of_mpi_that_never_calls_fab(self):
         page = self.run_job(3, MPI, 2, EXCHANGES, 1)
