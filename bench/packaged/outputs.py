@@ -5,6 +5,8 @@ import math
 import re
 
 NUMBER = r"([-+]?\d[\d.]*(?:[eE][-+]?\d+)?)"
+# Quantum ESPRESSO's wall-clock times: "12.34s", from a minute on "1m 2.34s", from an hour on "1h 2m".
+WALL = r"CPU +((?:\d+h)? *(?:\d+m)? *(?:[\d.]+s)?) WALL"
 FAB_ROW = re.compile(r"^(\w+) +(\d+) +(\d+) +[\d.]+ +([\d.]+)", re.MULTILINE)
 
 
@@ -51,8 +53,8 @@ ESPRESSO = Reader(
     same=(rf"convergence has been achieved in +{NUMBER} iterations",),
     close=(rf"^! +total energy += +{NUMBER} Ry", rf"P= +{NUMBER}"),
     tolerance=1e-6,
-    work=(rf"^ +electrons .* {NUMBER}s WALL",),
-    communication=(rf"^ +fft_scatt_xy .* {NUMBER}s WALL", rf"^ +fft_scatt_yz .* {NUMBER}s WALL"),
+    work=(rf"^ +electrons .*{WALL}",),
+    communication=(rf"^ +fft_scatt_xy .*{WALL}", rf"^ +fft_scatt_yz .*{WALL}"),
 )
 LAMMPS = Reader(
     same=(rf"procs for {NUMBER} steps with", rf"steps with {NUMBER} atoms"),
@@ -103,9 +105,15 @@ def difference(reader, without, with_fab):
     return ""
 
 
+def in_seconds(time):
+    """Of "1.5", or of "1h 2m 1.5s" in which parts may be missing."""
+    parts = re.findall(r"([\d.]+(?:[eE][-+]?\d+)?)([hms]?)", time)
+    return sum(float(number) * {"h": 3600, "m": 60}.get(unit, 1) for number, unit in parts)
+
+
 def seconds(patterns, text):
     values = found(patterns, text) if patterns else None
-    return sum(map(float, values)) if values else None
+    return sum(map(in_seconds, values)) if values else None
 
 
 def carried(text):

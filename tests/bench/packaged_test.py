@@ -72,6 +72,11 @@ SAMPLES = {
 
 
 class Outputs(unittest.TestCase):
+    def test_times_of_a_minute_and_more(self):
+        long = ESPRESSO.replace("1.10s WALL", "1m 3.10s WALL").replace("0.12s WALL", "1h 2m WALL")
+        self.assertAlmostEqual(outputs.seconds(outputs.ESPRESSO.work, long), 63.1)
+        self.assertAlmostEqual(outputs.seconds(outputs.ESPRESSO.communication, long), 3720.25)
+
     def test_results(self):
         for name, (reader, text, counts, values, _, _) in SAMPLES.items():
             with self.subTest(name):
