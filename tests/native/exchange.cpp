@@ -152,10 +152,10 @@ TEST_F(Exchange, ErrorsNameCallArgumentAndValue) {
   EXPECT_THAT(test::message_of([&] { static_cast<void>(world().subset(bad)); }),
               testing::AllOf(testing::HasSubstr("subset"), testing::HasSubstr("rank " + std::to_string(size()))));
   const Rank last = size() - 1;
-  EXPECT_EQ(test::message_of([&] {
-              static_cast<void>(world().subset(std::vector<Rank>{last, last}));
-            }),
-            "subset: rank " + std::to_string(last) + " is listed twice");
+  EXPECT_THAT(test::message_of([&] {
+                static_cast<void>(world().subset(std::vector<Rank>{last, last}));
+              }),
+              testing::HasSubstr("subset: rank " + std::to_string(last) + " is listed twice"));
 }
 
 }  // namespace
