@@ -20,6 +20,11 @@ class Context final : public Runtime {
   /// Closes without meeting the other ranks, if close() was not called.
   ~Context();
 
+  /// This context for 0, then those of add_engine.
+  [[nodiscard]] Context& of_engine(int number) noexcept {
+    return number == 0 ? *this : static_cast<Context&>(*further_engines()[static_cast<std::size_t>(number - 1)]);
+  }
+  [[nodiscard]] int engines() const noexcept { return static_cast<int>(further_engines().size()) + 1; }
   /// From its first call on this rank listens for messages.
   [[nodiscard]] PointToPoint& point_to_point() FAB_REQUIRES(engine_lock);
   /// Null before that.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "core/base/config.h"
 #include "support/filling.h"
 #include "support/mpi_program.h"
 
@@ -27,6 +28,9 @@ void add_message_options(CLI::App& app, MessageOptions& options, const char* siz
   bench::add_contest_options(app, options);
   app.add_option("-t,--threads", options.threads, "Threads of each rank, with a communicator each")
       ->check(bench::in_range(1, kMostThreads))
+      ->capture_default_str();
+  app.add_option("--engines", options.engines, "Engines of fab's (fab::ContextOptions), dealt out to the threads")
+      ->check(bench::in_range(1, fab::kMostEngines))
       ->capture_default_str();
   app.add_flag("--explain", options.explain, "Tell how the messages of each size meet their receives");
 }
@@ -56,7 +60,7 @@ void MessageBuffers::check(std::size_t mine, int sender, int thread, std::size_t
 }
 
 MessageContest::MessageContest(const MessageOptions& options)
-    : options_(options), team_(options.threads), fab_(options.threads) {
+    : options_(options), team_(options.threads), fab_(options.threads, options.engines) {
   if (options.against == bench::Against::mpi) mpi_ = bench::mpi_lanes(options.threads);
 }
 
@@ -87,9 +91,9 @@ std::vector<bench::Result> MessageContest::run(bench::Form form, const Act& act,
 
 void print_message_head(const char* command, const MessageOptions& options, const Job& job, const bench::FabPath& path,
                         const std::string& what, const std::vector<bench::Result>& results) {
-  fmt::print("\n# {} {}: {} ranks of {} thread(s) on {} node(s); fab: {}; MPI: {}; {} memory\n", program_name(),
-             command, job.ranks, options.threads, path.nodes, path.name, bench::mpi_library(),
-             bench::name_of(options.memory));
+  fmt::print("\n# {} {}: {} ranks of {} thread(s) on {} node(s); fab: {}, {} engine(s); MPI: {}; {} memory\n",
+             program_name(), command, job.ranks, options.threads, path.nodes, path.name, options.engines,
+             bench::mpi_library(), bench::name_of(options.memory));
   for (const bench::Result& result : results) fmt::print("# {}: {}\n", result.library, result.call);
   fmt::print("# {}; mean over ranks, median of {} batches in turns\n", what, options.plan.batches);
   if (results.size() > 1)

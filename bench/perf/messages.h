@@ -17,10 +17,11 @@ namespace perf {
 
 struct MessageOptions : bench::ExchangeOptions {
   int threads = 1;
+  int engines = 1;  ///< of fab's
   bool explain = false;
 };
 
-/// --threads, --explain, and the options of a contest.
+/// --threads, --engines, --explain, and the options of a contest.
 void add_message_options(CLI::App& app, MessageOptions& options, const char* sizes_help);
 
 /// The memory of one thread, with data that can be checked.

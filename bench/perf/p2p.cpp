@@ -86,6 +86,7 @@ class PingPong final : public Measurement<MessageOptions> {
   [[nodiscard]] bench::Row row(std::size_t bytes, const Result& result) const {
     bench::Row row = bench::common_fields(command_, options_, job_.ranks, contest_.path());
     row["threads"] = options_.threads;
+    row["engines"] = options_.engines;
     row["bytes"] = bytes;
     row["megabytes_per_s"] = megabytes_per_s(bytes, result);
     if (options_.explain && result.library == "fab") row["way"] = bench::FabLanes::way(bytes);

@@ -94,6 +94,7 @@ class Rate final : public Measurement<RateOptions> {
     row["pattern"] = bench::name_of(options_.pattern.pattern);
     row["neighbors"] = neighbors_.count();
     row["threads"] = options_.threads;
+    row["engines"] = options_.engines;
     row["window"] = options_.window;
     row["bytes"] = bytes;
     row["messages_per_s"] = 1e6 * messages_per_us(result);

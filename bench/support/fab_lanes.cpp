@@ -37,14 +37,16 @@ class FabLane final : public Lane {
 }  // namespace
 
 struct FabLanes::Parts {
+  explicit Parts(int engines) : context(fab::Context::open({.engines = engines})) {}
+
   FabTransport transport;
-  fab::Context context = fab::Context::open();
+  fab::Context context;
   Lanes lanes{.library = "fab", .blocking = "fab::send, fab::recv", .nonblocking = "fab::irecv, fab::isend, wait_all"};
 };
 
-FabLanes::FabLanes(int threads) : parts_(std::make_unique<Parts>()) {
+FabLanes::FabLanes(int threads, int engines) : parts_(std::make_unique<Parts>(engines)) {
   for (int thread = 0; thread < threads; ++thread)
-    parts_->lanes.of_thread.push_back(std::make_unique<FabLane>(parts_->context.world().duplicate()));
+    parts_->lanes.of_thread.push_back(std::make_unique<FabLane>(parts_->context.world(thread % engines).duplicate()));
 }
 FabLanes::~FabLanes() = default;
 

@@ -42,8 +42,8 @@ struct Lanes {
 /// fab's, with a context of its own.
 class FabLanes {
  public:
-  /// Collective over all ranks.
-  explicit FabLanes(int threads);
+  /// With so many engines, among which the threads are dealt out. Collective over all ranks.
+  FabLanes(int threads, int engines);
   ~FabLanes();
   FabLanes(const FabLanes&) = delete;
   FabLanes& operator=(const FabLanes&) = delete;

@@ -23,6 +23,10 @@ struct Access {
   [[nodiscard]] static Communicator communicator(std::shared_ptr<core::Communicator> core) noexcept {
     return Communicator(std::move(core));
   }
+  /// So many that are no communicators yet.
+  [[nodiscard]] static std::unique_ptr<Communicator[]> communicators(std::size_t count) {
+    return std::unique_ptr<Communicator[]>(new Communicator[count]);
+  }
   /// Takes over what was started.
   [[nodiscard]] static Request request(std::shared_ptr<core::Communicator> communicator,
                                        core::Pending& pending) noexcept {

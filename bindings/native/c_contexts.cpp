@@ -56,9 +56,14 @@ const char* fab_last_error() { return last_error().c_str(); }
 fab_error fab_open(fab_context** context) {
   return guarded([&] {
     fab_context*& opened = given(context, "context");
-    Context made = Context::open();
-    fab_comm world{made.world()};
-    opened = new fab_context{std::move(made), std::move(world)};
+    opened = new fab_context(Context::open());
+  });
+}
+
+fab_error fab_open_engines(int engines, fab_context** context) {
+  return guarded([&] {
+    fab_context*& opened = given(context, "context");
+    opened = new fab_context(Context::open({.engines = engines}));
   });
 }
 
@@ -70,7 +75,12 @@ fab_error fab_close(fab_context* context) {
   });
 }
 
-const fab_comm* fab_world(const fab_context* context) { return context == nullptr ? nullptr : &context->world; }
+const fab_comm* fab_world(const fab_context* context) { return fab_world_of(context, 0); }
+
+const fab_comm* fab_world_of(const fab_context* context, int engine) {
+  if (context == nullptr || engine < 0 || engine >= context->context.engines()) return nullptr;
+  return &context->worlds[static_cast<std::size_t>(engine)];
+}
 
 int fab_rank(const fab_comm* comm) { return comm == nullptr ? FAB_NO_RANK : comm->communicator.rank(); }
 

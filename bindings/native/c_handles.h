@@ -6,6 +6,8 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fab/context.h"
 #include "fab/fab_c.h"
@@ -19,8 +21,12 @@ struct fab_comm {
 };
 
 struct fab_context {
+  explicit fab_context(fab::Context opened) : context(std::move(opened)) {
+    for (int engine = 0; engine < context.engines(); ++engine) worlds.push_back({context.world(engine)});
+  }
+
   fab::Context context;
-  fab_comm world;
+  std::vector<fab_comm> worlds;  ///< of each engine
 };
 
 struct fab_exchange {

@@ -14,11 +14,15 @@ void Completions::when_done(Request request, Callback callback) {
   entries_.push_back({std::move(request), std::move(callback)});
 }
 
-// One test makes progress for all. An operation that ends after the descriptor was read makes it readable again.
+// One test makes progress for all of an engine. An operation that ends after the descriptor was read makes it readable
+// again.
 std::size_t Completions::run_ready() {
   context_.clear_events();
   const auto left = std::ranges::find_if_not(entries_, &Request::done, &Entry::request);
   if (left != entries_.end()) left->request.make_progress();
+  if (context_.engines() > 1)
+    for (Entry& each : entries_)
+      if (!each.request.done()) each.request.make_progress();
   const auto first_done =
       std::stable_partition(entries_.begin(), entries_.end(), [](const Entry& each) { return !each.request.done(); });
   // Callbacks may add entries.

@@ -1,6 +1,8 @@
 // Context: one rank's runtime, which the program opens and closes. core::Context does the work.
 #include "fab/context.h"
 
+#include <fmt/core.h>
+
 #include <exception>
 
 #include "bindings/native/access.h"
@@ -14,13 +16,37 @@ namespace {
 
 constexpr double kCloseTimeoutS = 10;
 
+std::unique_ptr<Communicator[]> worlds_of(core::Context& context) {
+  std::unique_ptr<Communicator[]> worlds = Access::communicators(static_cast<std::size_t>(context.engines()));
+  for (int engine = 0; engine < context.engines(); ++engine)
+    worlds[static_cast<std::size_t>(engine)] =
+        Access::communicator(core::Communicator::world(context.of_engine(engine).shared_from_this()));
+  return worlds;
+}
+
+void check_engine(const char* call, const char* argument, int value, int least, int most) {
+  if (value < least || value > most)
+    throw Error(Errc::invalid_argument,
+                fmt::format("{}: {} is {}; valid is {} to {}", call, argument, value, least, most));
+}
+
 }  // namespace
 
-Context::Context(std::shared_ptr<core::Context> core)
-    : core_(std::move(core)),
-      world_(std::make_unique<Communicator>(Access::communicator(core::Communicator::world(core_)))) {}
+Context::Context(std::shared_ptr<core::Context> core) : core_(std::move(core)), world_(worlds_of(*core_)) {}
 
 Context Context::open() { return Context(open_context()); }
+
+Context Context::open(const ContextOptions& options) {
+  check_engine("open", "engines", options.engines, 1, kMostEngines);
+  return Context(open_context(options.engines));
+}
+
+int Context::engines() const noexcept { return core_->engines(); }
+
+const Communicator& Context::world(int engine) const {
+  check_engine("world", "engine", engine, 0, engines() - 1);
+  return world_[static_cast<std::size_t>(engine)];
+}
 
 Context::~Context() {
   // A rank that leaves by an exception waits for no other rank, and no other rank shall wait for it.
@@ -44,8 +70,16 @@ int Context::event_fd() const {
     throw Error(
         Errc::configuration,
         "event_fd: FAB_PROGRESS=caller leaves out the progress thread, which would notice the end of operations");
-  const core::Lock lock(engine);
-  return engine.completion_fd();
+  int fd = -1;
+  {
+    const core::Lock lock(engine);
+    fd = engine.completion_fd();
+  }
+  for (const std::shared_ptr<core::Runtime>& further : core_->further_engines()) {
+    const core::Lock lock(further->engine());
+    further->engine().share_completions(fd);
+  }
+  return fd;
 }
 
 void Context::clear_events() const noexcept { core_->engine().clear_completions(); }

@@ -1,5 +1,7 @@
 #include "bindings/native/open_context.h"
 
+#include <fmt/core.h>
+
 #include <utility>
 
 #include "collectives/select.h"
@@ -31,14 +33,38 @@ Transports open_transports(const Config& config, const JobInfo& job, const Log& 
 
 }  // namespace
 
-std::shared_ptr<core::Context> open_context() {
-  const Config config = read_config();
+namespace {
+
+/// The first engine, or one with that number.
+std::shared_ptr<core::Context> open_engine(Config config, int number) {
+  if (number > 0 && !config.trace_file.empty()) config.trace_file += fmt::format(".e{}", number);
   const auto begun = core::Context::Clock::now();
   std::unique_ptr<Store> store = open_store();
   const auto found = core::Context::Clock::now();
   std::shared_ptr<core::Context> context = open_context(config, std::move(store));
   context->set_launcher_time(found - begun);
   return context;
+}
+
+// A rank without threads that waits for one engine would keep peers waiting that need another one of it.
+std::shared_ptr<core::Context> open_engines(const Config& config) {
+  if (config.engines > 1 && config.progress == ProgressMode::caller)
+    throw Error(Errc::configuration,
+                fmt::format("{} engines need progress threads, which FAB_PROGRESS=caller leaves out; valid is 1 engine",
+                            config.engines));
+  std::shared_ptr<core::Context> context = open_engine(config, 0);
+  for (int number = 1; number < config.engines; ++number) context->add_engine(open_engine(config, number));
+  return context;
+}
+
+}  // namespace
+
+std::shared_ptr<core::Context> open_context() { return open_engines(read_config()); }
+
+std::shared_ptr<core::Context> open_context(int engines) {
+  Config config = read_config();
+  config.engines = engines;
+  return open_engines(config);
 }
 
 std::shared_ptr<core::Context> open_context(const Config& config, std::unique_ptr<Store> store) {

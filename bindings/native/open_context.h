@@ -8,8 +8,11 @@
 
 namespace fab {
 
-/// From the environment and the launcher. Throws what Context::open throws. The MPI binding calls it, too.
+/// From the environment and the launcher, with as many engines as FAB_ENGINES says. Throws what Context::open throws.
+/// The MPI binding calls it, too.
 [[nodiscard]] FAB_API std::shared_ptr<core::Context> open_context();
+/// With so many engines, 1 to kMostEngines.
+[[nodiscard]] std::shared_ptr<core::Context> open_context(int engines);
 /// With a given configuration and store (several ranks in one process).
 [[nodiscard]] FAB_API std::shared_ptr<core::Context> open_context(const Config& config, std::unique_ptr<Store> store);
 

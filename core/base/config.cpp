@@ -145,7 +145,7 @@ constexpr auto with_algorithms(const std::array<ConfigRow, kRows>& rows, std::in
   return all;
 }
 
-constexpr std::array<ConfigRow, 27> kOtherRows = {{
+constexpr std::array<ConfigRow, 28> kOtherRows = {{
     {"FAB_PROVIDER", "",
      "Provider that carries messages between nodes: verbs, psm2, opx, cxi, efa, tcp, sockets, shm or another name of "
      "libfabric's, as fab_info lists them; empty or auto: fab chooses the best one.",
@@ -223,6 +223,11 @@ constexpr std::array<ConfigRow, 27> kOtherRows = {{
        return parse_name<ProgressMode>(text, kProgressModes, config.progress);
      },
      [](const Config& config) { return std::string(name_of(config.progress)); }},
+    {"FAB_ENGINES", "1",
+     "Engines of a rank, 1 to 64. Each carries communicators of its own, with its own lock, progress thread and "
+     "connections, so that threads need not wait for each other; the same on all ranks.",
+     [](std::string_view text, Config& config) { return parse_number(text, 1, kMostEngines, config.engines); },
+     [](const Config& config) { return std::to_string(config.engines); }, true},
     {"FAB_PROGRESS_CPU", "-1", "Processor to which the progress thread is pinned: 0 or more; -1: not pinned.",
      [](std::string_view text, Config& config) { return parse_number(text, -1, kMostProcessors, config.progress_cpu); },
      [](const Config& config) { return std::to_string(config.progress_cpu); }},

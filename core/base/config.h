@@ -80,6 +80,7 @@ struct Config {
   std::string stats_file;         ///< FAB_STATS: a file for them; empty: a page on stderr
   std::string trace_file;         ///< FAB_TRACE: a file for each rank, whose number stands behind it; empty: none
   std::size_t trace_events = 0;   ///< FAB_TRACE_EVENTS: records that a rank keeps
+  int engines = 1;                ///< FAB_ENGINES: of a context that does not say how many it opens
   int progress_cpu = -1;          ///< FAB_PROGRESS_CPU: processor for the progress thread; -1: not pinned
   int poll_us = 0;                ///< FAB_POLL_US: of a wait, before it sleeps, where each rank has a processor
   LogLevel log = LogLevel::warn;  ///< FAB_LOG
@@ -110,6 +111,7 @@ struct ConfigRow {
 };
 
 [[nodiscard]] std::span<const ConfigRow> config_rows();
+constexpr int kMostEngines = 64;
 /// "FAB_ALGO_BCAST"
 [[nodiscard]] const char* algorithm_variable(Collective collective) noexcept;
 

@@ -15,13 +15,23 @@ namespace {
 constexpr double kMeetingAfterLossS = 1;
 constexpr double kMeetingStepS = 0.2;
 
+// A thread of the program for each engine.
 Engine::Options engine_options(const Config& config, const JobInfo& job) {
   const Processors processors = count_processors();
+  const int callers = job.local_size * config.engines;
   return {.progress = config.progress,
           .progress_cpu = config.progress_cpu,
           .poll_us = config.poll_us,
-          .caller_may_spin = processors.of_node >= job.local_size,
-          .thread_may_spin = processors.of_process > job.local_size};
+          .caller_may_spin = processors.of_node >= callers,
+          .thread_may_spin = processors.of_process > callers};
+}
+
+/// The timeout may be infinite.
+Runtime::Clock::time_point later(Runtime::Clock::time_point now, double timeout_s) {
+  const std::chrono::duration<double> most = Runtime::Clock::time_point::max() - now;
+  return timeout_s >= most.count()
+             ? Runtime::Clock::time_point::max()
+             : now + std::chrono::duration_cast<Runtime::Clock::duration>(std::chrono::duration<double>(timeout_s));
 }
 
 bool needs_inbox(const Transports& transports) {
@@ -118,6 +128,15 @@ Arrivals& Runtime::arrivals() {
   return *arrivals_;
 }
 
+void Runtime::poll_all() {
+  for_each_engine([](Runtime& each) { each.engine_.poll_once(); });
+}
+
+bool Runtime::any_active() const noexcept {
+  return engine_.active() > 0 ||
+         std::ranges::any_of(further_, [](const auto& each) { return each->engine_.active() > 0; });
+}
+
 ContextId Runtime::new_context_id() {
   const Lock lock(engine_);
   if (next_number_ >= tags_.numbers())
@@ -126,13 +145,26 @@ ContextId Runtime::new_context_id() {
   return {job().rank, next_number_++};
 }
 
+void Runtime::stop_listening() {
+  for_each_engine([](Runtime& each) {
+    const Lock lock(each.engine_);
+    each.refusals_.stop_listening();
+  });
+}
+
 bool Runtime::drain(double timeout_s, IdleHook idle) {
-  const auto since = std::chrono::steady_clock::now();
+  const Clock::time_point end = later(Clock::now(), timeout_s);
+  bool is_empty = true;
+  for_each_engine([&](Runtime& each) { is_empty = each.drain_own(end, idle) && is_empty; });
+  return is_empty;
+}
+
+bool Runtime::drain_own(Clock::time_point end, IdleHook idle) {
   auto last_asked = now();
   const auto is_over = [this] { return engine_.active() == 0; };
   Driver driver(engine_, idle, Driver::Attention::to_runs, Condition(is_over));
   while (engine_.active() > 0) {
-    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count() >= timeout_s) return false;
+    if (Clock::now() >= end) return false;
     if (driver.step()) continue;
     if (now() - last_asked >= Refusals::kAskAfter) {
       last_asked = now();
@@ -142,6 +174,10 @@ bool Runtime::drain(double timeout_s, IdleHook idle) {
     if (engine_.active() > 0) driver.rest();
   }
   return true;
+}
+
+void Runtime::leave_launcher() noexcept {
+  for_each_engine([](Runtime& each) { each.store_->leave(); });
 }
 
 // Under the engine's lock everything that a child could touch is whole.
@@ -166,19 +202,26 @@ void Runtime::begin_abroad() noexcept {
 
 bool Runtime::close(double timeout_s) {
   if (engine_.halted()) return false;
-  {
-    const Lock lock(engine_);
-    if (std::exchange(closed_, true)) return all_came_;
-    refusals_.stop_listening();
+  bool was_closed = false;
+  for_each_engine([&](Runtime& each) {
+    const Lock lock(each.engine_);
+    was_closed = std::exchange(each.closed_, true);
+  });
+  if (was_closed) return all_came_;
+  stop_listening();
+  if (!drain(timeout_s) && timeout_s > 0) {
+    int unfinished = 0;
+    for_each_engine([&](const Runtime& each) { unfinished += each.engine_.active(); });
+    log_.write(LogLevel::warn, "close: {} requests are still unfinished after {} s", unfinished, timeout_s);
   }
-  if (!drain(timeout_s) && timeout_s > 0)
-    log_.write(LogLevel::warn, "close: {} requests are still unfinished after {} s", engine_.active(), timeout_s);
   if (config_.stats) tell_statistics(kStatisticsKey);
   write_trace();
   meet_others(timeout_s);
   if (config_.stats) report_statistics(all_came_ ? timeout_s : std::min(timeout_s, kMeetingAfterLossS));
-  const Lock lock(engine_);
-  losses_.close();
+  for_each_engine([](Runtime& each) {
+    const Lock lock(each.engine_);
+    each.losses_.close();
+  });
   return all_came_;
 }
 
@@ -192,7 +235,7 @@ void Runtime::meet_others(double timeout_s) {
   try {
     const auto is_over = [&] { return passed(timeout_s) || (lost_any() && passed(kMeetingAfterLossS)); };
     do {
-      all_came_ = store_->fence(std::min(timeout_s, kMeetingStepS), [this] { engine_.poll_once(); });
+      all_came_ = store_->fence(std::min(timeout_s, kMeetingStepS), [this] { poll_all(); });
     } while (!all_came_ && !is_over());
     if (!all_came_ && timeout_s > 0)
       log_.write(lost_any() ? LogLevel::info : LogLevel::warn, "close: not all ranks have closed within {} s",
@@ -203,8 +246,12 @@ void Runtime::meet_others(double timeout_s) {
 }
 
 bool Runtime::lost_any() {
-  const Lock lock(engine_);
-  return losses_.any();
+  bool any = false;
+  for_each_engine([&any](Runtime& each) {
+    const Lock lock(each.engine_);
+    any = any || each.losses_.any();
+  });
+  return any;
 }
 
 }  // namespace fab::core

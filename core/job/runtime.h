@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,15 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   /// launcher does not tell. This depends on nothing that ranks may have differently. From any thread.
   [[nodiscard]] std::shared_ptr<const NodeMap> shared_nodes();
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
+  /// One more engine of this rank, in a runtime of its own, which closes with this one and whose statistics are part of
+  /// this one's. Before any other thread uses this object.
+  void add_engine(std::shared_ptr<Runtime> further) { further_.push_back(std::move(further)); }
+  /// One progress of each engine.
+  void poll_all();
+  /// Something is in flight on one of them.
+  [[nodiscard]] bool any_active() const noexcept;
+  /// Those that were added.
+  [[nodiscard]] std::span<const std::shared_ptr<Runtime>> further_engines() const noexcept { return further_; }
   [[nodiscard]] PeerTable& peers() noexcept { return peers_; }
   /// Up to date. Not under the engine's lock.
   [[nodiscard]] const Counters& counters() noexcept;
@@ -117,12 +127,14 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   /// each, or one where a rank is lost. Afterwards nothing can be started, and further calls do nothing. Returns
   /// whether all came. In a child of fork(): does nothing.
   bool close(double timeout_s);
-  /// The first half of that: waits until nothing is in flight. Operations without a handle end, too, where a
+  /// A part of that: peers that ask about refused calls get no answer any more.
+  void stop_listening();
+  /// A part of that: waits until nothing is in flight, on all engines. Operations without a handle end, too, where a
   /// peer has refused it: peers are asked.
   bool drain(double timeout_s, IdleHook idle = nullptr);
   /// After the end of all calls: no other rank is met or looked up any more. A message that will never leave, as its
   /// receiver has refused the call, keeps its context alive, but not this process in the launcher's books.
-  void leave_launcher() noexcept { store_->leave(); }
+  void leave_launcher() noexcept;
   [[nodiscard]] bool closed() const noexcept FAB_REQUIRES(engine_lock) { return closed_; }
 
  protected:
@@ -137,6 +149,14 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   void end();
 
  private:
+  /// Also with this object, first.
+  template <class Act>
+  void for_each_engine(Act&& act) {
+    act(*this);
+    for (const std::shared_ptr<Runtime>& each : further_) act(*each);
+  }
+  /// On this engine alone, until that time.
+  bool drain_own(Clock::time_point end, IdleHook idle);
   void meet_others(double timeout_s);
   [[nodiscard]] bool lost_any();
   [[nodiscard]] std::shared_ptr<const NodeMap> find_nodes() const;
@@ -179,6 +199,7 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   bool all_came_ = false;
   std::vector<std::string> told_keys_;  ///< of statistics
   std::vector<FilePart> file_parts_;    ///< of the file of statistics
+  std::vector<std::shared_ptr<Runtime>> further_;
   bool statistics_reported_ = false;
   bool trace_written_ = false;
   std::once_flag nodes_looked_up_;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/job/runtime.h"
+#include "core/statistics/engine_sums.h"
 #include "core/statistics/job_file.h"
 #include "core/statistics/page.h"
 #include "core/statistics/statistics_json.h"
@@ -80,10 +81,14 @@ void print_page(const JobStatistics& job, const std::string& transport) {
 
 Statistics Runtime::statistics() {
   Statistics statistics{.rank = job().rank, .ranks = job().size};
-  const Lock lock(engine_);
-  collect_operations(statistics);
-  collect_peers(statistics);
-  collect_counters(statistics);
+  {
+    const Lock lock(engine_);
+    collect_operations(statistics);
+    collect_peers(statistics);
+    collect_counters(statistics);
+  }
+  int engine = 0;
+  for (const std::shared_ptr<Runtime>& each : further_) add_of_engine(statistics, ++engine, each->statistics());
   return statistics;
 }
 
@@ -145,7 +150,7 @@ JobStatistics Runtime::gather_statistics(const std::string& key, double timeout_
     return passed_s >= timeout_s || (passed_s >= kAfterLossS && lost_any());
   };
   while (!answers->complete() && !is_over()) {
-    engine_.poll_once();
+    poll_all();
     if (idle != nullptr) idle();
     if (!answers->complete()) std::this_thread::sleep_for(kWaitStep);
   }

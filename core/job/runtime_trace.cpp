@@ -7,6 +7,7 @@
 namespace fab::core {
 
 void Runtime::write_trace() noexcept {
+  for (const std::shared_ptr<Runtime>& each : further_) each->write_trace();
   if (recorder_ == nullptr || engine_.halted() || std::exchange(trace_written_, true)) return;
   try {
     core::write_trace(trace_file_of(config_.trace_file, job().rank),

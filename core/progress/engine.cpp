@@ -102,6 +102,11 @@ int Engine::completion_fd() {
   return fd;
 }
 
+void Engine::share_completions(int fd) {
+  followers_.share_descriptor(fd);
+  if (!std::exchange(completions_told_, true)) call_.count(Urgency::polls, 1);
+}
+
 void Engine::forget(Task& task) noexcept {
   std::erase(deferred_, &task);
   std::erase(user_work_, &task);

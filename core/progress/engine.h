@@ -195,6 +195,8 @@ class Engine : private ThreadWork {
   /// A descriptor that is readable once something has ended, or needs a thread of the application, since it was read.
   /// The first call makes it, readable. Throws Error(no_resources).
   [[nodiscard]] int completion_fd() FAB_REQUIRES(engine_lock);
+  /// Its completions make that descriptor readable, too, which is another engine's. Throws Error(no_resources).
+  void share_completions(int fd) FAB_REQUIRES(engine_lock);
   /// Reads it.
   void clear_completions() noexcept { followers_.clear_descriptor(); }
 

@@ -1,5 +1,6 @@
 #include "core/progress/followers.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -44,6 +45,14 @@ int Followers::descriptor() {
   descriptor_.store(event.fd);
   join();
   return event.fd;
+}
+
+void Followers::share_descriptor(int fd) {
+  if (descriptor_.load() >= 0) return;
+  const int shared = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (shared < 0) throw Error(Errc::no_resources, std::string("fcntl: ") + std::strerror(errno));
+  descriptor_.store(shared);
+  join();
 }
 
 void Followers::clear_descriptor() noexcept {

@@ -32,6 +32,8 @@ class Followers {
   /// A descriptor that each notice makes readable. The first call makes it, one at a time, readable: there may have
   /// been notices before. Throws Error(no_resources).
   [[nodiscard]] int descriptor();
+  /// Notices make a duplicate of `fd` readable, unless there is a descriptor. Throws Error(no_resources).
+  void share_descriptor(int fd);
   /// Reads it, if there is one.
   void clear_descriptor() noexcept;
 

@@ -8,6 +8,7 @@
 #include "core/job/membership.h"
 #include "core/progress/progress_policy.h"
 #include "core/run/recorded_wait.h"
+#include "core/run/several_engines.h"
 #include "core/run/wait_clock.h"
 #include "core/run/watch.h"
 
@@ -233,11 +234,47 @@ std::optional<Arrived> wait_any_until(Run& run, std::span<const Arrival> arrival
   return arrived;
 }
 
+namespace {
+
+/// Where they are on several engines: returns when one is done, or the clock shows `end`. Without an end they are
+/// watched as those who wait for ever have it.
+void wait_on_several_engines(std::span<Pending* const> all, IdleHook idle,
+                             std::optional<std::chrono::steady_clock::time_point> end) {
+  using std::chrono::steady_clock;
+  const auto is_done = [](const Pending* each) { return each != nullptr && each->done(); };
+  Pending& some = **std::ranges::find_if(all, [](const Pending* each) { return each != nullptr; });
+  if (engine_of(some).halted()) throw Error(Errc::cancelled, ended_by_fork().message);
+  SeveralEngines engines(all);
+  Watch watch(all, runtime_of(some));
+  const auto begun = steady_clock::now();
+  const auto one_is_done = [&] { return std::ranges::any_of(all, is_done); };
+  while (!one_is_done()) {
+    engines.poll();
+    if (one_is_done()) break;
+    if (end && steady_clock::now() >= *end) return;
+    if (end)
+      watch_tested(all);
+    else
+      watch.check();
+    if (idle != nullptr) idle();
+    engines.rest(end.value_or(steady_clock::time_point::max()));
+  }
+  Pending& found = **std::ranges::find_if(all, is_done);
+  const Lock lock(engine_of(found));
+  found.waited(ns_since(begun));
+}
+
+}  // namespace
+
 std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
   const auto is_done = [](const Pending* each) { return each != nullptr && each->done(); };
   const auto first_done = [&] { return std::find_if(all.begin(), all.end(), is_done); };
   const auto one_is_done = [&] { return first_done() != all.end(); };
   auto found = first_done();
+  if (found == all.end() && SeveralEngines::needed(all)) {
+    wait_on_several_engines(all, idle, std::nullopt);
+    found = first_done();
+  }
   if (found == all.end()) {
     const Pending* some = *std::find_if(all.begin(), all.end(), [](const Pending* each) { return each != nullptr; });
     RecordedWait recorded(engine_of(*some), some);
@@ -261,6 +298,10 @@ std::size_t wait_any(std::span<Pending* const> all, IdleHook idle) {
 std::optional<std::size_t> wait_any_until(std::span<Pending* const> all, std::chrono::steady_clock::time_point time) {
   const auto is_done = [](const Pending* each) { return each != nullptr && each->done(); };
   const auto one_is_done = [&] { return std::ranges::any_of(all, is_done); };
+  if (!one_is_done() && SeveralEngines::needed(all)) {
+    wait_on_several_engines(all, nullptr, time);
+    if (!one_is_done()) return std::nullopt;
+  }
   if (!one_is_done()) {
     Pending& some = **std::ranges::find_if(all, [](const Pending* each) { return each != nullptr; });
     Engine& engine = engine_of(some);
@@ -283,7 +324,7 @@ std::optional<std::size_t> wait_any_until(std::span<Pending* const> all, std::ch
 std::size_t finish_any(std::span<Pending* const> all) {
   const auto is_done = [](const Pending* each) { return each != nullptr && each->done(); };
   const auto one_is_done = [&] { return std::ranges::any_of(all, is_done); };
-  if (!one_is_done()) {
+  if (!one_is_done() && !SeveralEngines::needed(all)) {
     Engine& engine = engine_of(**std::ranges::find_if(all, [](const Pending* each) { return each != nullptr; }));
     engine.thread_call().resume_polling();
     const Lock lock(engine);

@@ -43,16 +43,18 @@ std::uint64_t Watch::settled() const {
 }
 
 void Watch::expire(Pending& pending) const {
-  const Lock lock(runtime_.engine());
+  const Lock lock(pending.membership().engine());
   pending.abandon(
       {make_error_code(Errc::timed_out), fmt::format("{}: no progress for {} s (FAB_WAIT_TIMEOUT); still pending: {}",
                                                      pending.name(), timeout_s_, pending.describe_pending())});
 }
 
 void Watch::ask() {
-  const Lock lock(runtime_.engine());
-  for (Pending* each : all_)
-    if (each != nullptr && !each->done()) each->stalled();
+  for (Pending* each : all_) {
+    if (each == nullptr || each->done()) continue;
+    const Lock lock(each->membership().engine());
+    if (!each->done()) each->stalled();
+  }
 }
 
 void watch_tested(std::span<Pending* const> all) {
@@ -86,9 +88,10 @@ void watch_tested(Pending& pending, Tested& tested) {
 
 void Watch::say() {
   said_ = true;
-  const Lock lock(runtime_.engine());
   for (Pending* each : all_) {
-    if (each == nullptr || each->done()) continue;
+    if (each == nullptr) continue;
+    const Lock lock(each->membership().engine());
+    if (each->done()) continue;
     const bool hint = each->is_collective() && !runtime_.config().check;
     runtime_.log().write(LogLevel::warn, "{}: no progress for {} s; still pending: {}{}", each->name(),
                          kSayAfter.count(), each->describe_pending(),

@@ -42,6 +42,7 @@ TEST(Config, DefaultsStandInTheRows) {
   EXPECT_EQ(config.interface, "");
   EXPECT_EQ(config.tcp_congestion, "auto");
   EXPECT_EQ(config.progress, ProgressMode::automatic);
+  EXPECT_EQ(config.engines, 1);
   EXPECT_EQ(config.progress_cpu, -1);
   EXPECT_EQ(config.poll_us, 10'000);
   EXPECT_EQ(config.log, LogLevel::warn);
@@ -66,7 +67,7 @@ TEST(Config, RowsAreCompleteAndUnique) {
     EXPECT_TRUE(std::string_view(row.help).ends_with('.')) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(names.size(), 27u + kCollectives);
+  EXPECT_EQ(names.size(), 28u + kCollectives);
 }
 
 TEST(Config, ValidValuesAreReadAndPrinted) {
@@ -91,6 +92,7 @@ TEST(Config, ValidValuesAreReadAndPrinted) {
   EXPECT_EQ(read("FAB_REQUESTS", "mpi").requests, Requests::mpi);
   EXPECT_EQ(read("FAB_PROGRESS", "thread").progress, ProgressMode::thread);
   EXPECT_EQ(read("FAB_PROGRESS", "caller").progress, ProgressMode::caller);
+  EXPECT_EQ(read("FAB_ENGINES", "64").engines, 64);
   EXPECT_EQ(read("FAB_PROGRESS_CPU", "3").progress_cpu, 3);
   EXPECT_EQ(read("FAB_POLL_US", "0").poll_us, 0);
   EXPECT_EQ(read("FAB_LOG", "debug").log, LogLevel::debug);
@@ -153,6 +155,8 @@ TEST(Config, InvalidValuesAreRefused) {
   const std::multimap<std::string, std::string> invalid = {
       {"FAB_PROGRESS", "Thread"},
       {"FAB_PROGRESS", ""},
+      {"FAB_ENGINES", "0"},
+      {"FAB_ENGINES", "65"},
       {"FAB_PROGRESS_CPU", "-2"},
       {"FAB_PROGRESS_CPU", "1x"},
       {"FAB_PROGRESS_CPU", " 1"},

@@ -11,6 +11,7 @@
 
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/process_context.h"
+#include "bindings/mpi/communicators/dealing.h"
 #include "bindings/mpi/communicators/intra_communicator.h"
 #include "bindings/mpi/communicators/naming.h"
 #include "bindings/mpi/communicators/topology.h"
@@ -73,6 +74,11 @@ Rank to_world(MPI_Group group, MPI_Group world, Rank rank) {
   return world_rank;
 }
 
+int choose_engine(MPI_Comm comm, MPI_Group group) {
+  const int engines = process_context().engines();
+  return engines == 1 ? 0 : engine_of(comm, to_world(group, registry().world, 0), engines);
+}
+
 void check_reach(const core::Communicator& communicator) {
   static_cast<void>(communicator.world_rank(0));
   for (const Edge& edge : communicator.neighborhood().destinations)
@@ -82,7 +88,8 @@ void check_reach(const core::Communicator& communicator) {
 
 /// Translates ranks one by one when plans are built, so nothing grows with the communicator. MPI may search its group
 /// for each; ranks of MPI_COMM_WORLD need no translation.
-std::shared_ptr<core::Communicator> make_core(MPI_Comm comm, MPI_Group group, std::optional<Topology> topology) {
+std::shared_ptr<core::Communicator> make_core(MPI_Comm comm, MPI_Group group, int engine,
+                                              std::optional<Topology> topology) {
   int rank = 0;
   int size = 0;
   require(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
@@ -90,7 +97,7 @@ std::shared_ptr<core::Communicator> make_core(MPI_Comm comm, MPI_Group group, st
   const MPI_Group world = registry().world;
   auto translate = [group, world](Rank of_comm) { return to_world(group, world, of_comm); };
   auto core = std::make_shared<core::Communicator>(
-      process_context().shared_from_this(),
+      process_context().of_engine(engine).shared_from_this(),
       comm == MPI_COMM_WORLD ? core::Group::range(0, size) : core::Group::computed(size, std::move(translate)), rank,
       std::nullopt);
   if (topology) core->set_topology(*std::move(topology));
@@ -118,8 +125,9 @@ Attachment& attach(MPI_Comm comm, std::optional<Topology> topology) {
   attachment->comm.store(comm);
   require(PMPI_Comm_group(comm, &attachment->group), "MPI_Comm_group");
   try {
-    attachment->core = make_core(comm, attachment->group, std::move(topology));
-    begin_naming(attachment->core, comm);
+    const int engine = choose_engine(comm, attachment->group);
+    attachment->core = make_core(comm, attachment->group, engine, std::move(topology));
+    begin_naming(attachment->core, engine, comm);
   } catch (...) {
     free_group("MPI_Comm_group", attachment->group);
     throw;

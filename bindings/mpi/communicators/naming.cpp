@@ -1,5 +1,6 @@
 #include "bindings/mpi/communicators/naming.h"
 
+#include <fmt/core.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -17,10 +18,18 @@ namespace {
 
 constexpr int kNoNumber = -1;  ///< what rank 0 sends when it has given all away
 
+/// What rank 0 of a communicator sends.
+struct Name {
+  int number = kNoNumber;
+  int engine = 0;  ///< that rank 0 takes it for
+};
+constexpr int kInts = sizeof(Name) / sizeof(int);
+
 struct Naming {
   std::shared_ptr<core::Communicator> communicator;
   Rank owner = 0;  ///< rank 0 of the communicator, in MPI_COMM_WORLD
-  int number = kNoNumber;
+  int engine = 0;
+  Name name{};
   MPI_Request broadcast = MPI_REQUEST_NULL;
 };
 
@@ -62,11 +71,17 @@ void conclude(const Naming& naming, int code) {
   core::Communicator& communicator = *naming.communicator;
   if (code != MPI_SUCCESS)
     communicator.refuse_context_id({make_error_code(Errc::transport), "MPI could not broadcast the context id"});
-  else if (naming.number == kNoNumber)
+  else if (naming.name.engine != naming.engine)
+    communicator.refuse_context_id(
+        {make_error_code(Errc::mismatch),
+         fmt::format("rank 0 of the communicator deals it out to engine {}, this rank to engine {} (FAB_ENGINES): "
+                     "MPI_Init must reach fab on all ranks or on none",
+                     naming.name.engine, naming.engine)});
+  else if (naming.name.number == kNoNumber)
     communicator.refuse_context_id(
         {make_error_code(Errc::no_resources), "rank 0 of the communicator has named as many as the tags hold"});
   else
-    communicator.set_context_id({naming.owner, static_cast<std::uint32_t>(naming.number)});
+    communicator.set_context_id({naming.owner, static_cast<std::uint32_t>(naming.name.number)});
 }
 
 bool is_pending(const core::Communicator& communicator) {
@@ -77,25 +92,25 @@ bool is_pending(const core::Communicator& communicator) {
 }
 
 template <class Unfinished>
-void finish_while(core::Engine& engine, Unfinished&& is_unfinished) {
+void finish_while(Unfinished&& is_unfinished) {
   for (bool unfinished = true; unfinished;) {
     advance_naming();
     drive_meeting();
     unfinished = is_unfinished();
-    engine.poll_once();  // the ids take effect in a progress
+    process_context().poll_all();  // the ids take effect in a progress
     if (unfinished) ::sched_yield();
   }
 }
 
 }  // namespace
 
-void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_Comm comm) {
+void begin_naming(const std::shared_ptr<core::Communicator>& communicator, int engine, MPI_Comm comm) {
   const std::lock_guard lock(pending().mutex);
-  Naming& naming =
-      pending().namings.emplace_back(Naming{.communicator = communicator, .owner = communicator->world_rank(0)});
-  if (communicator->rank() == 0) naming.number = draw_number(communicator->context());
+  Naming& naming = pending().namings.emplace_back(
+      Naming{.communicator = communicator, .owner = communicator->world_rank(0), .engine = engine});
+  if (communicator->rank() == 0) naming.name = {draw_number(communicator->context()), engine};
   const Inside inside;
-  const int code = next_ibcast(&naming.number, 1, MPI_INT, 0, comm, &naming.broadcast);
+  const int code = next_ibcast(&naming.name, kInts, MPI_INT, 0, comm, &naming.broadcast);
   if (code != MPI_SUCCESS) pending().namings.pop_back();
   require(code, "MPI_Ibcast");
   detail::pending_names.fetch_add(1);
@@ -117,10 +132,10 @@ void advance_naming() {
   });
 }
 
-void finish_naming(core::Engine& engine) { finish_while(engine, naming_is_pending); }
+void finish_naming() { finish_while(naming_is_pending); }
 
 void finish_naming(const core::Communicator& communicator) {
-  finish_while(communicator.engine(), [&communicator] { return is_pending(communicator); });
+  finish_while([&communicator] { return is_pending(communicator); });
 }
 
 }  // namespace fab::mpi

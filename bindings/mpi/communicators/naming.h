@@ -10,9 +10,9 @@
 
 namespace fab::mpi {
 
-/// Starts it: rank 0 draws a number and broadcasts it without blocking on `comm`, which is legal because an exchange is
-/// a collective call there too. Exchanges that start meanwhile wait inside fab.
-void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_Comm comm);
+/// Starts it, of a communicator on that engine: rank 0 draws a number and broadcasts it without blocking on `comm`,
+/// which is legal because an exchange is a collective call there too. Exchanges that start meanwhile wait inside fab.
+void begin_naming(const std::shared_ptr<core::Communicator>& communicator, int engine, MPI_Comm comm);
 
 /// Whether some communicator has no id yet.
 [[nodiscard]] inline bool naming_is_pending() noexcept {
@@ -22,7 +22,7 @@ void begin_naming(const std::shared_ptr<core::Communicator>& communicator, MPI_C
 /// where it polls fab (requests/completed_by_mpi.h).
 void advance_naming();
 /// Returns when none is pending.
-void finish_naming(core::Engine& engine);
+void finish_naming();
 /// Returns when this communicator's is not pending. For MPI_Comm_free, before which every rank has begun it: Open
 /// MPI 4.1 forgets its communicator under a broadcast that is still going on.
 void finish_naming(const core::Communicator& communicator);

@@ -16,6 +16,14 @@ Next find_all(const std::string& prefix) {
   return next;
 }
 
+NextMakers find_makers(const std::string& prefix) {
+  const Library library;
+#define FAB_FIND(member, name) .member = find_next<decltype(NextMakers::member)>(library, prefix + #name),
+  const NextMakers makers{FAB_MAKERS(FAB_FIND)};
+#undef FAB_FIND
+  return makers;
+}
+
 template <class Function>
 Function find_one(const char* name) {
   return find_next<Function>(Library(), name);
@@ -35,6 +43,8 @@ const decltype(&::PMPI_Ibcast) next_ibcast = find_one<decltype(&::PMPI_Ibcast)>(
 const decltype(&::PMPI_Ibarrier) next_ibarrier = find_one<decltype(&::PMPI_Ibarrier)>("PMPI_Ibarrier");
 const decltype(&::PMPI_Bcast) next_bcast = find_one<decltype(&::PMPI_Bcast)>("PMPI_Bcast");
 const decltype(&::PMPI_Allreduce) next_allreduce = find_one<decltype(&::PMPI_Allreduce)>("PMPI_Allreduce");
+const NextMakers next_mpi_makers = find_makers("MPI_");
+const NextMakers next_pmpi_makers = find_makers("PMPI_");
 const NextInit next_mpi_init = find_init("MPI_");
 const NextInit next_pmpi_init = find_init("PMPI_");
 

@@ -53,4 +53,25 @@ struct NextInit {
 [[gnu::visibility("hidden")]] extern const NextInit next_mpi_init;
 [[gnu::visibility("hidden")]] extern const NextInit next_pmpi_init;
 
+/// FAB_MAKERS(X): those that make a communicator from another one, but for duplicates.
+#define FAB_MAKERS(X)                     \
+  X(comm_split, Comm_split)               \
+  X(comm_split_type, Comm_split_type)     \
+  X(comm_create_group, Comm_create_group) \
+  X(comm_create, Comm_create)             \
+  X(cart_create, Cart_create)             \
+  X(cart_sub, Cart_sub)                   \
+  X(graph_create, Graph_create)           \
+  X(dist_graph_create, Dist_graph_create) \
+  X(dist_graph_create_adjacent, Dist_graph_create_adjacent)
+
+/// Apart from the others, since fab does no work of its own in them.
+struct NextMakers {
+#define FAB_MEMBER(member, name) decltype(&::PMPI_##name) member;
+  FAB_MAKERS(FAB_MEMBER)
+#undef FAB_MEMBER
+};
+[[gnu::visibility("hidden")]] extern const NextMakers next_mpi_makers;
+[[gnu::visibility("hidden")]] extern const NextMakers next_pmpi_makers;
+
 }  // namespace fab::mpi

@@ -12,6 +12,7 @@
 #include "bindings/mpi/base/private_comm.h"
 #include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/communicators/attachment.h"
+#include "bindings/mpi/communicators/dealing.h"
 #include "bindings/mpi/communicators/naming.h"
 #include "bindings/mpi/datatypes/datatype.h"
 #include "bindings/mpi/interception/mpi_progress.h"
@@ -52,8 +53,17 @@ void compare_jobs(const JobInfo& job) {
       "LD_PRELOAD, or use a launcher with PMIx");
 }
 
+// Processes that find each other over MPI have one store, and so one engine.
+std::shared_ptr<core::Context> open_context_at_meeting() {
+  Config config = read_config();
+  if (config.engines > 1)
+    log_info("MPI_Init", "FAB_ENGINES has no effect, since the launcher offers no PMIx server: there is one engine");
+  config.engines = 1;
+  return open_context(config, open_meeting_store());
+}
+
 std::shared_ptr<core::Context> open_context_of_job() {
-  if (meeting_is_open()) return open_context(read_config(), open_meeting_store());
+  if (meeting_is_open()) return open_context_at_meeting();
   if (needs_meeting()) refuse_to_come_late();
   return open_context();
 }
@@ -149,17 +159,15 @@ void Lifecycle::close_all() {
 
 void Lifecycle::close() {
   if (context_ == nullptr) return;  // opening failed
-  finish_naming(context_->engine());
-  {
-    const core::Lock lock(context_->engine());
-    context_->refusals().stop_listening();
-  }
+  finish_naming();
+  context_->stop_listening();
   static_cast<void>(context_->drain(std::numeric_limits<double>::infinity(), next_idle_hook()));
   static_cast<void>(complete_requests());  // those that the user let go of
   const bool tells = context_->config().stats;
   if (tells) context_->tell_statistics(core::Context::kStatisticsKey);
   context_->write_trace();
-  finalize(context_, has_failed() ? kFinalizeAfterAFailure_s : 0);
+  for (int engine = 0; engine < context_->engines(); ++engine)
+    finalize(context_->of_engine(engine).shared_from_this(), has_failed() ? kFinalizeAfterAFailure_s : 0);
   if (tells) context_->report_statistics(kStatisticsTimeout_s, next_idle_hook());
   const std::lock_guard lock(mutex_);
   state_ = State::closed;
@@ -182,6 +190,7 @@ void Lifecycle::close_parts() noexcept {
 
 void mpi_is_initialized() noexcept {
   try {
+    if (is_own_library()) begin_dealing();
     Lifecycle::instance().prepare();
   } catch (...) {
     static_cast<void>(log_exception("MPI_Init"));

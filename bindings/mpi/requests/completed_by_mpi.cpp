@@ -98,7 +98,7 @@ void end(Awaited& awaited) {
 /// Whether operations in flight, or answers to peers that wait for a call which this rank has refused, depend on
 /// callers for progress.
 bool fab_needs_callers() noexcept {
-  return is_open() && !process_engine().has_thread() && process_engine().active() > 0;
+  return is_open() && !process_engine().has_thread() && process_context().any_active();
 }
 
 thread_local bool polling = false;
@@ -141,7 +141,7 @@ MPI_Request make_request_for_mpi(const char* call, Attachment& attachment, core:
 
 int complete_requests() {
   if (!requests_await_mpi()) return 0;
-  process_engine().poll_once();
+  process_context().poll_all();
   const std::vector<Awaited*> ended = take_ended();
   for (Awaited* each : ended) end(*each);
   return static_cast<int>(ended.size());
@@ -157,7 +157,7 @@ int poll_within_mpi() noexcept {
   static_cast<void>(guarded("MPI", MPI_COMM_NULL, [drives, &completed] {
     advance_naming();
     drive_meeting();
-    if (drives && !requests_await_mpi()) process_engine().poll_once();
+    if (drives && !requests_await_mpi()) process_context().poll_all();
     completed = complete_requests();
   }));
   polling = false;

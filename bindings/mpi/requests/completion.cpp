@@ -16,8 +16,10 @@
 #include "bindings/mpi/requests/idle.h"
 #include "bindings/mpi/requests/observers.h"
 #include "bindings/mpi/requests/request_array.h"
+#include "core/job/membership.h"
 #include "core/progress/driver.h"
 #include "core/run/recorded_wait.h"
+#include "core/run/several_engines.h"
 #include "core/run/wait.h"
 #include "core/run/wait_clock.h"
 #include "core/run/watch.h"
@@ -31,7 +33,7 @@ constexpr int kSpins = 200;  ///< turns without an event before a wait offers it
 /// Whether fab can be left out of a completion call: MPI itself takes an inactive exchange for an inactive request.
 bool fab_is_idle() noexcept {
   return !is_open() ||
-         (!exchanges_are_active() && !naming_is_pending() && !meeting_is_urgent() && process_engine().active() == 0);
+         (!exchanges_are_active() && !naming_is_pending() && !meeting_is_urgent() && !process_context().any_active());
 }
 
 /// Whether no request can be an exchange's.
@@ -39,8 +41,8 @@ bool all_requests_are_mpis() noexcept { return !is_open() || !exchanges_exist();
 
 /// Whether a wait for requests of MPI's own must drive fab, because no other thread would.
 bool fab_needs_driving() noexcept {
-  const core::Engine& engine = process_engine();
-  return naming_is_pending() || meeting_is_urgent() || (engine.active() > 0 && !engine.has_thread());
+  return naming_is_pending() || meeting_is_urgent() ||
+         (process_context().any_active() && !process_engine().has_thread());
 }
 
 core::Pending* first_of(std::span<core::Pending* const> all) noexcept {
@@ -66,7 +68,7 @@ class TimedWait {
   }
   void end() {
     if (!clock_) return;
-    const core::Lock lock(process_engine());
+    const core::Lock lock(first_->membership().engine());
     clock_->end(*first_);
   }
 
@@ -76,14 +78,51 @@ class TimedWait {
   std::optional<core::WaitClock> clock_;
 };
 
+/// The engine of the exchanges, where all have the same one.
+core::Engine& engine_of(std::span<core::Pending* const> all) noexcept {
+  const core::Pending* const first = first_of(all);
+  return first == nullptr ? process_engine() : first->membership().engine();
+}
+
+/// Drives what a wait is for: one engine, or several in turn.
+class Turns {
+ public:
+  explicit Turns(std::span<core::Pending* const> all) : idle_(next_idle_hook()) {
+    if (core::SeveralEngines::needed(all)) {
+      several_.emplace(all);
+      return;
+    }
+    static_cast<void>(engine_of(all).thread_call().resume_polling());
+    driver_.emplace(engine_of(all), idle_);
+  }
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+
+  /// Whether something is known to have happened.
+  bool step() {
+    if (driver_) return driver_->step();
+    several_->poll();
+    return false;
+  }
+  void rest() {
+    if (driver_) return driver_->rest();
+    idle_();
+    several_->rest(core::SeveralEngines::Clock::time_point::max());
+  }
+
+ private:
+  core::IdleHook idle_;
+  std::optional<core::Driver> driver_;
+  std::optional<core::SeveralEngines> several_;
+};
+
 /// Calls `attempt` until it returns true. Where only exchanges are waited for, the thread may sleep in the kernel.
 template <class Attempt>
 void wait_until(const RequestArray& array, Attempt&& attempt) {
-  static_cast<void>(process_engine().thread_call().resume_polling());
-  core::Driver driver(process_engine(), next_idle_hook());
+  Turns driver(array.pending());
   core::Watch watch(array.pending(), process_context());
   TimedWait timed(array);
-  const core::RecordedWait recorded(process_engine(), first_of(array.pending()));
+  const core::RecordedWait recorded(engine_of(array.pending()), first_of(array.pending()));
   int idle_turns = 0;
   while (!attempt()) {
     if (driver.step()) {
@@ -125,8 +164,9 @@ int wait_for_other(const Next& next, MPI_Request* request, MPI_Status* status) {
 /// Whether a persistent exchange is inactive, or any is ready.
 bool is_complete(const Exchange& exchange) {
   if (exchange.run() == nullptr) return true;
-  static_cast<void>(process_engine().thread_call().resume_polling());  // also where it was completed meanwhile
-  if (!exchange.ready()) progress_once();
+  core::Engine& engine = exchange.run()->membership().engine();
+  static_cast<void>(engine.thread_call().resume_polling());  // also where it was completed meanwhile
+  if (!exchange.ready()) progress_once(engine);
   if (!exchange.ready()) core::watch_tested(*exchange.run());
   return exchange.ready();
 }

@@ -81,12 +81,21 @@ void hand_over_progress(core::Engine& engine) {
   if (meeting_is_urgent()) drive_meeting();
 }
 
-void progress_once() {
+void progress_once(core::Engine& engine) {
   advance_naming();
   if (meeting_is_urgent()) drive_meeting();
-  static_cast<void>(process_engine().thread_call().resume_polling());
-  process_engine().poll_once();
+  static_cast<void>(engine.thread_call().resume_polling());
+  engine.poll_once();
   if (Clock::now() >= next_turn) take_turn_of_mpi();
+}
+
+void progress_once() {
+  for (const std::shared_ptr<core::Runtime>& each : process_context().further_engines()) {
+    if (each->engine().active() == 0) continue;
+    static_cast<void>(each->engine().thread_call().resume_polling());
+    each->engine().poll_once();
+  }
+  progress_once(process_engine());
 }
 
 core::IdleHook next_idle_hook() noexcept {

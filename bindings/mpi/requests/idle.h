@@ -16,7 +16,9 @@ void progress_mpi() noexcept;
 /// A call that has started something returns: the progress thread takes over, and peers are asked for their addresses.
 void hand_over_progress(core::Engine& engine);
 
-/// What a call that tests does: a turn for fab, and every few microseconds one for MPI's own progress.
+/// What a call that tests does: a turn for that engine, and every few microseconds one for MPI's own progress.
+void progress_once(core::Engine& engine);
+/// With a turn for each engine that has something in flight.
 void progress_once();
 
 /// The hook for a wait that begins now: gives MPI's own progress a turn every few microseconds (a peer may be in the

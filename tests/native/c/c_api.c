@@ -429,6 +429,33 @@ static void refused_descriptions(const fab_comm *world) {
   all_are_in_step(world);
 }
 
+/* Messages of one engine do not meet those of another. */
+static void engines(void) {
+  fab_context *several = NULL;
+  fab_request received[2];
+  int in[2] = {0, 0};
+  int engine;
+  CHECK(fab_open_engines(0, &several) == FAB_INVALID_ARGUMENT);
+  CHECK(fab_open_engines(65, &several) == FAB_INVALID_ARGUMENT);
+  CHECK(fab_open_engines(2, NULL) == FAB_INVALID_ARGUMENT);
+  CHECK(several == NULL);
+  DO(fab_open_engines(2, &several));
+  CHECK(fab_world_of(several, 0) == fab_world(several));
+  CHECK(fab_world_of(several, 1) != NULL && fab_world_of(several, 1) != fab_world(several));
+  CHECK(fab_world_of(several, 2) == NULL && fab_world_of(several, -1) == NULL && fab_world_of(NULL, 0) == NULL);
+  for (engine = 0; engine < 2; ++engine)
+    DO(fab_irecv(fab_world_of(several, engine), &in[engine], sizeof(int), (rank + 1) % size, 5, &received[engine]));
+  for (engine = 1; engine >= 0; --engine) {
+    const int out = 10 * rank + engine;
+    DO(fab_send(fab_world_of(several, engine), &out, sizeof(int), (rank + size - 1) % size, 5));
+  }
+  for (engine = 0; engine < 2; ++engine) {
+    DO(fab_wait(&received[engine], NULL));
+    CHECK(in[engine] == 10 * ((rank + 1) % size) + engine);
+  }
+  DO(fab_close(several));
+}
+
 int main(int argc, char **argv) {
   fab_context *context = NULL;
   void *memory;
@@ -451,6 +478,7 @@ int main(int argc, char **argv) {
   waits(fab_world(context));
   refusals(fab_world(context));
   refused_descriptions(fab_world(context));
+  engines();
   memory = fab_buffer_alloc(5000);
   CHECK(memory != NULL);
   DO(fab_buffer_free(memory));

@@ -78,6 +78,7 @@ class FAB_API Communicator {
 
  private:
   friend struct Access;
+  Communicator() noexcept = default;
   explicit Communicator(std::shared_ptr<core::Communicator> core) noexcept : core_(std::move(core)) {}
   [[nodiscard]] std::optional<Communicator> derive(std::span<const Rank> ranks, std::optional<Topology> topology) const;
 

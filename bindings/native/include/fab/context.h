@@ -14,6 +14,11 @@ namespace core {
 class Context;
 }
 
+/// How a context is opened.
+struct ContextOptions {
+  int engines = 1;  ///< 1 to 64, the same on all ranks
+};
+
 /// One rank's runtime. It needs no MPI: under mpirun, prterun or srun --mpi=pmix it finds its job through PMIx; without
 /// a launcher it is a job of one rank. The FAB_* variables configure it (fab_info lists them).
 class FAB_API Context {
@@ -21,6 +26,12 @@ class FAB_API Context {
   /// Opens fab. Not collective: it talks to no other rank. Throws Error(configuration, bootstrap, unreachable or
   /// transport).
   static Context open();
+  /// With several engines, so that threads of the program need not wait for each other. Each engine has its own lock,
+  /// progress thread, connections and buffers, and carries the communicators that are made from its world(). Opening
+  /// and memory take as much again for each. open() opens as many engines as FAB_ENGINES says: 1 by default. Throws
+  /// Error(invalid_argument), and what open() throws. Two ranks with different numbers get Error(mismatch) when they
+  /// first meet.
+  static Context open(const ContextOptions& options);
 
   Context(Context&&) noexcept = default;  ///< the other object may only be destroyed afterwards
   Context& operator=(Context&&) noexcept = delete;
@@ -32,7 +43,13 @@ class FAB_API Context {
   /// The number of ranks of the job.
   [[nodiscard]] int size() const noexcept;
   /// The communicator of all ranks of the job, without a topology.
-  [[nodiscard]] const Communicator& world() const noexcept { return *world_; }
+  [[nodiscard]] const Communicator& world() const noexcept { return world_[0]; }
+  /// The number of engines.
+  [[nodiscard]] int engines() const noexcept;
+  /// The communicator of all ranks of the job on that engine: world() for 0. Communicators that are made from it belong
+  /// to the same engine. Threads that each use another engine do not wait for each other. Throws
+  /// Error(invalid_argument).
+  [[nodiscard]] const Communicator& world(int engine) const;
   /// Provider, interface and address as text for people.
   [[nodiscard]] const std::string& transport() const noexcept;
 
@@ -57,7 +74,7 @@ class FAB_API Context {
   explicit Context(std::shared_ptr<core::Context> core);
 
   std::shared_ptr<core::Context> core_;
-  std::unique_ptr<Communicator> world_;
+  std::unique_ptr<Communicator[]> world_;  ///< of each engine
 };
 
 }  // namespace fab

@@ -56,11 +56,17 @@ typedef struct fab_comm fab_comm;
 
 /* Opens one rank's runtime. It finds its job through the launcher; without a launcher it is a job of one rank. */
 FAB_API fab_error fab_open(fab_context **context);
+/* With 1 to 64 engines, the same number on all ranks, so that threads need not wait for each other (fab/context.h).
+ * FAB_INVALID_ARGUMENT for another number. */
+FAB_API fab_error fab_open_engines(int engines, fab_context **context);
 /* Waits at most ten seconds for each other rank to close, and frees the context. Complete its requests before, and free
  * the communicators, exchanges, persistent messages and halos that were made from it. */
 FAB_API fab_error fab_close(fab_context *context);
 /* The communicator of all ranks. The context owns it. */
 FAB_API const fab_comm *fab_world(const fab_context *context);
+/* That of an engine, counted from 0. Communicators that are made from it belong to the same engine. NULL if `context`
+ * is NULL or has no such engine. */
+FAB_API const fab_comm *fab_world_of(const fab_context *context, int engine);
 
 /* The calling rank's number in the communicator; FAB_NO_RANK if `comm` is NULL. */
 FAB_API int fab_rank(const fab_comm *comm);
