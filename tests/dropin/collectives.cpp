@@ -1,6 +1,8 @@
 // Every collective under the drop-in library against MPI's own result: random counts, types, roots, in place or not, on
 // several communicators, completed by every function that completes requests.
+#include <algorithm>
 #include <functional>
+#include <vector>
 
 #include "forms.h"
 
@@ -260,13 +262,35 @@ TEST_P(Collectives, Reductions) {
   });
 }
 
-/// Of `data`, `count` elements of any type and operation whose result does not depend on the order.
+/// Blocks for so many ranks, all elements together: growing ones, the first perhaps empty, the last with the rest.
+std::vector<int> dealt(int elements, int ranks) {
+  std::vector<int> counts;
+  int left = elements;
+  for (int rank = 0; rank + 1 < ranks; ++rank) counts.push_back(std::min(left, rank * elements / (ranks * ranks)));
+  for (const int count : counts) left -= count;
+  counts.push_back(left);
+  return counts;
+}
+
+/// Of `data`, `count` elements of any type and operation whose result does not depend on the order. Open MPI 4.1 works
+/// in the rest of a buffer that it reduces and scatters in place.
 void compare_reductions(Case& c, const Bytes& data, int count, MPI_Datatype type, MPI_Op op) {
   const Bytes before = random_bytes(data.size(), c.own);
   COMPARE_FORMS(before, c.way, Allreduce, allreduce, (data.data(), buffer, count, type, op), c.comm);
   COMPARE_FORMS(data, c.way, Allreduce, allreduce, (MPI_IN_PLACE, buffer, count, type, op), c.comm);
   COMPARE_FORMS(before, c.way, Reduce, reduce, (data.data(), buffer, count, type, op, 0), c.comm);
   COMPARE_FORMS(before, c.way, Scan, scan, (data.data(), buffer, count, type, op), c.comm);
+  COMPARE_FORMS(before, c.way, Exscan, exscan, (data.data(), buffer, count, type, op), c.comm);
+  const std::vector<int> counts = dealt(count, c.ranks);
+  COMPARE_FORMS(before, c.way, Reduce_scatter, reduce_scatter, (data.data(), buffer, counts.data(), type, op), c.comm);
+  const std::size_t element = count == 0 ? 0 : data.size() / count_of(count);
+  COMPARE_START(count_of(counts.at(count_of(c.rank))) * element, data, c.way, Reduce_scatter, reduce_scatter,
+                (MPI_IN_PLACE, buffer, counts.data(), type, op), c.comm);
+  const int block = count / c.ranks;
+  COMPARE_FORMS(before, c.way, Reduce_scatter_block, reduce_scatter_block, (data.data(), buffer, block, type, op),
+                c.comm);
+  COMPARE_START(count_of(block) * element, data, c.way, Reduce_scatter_block, reduce_scatter_block,
+                (MPI_IN_PLACE, buffer, block, type, op), c.comm);
 }
 
 TEST_P(Collectives, ReductionsOfNumbers) {
@@ -333,10 +357,16 @@ TEST_P(Collectives, OperationsOfTheUser) {
     MPI_Type_commit(&matrix);
     MPI_Op_create(multiply, 0, &product);
     const int count = c.alike.number(0, 50);
+    const int root = c.root();
     const Bytes mine = random_bytes(count_of(count) * 4 * sizeof(unsigned), c.own);
     const Bytes before = random_bytes(mine.size(), c.own);
     COMPARE_FORMS(before, c.way, Allreduce, allreduce, (mine.data(), buffer, count, matrix, product), c.comm);
     COMPARE_FORMS(before, c.way, Scan, scan, (mine.data(), buffer, count, matrix, product), c.comm);
+    COMPARE_FORMS(before, c.way, Exscan, exscan, (mine.data(), buffer, count, matrix, product), c.comm);
+    COMPARE_FORMS(before, c.way, Reduce, reduce, (mine.data(), buffer, count, matrix, product, root), c.comm);
+    const std::vector<int> counts = dealt(count, c.ranks);
+    COMPARE_FORMS(before, c.way, Reduce_scatter, reduce_scatter, (mine.data(), buffer, counts.data(), matrix, product),
+                  c.comm);
     Bytes expected = before;
     Bytes got = before;
     MPI_ITSELF(MPI_Allreduce)(mine.data(), expected.data(), count, matrix, product, c.comm);
