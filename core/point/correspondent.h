@@ -65,7 +65,7 @@ struct Correspondent {
   Peer* peer = nullptr;  ///< null: this rank itself
   std::uint32_t next_sent FAB_GUARDED_BY(engine_lock) = 0;
   std::uint32_t next_expected FAB_GUARDED_BY(engine_lock) = 0;
-  int credits FAB_GUARDED_BY(engine_lock) = kWindow;  ///< messages that may travel with their envelopes
+  int credits FAB_GUARDED_BY(engine_lock) = kWindow;  ///< for messages that travel with their envelopes
   int owed FAB_GUARDED_BY(engine_lock) = 0;           ///< credits that the peer may have back
   /// Messages that came before others, by sequence.
   std::map<std::uint32_t, Unexpected> overtakers FAB_GUARDED_BY(engine_lock);

@@ -43,8 +43,16 @@ static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) == 48);
 constexpr std::size_t kEnvelopeBytes = 4096;
 /// The longest message that travels with its envelope.
 constexpr std::uint64_t kEagerBytes = kEnvelopeBytes - sizeof(Envelope);
-/// How many of those a rank sends to another beyond what the other's receives have taken. Each may have to be kept.
-constexpr int kWindow = 16;
+/// What a rank sends to another beyond what the other's receives have taken may have to be kept: 64 KiB at most, which
+/// are counted in credits of so many bytes.
+constexpr std::uint64_t kCreditBytes = 256;
+constexpr int kWindow = 16 * kEnvelopeBytes / kCreditBytes;
 static_assert(kWindow <= 0xffff);
+
+/// The credits that a message of so many bytes takes, if it travels with its envelope.
+constexpr int credits_for(std::uint64_t bytes) noexcept {
+  return static_cast<int>((bytes + sizeof(Envelope) + kCreditBytes - 1) / kCreditBytes);
+}
+static_assert(kWindow / credits_for(kEagerBytes) == 16);
 
 }  // namespace fab::core

@@ -155,7 +155,7 @@ void PointToPoint::deliver(Correspondent& from, const Envelope& envelope, const 
   MatchQueues& queues = match_queues_[{envelope.context_owner, envelope.context_number}];
   if (PostedReceive* receive = queues.match(envelope)) return receive->take(from, envelope, bytes);
   if (envelope.mode == SendMode::ready) {
-    if (envelope.kind == EnvelopeKind::eager) ++from.owed;
+    if (envelope.kind == EnvelopeKind::eager) from.owed += credits_for(envelope.bytes);
     return answer(from, EnvelopeKind::nack, envelope.send);
   }
   queues.keep(copy_of(from, envelope, bytes));

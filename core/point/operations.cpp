@@ -366,7 +366,7 @@ void ReceiveOperation::take(Correspondent& correspondent, const Envelope& envelo
   const bool waits = envelope.mode == SendMode::synchronous || envelope.mode == SendMode::ready;
   if (envelope.kind == EnvelopeKind::eager) {
     if (status.ok()) memory_.unpack(bytes, envelope.bytes);
-    ++correspondent.owed;
+    correspondent.owed += credits_for(envelope.bytes);
     if (waits) owner_.answer(correspondent, EnvelopeKind::ack, envelope.send);
     owner_.return_credits(correspondent);
     return end(status);

@@ -28,8 +28,8 @@ Post::Handlers PointToPoint::outgoing_handlers() noexcept {
 // A message that may not travel with its envelope, as it is long or the receiver keeps many already, sends an RTS. So
 // beyond the window a receiver has to keep only the RTS of messages whose senders still hold them.
 void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
-  const bool eager = send.memory().bytes() <= kEagerBytes && to.credits > 0;
   Envelope envelope = send.envelope();
+  const bool eager = envelope.bytes <= kEagerBytes && to.credits >= credits_for(envelope.bytes);
   envelope.kind = eager ? EnvelopeKind::eager : EnvelopeKind::rts;
   envelope.sequence = to.next_sent++;
   OutgoingEnvelope& out = outgoing(to, eager);
@@ -37,7 +37,7 @@ void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
   if (engine().recorder() != nullptr) [[unlikely]]
     send.record_send(envelope.sequence, eager);
   if (eager) {
-    --to.credits;
+    to.credits -= credits_for(envelope.bytes);
     send.memory().pack(out.memory.get() + sizeof(Envelope));
     send.leave(out);
   } else {

@@ -103,6 +103,41 @@ class PointToPoint : public testing::TestWithParam<Matching> {
     EXPECT_EQ(job.network().left_over(), listeners);
     for (Rank rank = 0; rank < job.size(); ++rank) EXPECT_EQ(job.context(rank).engine().active(), 0) << rank;
   }
+  /// Rank 0 sends messages of so many bytes, more than rank 1 keeps, before that receives them.
+  static void send_beyond_the_window(std::size_t bytes) {
+    const int kept = core::kWindow / core::credits_for(bytes);
+    const auto messages = static_cast<std::uint32_t>(kept) + 50;
+    InProcessJob job(2, caller_config(), options(3));
+    const auto communicators = job.communicators(no_topology);
+    std::deque<Operation> sends;
+    for (std::uint32_t i = 0; i < messages; ++i) {
+      sends.push_back({communicators[0].get(), data(i, bytes)});
+      send(sends.back(), {1, static_cast<Tag>(i)});
+    }
+    // Rank 1 receives nothing, but makes progress.
+    Operation unrelated{communicators[1].get(), std::vector<std::byte>(bytes)};
+    receive(unrelated, {1, Tag{0}});
+    progress(job, 10'000);
+    EXPECT_EQ(std::ranges::count_if(sends, &Operation::done), kept);
+    // The last is received first.
+    for (std::uint32_t i = messages; i-- > 0;) {
+      Operation received{communicators[1].get(), std::vector<std::byte>(bytes)};
+      receive(received, {0, static_cast<Tag>(i)});
+      ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return received.done(); }));
+      received.end();
+      EXPECT_TRUE(received.status.ok());
+      EXPECT_EQ(received.memory, data(i, bytes)) << i;
+    }
+    ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return std::ranges::all_of(sends, &Operation::done); }));
+    for (Operation& each : sends) each.end();
+    {
+      const core::Lock lock(communicators[1]->engine());
+      unrelated.pending->cancel();
+    }
+    unrelated.end();
+    EXPECT_EQ(unrelated.status.errc(), Errc::cancelled);
+    expect_nothing_left(job, 2);
+  }
 };
 
 /// A program of all ranks. What MPI's rules leave open (which of several senders is first) is not compared; what they
@@ -309,39 +344,11 @@ TEST_P(PointToPoint, RandomProgramsKeepTheRulesOfMatching) {
 }
 
 TEST_P(PointToPoint, SendsBeyondTheWindowStayWithTheirSender) {
-  constexpr std::size_t kMessages = 100;
-  InProcessJob job(2, caller_config(), options(3));
-  const auto communicators = job.communicators(no_topology);
-  std::deque<Operation> sends;
-  for (std::uint32_t i = 0; i < kMessages; ++i) {
-    sends.push_back({communicators[0].get(), data(i, 100)});
-    send(sends.back(), {1, static_cast<Tag>(i)});
+  for (const std::size_t bytes : {std::size_t{100}, std::size_t{1000}, std::size_t{core::kEagerBytes}}) {
+    SCOPED_TRACE(bytes);
+    ASSERT_NO_FATAL_FAILURE(send_beyond_the_window(bytes));
   }
-  // Rank 1 receives nothing, but makes progress.
-  Operation unrelated{communicators[1].get(), std::vector<std::byte>(100)};
-  receive(unrelated, {1, Tag{0}});
-  progress(job, 3000);
-  EXPECT_EQ(std::ranges::count_if(sends, &Operation::done), core::kWindow);
-  // The last is received first.
-  for (std::uint32_t i = kMessages; i-- > 0;) {
-    Operation received{communicators[1].get(), std::vector<std::byte>(100)};
-    receive(received, {0, static_cast<Tag>(i)});
-    ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return received.done(); }));
-    received.end();
-    EXPECT_TRUE(received.status.ok());
-    EXPECT_EQ(received.memory, data(i, 100)) << i;
-  }
-  ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return std::ranges::all_of(sends, &Operation::done); }));
-  for (Operation& each : sends) each.end();
-  {
-    const core::Lock lock(communicators[1]->engine());
-    unrelated.pending->cancel();
-  }
-  unrelated.end();
-  EXPECT_EQ(unrelated.status.errc(), Errc::cancelled);
-  expect_nothing_left(job, 2);
 }
-
 TEST_P(PointToPoint, MessagesToARankThatHasNotCalledYetHoldUpNothing) {
   for (const std::uint32_t seed : {1u, 2u, 3u}) {
     InProcessJob job(3, caller_config(), options(seed));
