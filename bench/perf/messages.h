@@ -62,6 +62,8 @@ class MessageContest {
   [[nodiscard]] std::vector<bench::Result> run(bench::Form form, const Act& act, const std::function<void()>& prepare,
                                                const Look& look);
   [[nodiscard]] bench::FabPath path() const { return fab_.path(); }
+  /// FabLanes::way.
+  [[nodiscard]] const char* way(std::size_t bytes) const { return fab_.way(bytes); }
 
  private:
   const MessageOptions& options_;

@@ -51,7 +51,7 @@ class FabLanes {
   [[nodiscard]] FabPath path() const;
   [[nodiscard]] Lanes& lanes();
   /// How a message of so many bytes meets its receive: "eager" or "rendezvous".
-  [[nodiscard]] static const char* way(std::size_t bytes);
+  [[nodiscard]] const char* way(std::size_t bytes) const;
 
  private:
   struct Parts;

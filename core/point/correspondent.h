@@ -63,6 +63,7 @@ struct IncomingEnvelope : Post {
 struct Correspondent {
   Rank world_rank = 0;
   Peer* peer = nullptr;  ///< null: this rank itself
+  std::uint64_t eager_bytes = kNearEagerBytes;
   std::uint32_t next_sent FAB_GUARDED_BY(engine_lock) = 0;
   std::uint32_t next_expected FAB_GUARDED_BY(engine_lock) = 0;
   int credits FAB_GUARDED_BY(engine_lock) = kWindow;  ///< for messages that travel with their envelopes

@@ -39,20 +39,21 @@ struct Envelope {
 };
 static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) == 48);
 
+/// The longest message that travels with its envelope: through a network, where a question and its answer take longer
+/// than two copies, and within a node (docs/explanation/point-to-point.md).
+constexpr std::uint64_t kEagerBytes = 32 * 1024;
+constexpr std::uint64_t kNearEagerBytes = 8 * 1024;
 /// An envelope with the bytes that follow it.
-constexpr std::size_t kEnvelopeBytes = 4096;
-/// The longest message that travels with its envelope.
-constexpr std::uint64_t kEagerBytes = kEnvelopeBytes - sizeof(Envelope);
-/// What a rank sends to another beyond what the other's receives have taken may have to be kept: 64 KiB at most, which
+constexpr std::size_t kEnvelopeBytes = sizeof(Envelope) + kEagerBytes;
+/// What a rank sends to another beyond what the other's receives have taken may have to be kept: 256 KiB at most, which
 /// are counted in credits of so many bytes.
 constexpr std::uint64_t kCreditBytes = 256;
-constexpr int kWindow = 16 * kEnvelopeBytes / kCreditBytes;
+constexpr int kWindow = 256 * 1024 / kCreditBytes;
 static_assert(kWindow <= 0xffff);
 
 /// The credits that a message of so many bytes takes, if it travels with its envelope.
 constexpr int credits_for(std::uint64_t bytes) noexcept {
   return static_cast<int>((bytes + sizeof(Envelope) + kCreditBytes - 1) / kCreditBytes);
 }
-static_assert(kWindow / credits_for(kEagerBytes) == 16);
 
 }  // namespace fab::core

@@ -29,7 +29,7 @@ Post::Handlers PointToPoint::outgoing_handlers() noexcept {
 // beyond the window a receiver has to keep only the RTS of messages whose senders still hold them.
 void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
   Envelope envelope = send.envelope();
-  const bool eager = envelope.bytes <= kEagerBytes && to.credits >= credits_for(envelope.bytes);
+  const bool eager = envelope.bytes <= to.eager_bytes && to.credits >= credits_for(envelope.bytes);
   envelope.kind = eager ? EnvelopeKind::eager : EnvelopeKind::rts;
   envelope.sequence = to.next_sent++;
   OutgoingEnvelope& out = outgoing(to, eager);

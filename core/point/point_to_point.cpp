@@ -200,6 +200,7 @@ Correspondent& PointToPoint::correspondent(Rank world_rank) {
   correspondent.world_rank = world_rank;
   if (world_rank == runtime_.job().rank) return correspondent;
   correspondent.peer = &runtime_.peers().find(world_rank);
+  if (!runtime_.peers().is_near(world_rank)) correspondent.eager_bytes = kEagerBytes;
   if (correspondent.peer->state == Peer::State::looking_up)
     correspondent.peer->look_up_ended = [this, &correspondent] {
       engine_lock.assert_held();

@@ -78,7 +78,7 @@ TEST_F(Envelopes, ThatMakeNoSenseAreDroppedAndCounted) {
   }
   with([](Envelope& envelope) { envelope.kind = static_cast<EnvelopeKind>(200); });
   with([](Envelope& envelope) { envelope.mode = static_cast<SendMode>(200); });
-  with([](Envelope& envelope) { envelope.credits = 1000; });
+  with([](Envelope& envelope) { envelope.credits = core::kWindow + 1; });
   with([](Envelope& envelope) { envelope.kind = EnvelopeKind::rts; });
   for (const Envelope& each : senseless) ASSERT_NO_FATAL_FAILURE(send(1, each, sizeof(kPayload)));
   ASSERT_NO_FATAL_FAILURE(send(1, message(), 0, 10));

@@ -195,8 +195,8 @@ class RandomProgram {
 
   // The receive would match its message, and perhaps others.
   void add(std::uint32_t number) {
-    static constexpr std::array<std::size_t, 8> kBytes{4,    4,     60, 1000, core::kEagerBytes, core::kEagerBytes + 1,
-                                                       9000, 20'000};
+    static constexpr std::array<std::size_t, 8> kBytes{
+        4, 4, 60, 1000, core::kNearEagerBytes + 1, core::kEagerBytes, core::kEagerBytes + 1, 20'000};
     static constexpr std::array<SendMode, 4> kModes{SendMode::standard, SendMode::standard, SendMode::buffered,
                                                     SendMode::synchronous};
     const std::size_t bytes = kBytes[random_() % kBytes.size()];
