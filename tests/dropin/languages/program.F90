@@ -1,21 +1,7 @@
 ! Calls every collective in its three forms from Fortran, through the interface that the macro names: WITH_MPIF_H,
 ! WITH_MPI or WITH_MPI_F08. It knows nothing of fab. What has to arrive is computed by hand. The argument "heap" says
 ! that large arrays of the program lie in fab's memory.
-#if defined(WITH_MPI_F08)
-#define REQUEST_TYPE type(MPI_Request)
-#define COMM_TYPE type(MPI_Comm)
-#define DATATYPE_TYPE type(MPI_Datatype)
-#define OP_TYPE type(MPI_Op)
-#define STATUS_TYPE type(MPI_Status)
-#define STATUS_SIZE
-#else
-#define REQUEST_TYPE integer
-#define COMM_TYPE integer
-#define DATATYPE_TYPE integer
-#define OP_TYPE integer
-#define STATUS_TYPE integer
-#define STATUS_SIZE MPI_STATUS_SIZE,
-#endif
+#include "interface.inc"
 program calls_collectives
 #if defined(WITH_MPI_F08)
   use mpi_f08
