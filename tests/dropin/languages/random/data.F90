@@ -187,7 +187,8 @@ contains
       if (its%rank == its%root .or. .not. has_root(its%function)) &
         its%receives = [(Block(i, 0, items_between(its, i, 0)), i = 0, its%ranks - 1)]
     case (its_scatter, its_scatterv)
-      if (its%rank == its%root) its%sends = [(Block(its%root, i, items_between(its, its%root, i)), i = 0, its%ranks - 1)]
+      if (its%rank == its%root) &
+        its%sends = [(Block(its%root, i, items_between(its, its%root, i)), i = 0, its%ranks - 1)]
       its%receives = [Block(its%root, its%rank, items_between(its, its%root, its%rank))]
     case (its_alltoall, its_alltoallv, its_alltoallw)
       its%sends = [(Block(its%rank, i, items_between(its, its%rank, i)), i = 0, its%ranks - 1)]

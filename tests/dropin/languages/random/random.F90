@@ -95,16 +95,16 @@ contains
       if (.not. frees_early(i)) call free_handles(batch(i))
       if (batch(i)%form /= persistent) cycle
       call MPI_Request_free(batch(i)%request, ierror)
-      call expect(batch(i), ierror == MPI_SUCCESS .and. batch(i)%request == MPI_REQUEST_NULL, 'its request once freed')
+      call expect(batch(i), ierror == MPI_SUCCESS .and. batch(i)%request == MPI_REQUEST_NULL, 'its request when freed')
     end do
   end subroutine
 
   ! One line on standard error, before the call.
   subroutine trace(its)
     type(KnownCall), intent(in) :: its
-    write (0, '(a,i0,a,i0,8a,i0,a,i0,a,i0,3(a,l1))') 'process ', world_rank, ', seed ', seed, ': ', &
+    write (0, '(a,i0,a,i0,7a,i0,a,i0,a,i0,3(a,l1))') 'process ', world_rank, ', seed ', seed, ': ', &
       trim(names_of_functions(its%function)), ', ', trim(names_of_forms(its%form)), ', on ', trim(its%communicator), &
-      ', rank ', '', its%rank, ' of ', its%ranks, ', regular ', its%regular, ', in place: ', its%in_place, &
+      ', rank ', its%rank, ' of ', its%ranks, ', regular ', its%regular, ', in place: ', its%in_place, &
       ', from the bottom: ', its%from_bottom, ', to the bottom: ', its%to_bottom
   end subroutine
 
@@ -184,9 +184,8 @@ contains
     do at = 1, size(side_of_it%memory, kind=int64)
       if (side_of_it%memory(at) == side_of_it%expected(at)) cycle
       call find_item(side_of_it, at, block_of_it, item)
-      write (text, '(3a,i0,a,i0,a,i0,a,i0,a,i0,a,i0)') 'what it ', name, ': byte ', at - side_of_it%origin, ', block ', &
-        block_of_it, ' of ', side_of_it%blocks, ', item ', item, ': ', side_of_it%memory(at), ' instead of ', &
-        side_of_it%expected(at)
+      write (text, '(3a,5(i0,a),i0)') 'what it ', name, ': byte ', at - side_of_it%origin, ', block ', block_of_it, &
+        ' of ', side_of_it%blocks, ', item ', item, ': ', side_of_it%memory(at), ' instead of ', side_of_it%expected(at)
       call expect(its, .false., trim(text))
     end do
   end subroutine
@@ -197,8 +196,8 @@ contains
     logical, intent(in) :: is_right
     character(len=*), intent(in) :: wrong
     if (is_right) return
-    print '(a,i0,8a,i0,a,i0)', 'seed ', seed, ': ', trim(names_of_functions(its%function)), ', ', &
-      trim(names_of_forms(its%form)), ', on ', trim(its%communicator), ', rank ', '', its%rank, ' of ', its%ranks
+    print '(a,i0,7a,i0,a,i0)', 'seed ', seed, ': ', trim(names_of_functions(its%function)), ', ', &
+      trim(names_of_forms(its%form)), ', on ', trim(its%communicator), ', rank ', its%rank, ' of ', its%ranks
     print '(a,i0,2a,3(a,l1),a,i0,3a)', '  round ', round, ', completed by ', trim(names_of_ways(way)), ', in place: ', &
       its%in_place, ', from the bottom: ', its%from_bottom, ', to the bottom: ', its%to_bottom, ', root ', its%root, &
       trim(merge(', '//names_of_kinds(its%reduced%kind_of_element), repeat(' ', 26), is_reduction(its%function))), &

@@ -212,7 +212,8 @@ contains
     weights = 3
     if (alike%coin(2)) then
       call MPI_Dist_graph_create_adjacent(parent%comm, n, sources, weights, degree(parent%rank), &
-                                          destination(:, parent%rank), weights, MPI_INFO_NULL, .false., made%comm, ierror)
+                                          destination(:, parent%rank), weights, MPI_INFO_NULL, .false., &
+                                          made%comm, ierror)
     else
       call MPI_Dist_graph_create_adjacent(parent%comm, n, sources, MPI_UNWEIGHTED, degree(parent%rank), &
                                           destination(:, parent%rank), MPI_UNWEIGHTED, MPI_INFO_NULL, .false., &
@@ -271,8 +272,8 @@ contains
     do distance = 0, made%ranks - 1
       from = modulo(made%rank - distance, made%ranks)
       to = modulo(made%rank + distance, made%ranks)
-      call MPI_Sendrecv(mine, most_neighbors, MPI_INTEGER, to, 1, theirs, most_neighbors, MPI_INTEGER, from, 1, made%comm, &
-                        MPI_STATUS_IGNORE, ierror)
+      call MPI_Sendrecv(mine, most_neighbors, MPI_INTEGER, to, 1, theirs, most_neighbors, MPI_INTEGER, from, 1, &
+                        made%comm, MPI_STATUS_IGNORE, ierror)
       do i = 1, made%sources
         if (made%source(i) /= from) cycle
         do j = 1, most_neighbors
