@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,51 @@ inline constexpr std::size_t kMaxPieces = 16;
 
 /// What became of a post. `again` is no error: the engine keeps the post and repeats it after the next progress.
 enum class PostResult { done, pending, again };
+
+/// How a message or a write leaves. Within a node: announced, and then sent in chunks, as the receiver can do neither
+/// of the next two; announced, in memory that the receiver has the kernel read, or that it maps; in the bulk memory; in
+/// a cell. By libfabric: a one-sided write, or a credit for one; a tagged message, or a part of one.
+enum class Way : std::uint8_t { chunks, kernel, mapped, written, tagged, ring, cell };
+inline constexpr std::array<std::string_view, 7> kWayNames{"chunks", "kernel", "mapped", "written",
+                                                           "tagged", "ring",   "cell"};
+
+/// How much has left by each way. Not atomic: the counting is under the engine's lock.
+class WayCounts {
+ public:
+  struct Sent {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  [[nodiscard]] const Sent& operator[](Way way) const noexcept { return sent_[static_cast<std::size_t>(way)]; }
+  void add(Way way, std::uint64_t bytes) noexcept {
+    Sent& sent = sent_[static_cast<std::size_t>(way)];
+    ++sent.messages;
+    sent.bytes += bytes;
+  }
+  /// One of these that was counted for `from` goes by `to` instead.
+  void move(Way from, Way to, std::uint64_t bytes) noexcept {
+    Sent& sent = sent_[static_cast<std::size_t>(from)];
+    --sent.messages;
+    sent.bytes -= bytes;
+    add(to, bytes);
+  }
+  void add(const WayCounts& others) noexcept {
+    for (std::size_t i = 0; i < sent_.size(); ++i) {
+      sent_[i].messages += others.sent_[i].messages;
+      sent_[i].bytes += others.sent_[i].bytes;
+    }
+  }
+  /// Calls `visit(way, messages, bytes)` for each way that something has left by; `way` is a word.
+  template <class Visit>
+  void visit(Visit&& visit) const {
+    for (std::size_t i = 0; i < sent_.size(); ++i)
+      if (sent_[i].messages > 0) visit(kWayNames[i], sent_[i].messages, sent_[i].bytes);
+  }
+
+ private:
+  std::array<Sent, kWayNames.size()> sent_{};
+};
 
 /// Bytes of a message on their way into a receive, where the provider found them.
 struct Delivery {
@@ -58,6 +104,18 @@ class Completion {
     return on_take_ != nullptr && on_take_(*this, delivery);
   }
 
+  /// What leaves for it is counted there from now on, as the provider tells; null: nowhere. The counts outlive all that
+  /// is in flight.
+  void count_in(WayCounts* counts) noexcept { counts_ = counts; }
+  /// Of a provider: a message or a write of so many bytes, or a part of one, has left by that way.
+  void left_by(Way way, std::uint64_t bytes) noexcept {
+    if (counts_ != nullptr) counts_->add(way, bytes);
+  }
+  /// Of a provider: one that had left by `from` goes by `to`.
+  void goes_by(Way from, Way to, std::uint64_t bytes) noexcept {
+    if (counts_ != nullptr) counts_->move(from, to, bytes);
+  }
+
   /// The first bytes belong to the provider while the operation is in flight (libfabric's FI_CONTEXT2).
   static constexpr std::size_t kProviderSpace = 64;
   [[nodiscard]] void* provider_space() noexcept { return space_; }
@@ -68,6 +126,7 @@ class Completion {
   DoneHandler on_done_;
   ErrorHandler on_error_;
   TakeHandler on_take_;
+  WayCounts* counts_ = nullptr;
 };
 
 /// A provider's own name for a peer.
@@ -165,7 +224,8 @@ class Provider {
   virtual PeerHandle connect(std::string_view address) = 0;
 
   /// Sends the pieces as one message. done: the buffer is free and no handler will be called; pending: a handler will
-  /// be called, perhaps was called already (with a failure); again: nothing happened.
+  /// be called, perhaps was called already (with a failure); again: nothing happened. A provider that has visit_ways()
+  /// tells the completion the way of what has left, once for each part; so do writes.
   [[nodiscard]] virtual PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                              Completion& completion) = 0;
   /// Receives one message whose tag equals `tag` in all bits that `ignore` does not name, scattered to the pieces.

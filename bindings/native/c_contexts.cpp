@@ -174,7 +174,7 @@ fab_error fab_statistics_totals(const fab_context* context, fab_totals* totals) 
 
 fab_error fab_statistics_json(const fab_context* context, char* buffer, size_t size, size_t* needed) {
   return guarded([&] {
-    const std::string text = given(context, "context").context.statistics().json();
+    const std::string text = given(context, "context").context.statistics_by_way().json();
     const std::size_t bytes = text.size() + 1;
     if (needed != nullptr) *needed = bytes;
     if (size < bytes)

@@ -84,7 +84,11 @@ int Context::event_fd() const {
 
 void Context::clear_events() const noexcept { core_->engine().clear_completions(); }
 
-Statistics Context::statistics() const { return core_->engine().halted() ? Statistics{} : core_->statistics(); }
+Statistics Context::statistics() const { return statistics_by_way(); }
+
+StatisticsByWay Context::statistics_by_way() const {
+  return core_->engine().halted() ? StatisticsByWay{} : core_->statistics();
+}
 
 void Context::close() { core_->close(kCloseTimeoutS); }
 

@@ -244,6 +244,7 @@ ordered_json describe_figures(const char* of, const Figures& figures) {
 ordered_json describe_counters() {
   ordered_json all = describe_figures("rank", fab::core::counter_figures());
   for (const ordered_json& more : {describe_figures("operation", fab::core::operation_figures()),
+                                   describe_figures("operation's way", fab::core::operation_way_figures()),
                                    describe_figures("peer", fab::core::peer_figures()),
                                    describe_figures("way to a peer", fab::core::way_figures())})
     all.insert(all.end(), more.begin(), more.end());

@@ -89,19 +89,18 @@ std::map<Rank, MessageAmounts> Ledger::received() const {
   return all;
 }
 
-std::vector<OperationStatistics> Ledger::read() const {
+std::vector<OperationSums> Ledger::read() const {
   const MutexLock lock(mutex_);
-  std::vector<OperationStatistics> all;
+  std::vector<OperationSums> all;
   for (const Row& row : rows_) {
-    OperationStatistics sums = row.ended;
+    OperationSums sums = row.ended;
     sums.communicator = name_of(*row.communicator);
     sums.ranks = row.communicator->ranks;
     sums.operation = row.operation;
     sums.algorithm = row.algorithm;
     for (const Linked* each = &row.living.first(); each != &row.living; each = &each->next())
       static_cast<const Counted*>(each)->add_to(sums);
-    const auto known =
-        std::ranges::find_if(all, [&](const OperationStatistics& one) { return have_one_name(one, sums); });
+    const auto known = std::ranges::find_if(all, [&](const OperationSums& one) { return have_one_name(one, sums); });
     if (known == all.end())
       all.push_back(std::move(sums));
     else

@@ -14,11 +14,22 @@
 #include "core/base/engine_lock.h"
 #include "core/base/linked.h"
 #include "core/peers/peers.h"
+#include "core/provider.h"
 #include "core/trace/trace_file.h"
 #include "core/wire/match_tag.h"
 #include "fab/statistics.h"
 
 namespace fab::core {
+
+/// What the calls of a row have moved and waited for, without names.
+struct OperationSums : OperationStatistics {
+  WayCounts ways;  ///< by which the sent messages left
+
+  void add(const OperationSums& more) noexcept {
+    OperationStatistics::add(more);
+    ways.add(more.ways);
+  }
+};
 
 /// From any thread. Its size has a bound, however many communicators and plans a program makes.
 class Ledger {
@@ -36,7 +47,7 @@ class Ledger {
   /// A plan, or something else that counts for a row, while it lives.
   class Counted : public Linked {
    public:
-    virtual void add_to(OperationStatistics& sums) const noexcept FAB_REQUIRES(engine_lock) = 0;
+    virtual void add_to(OperationSums& sums) const noexcept FAB_REQUIRES(engine_lock) = 0;
     /// Messages of peers, unless they are counted elsewhere. A rank may come several times.
     virtual void visit_received(const VisitReceived& /*visit*/) const FAB_REQUIRES(engine_lock) {}
 
@@ -49,10 +60,10 @@ class Ledger {
     const Communicator* communicator;
     std::string operation;
     std::string_view algorithm;
-    std::size_t number = 0;       ///< its place among the rows
-    std::uint64_t traced{};       ///< starts, while they are recorded (FAB_TRACE); guarded by the engine's lock
-    OperationStatistics ended{};  ///< the sums of what counts no more
-    Linked living{};              ///< of Counted
+    std::size_t number = 0;  ///< its place among the rows
+    std::uint64_t traced{};  ///< starts, while they are recorded (FAB_TRACE); guarded by the engine's lock
+    OperationSums ended{};   ///< of what counts no more
+    Linked living{};         ///< of Counted
   };
 
   Ledger() = default;
@@ -77,7 +88,7 @@ class Ledger {
   void end(Counted& counted, Row& row) noexcept;
 
   /// Rows of one name are one.
-  [[nodiscard]] std::vector<OperationStatistics> read() const FAB_REQUIRES(engine_lock);
+  [[nodiscard]] std::vector<OperationSums> read() const FAB_REQUIRES(engine_lock);
   /// What has come from each rank, as visit_received tells it.
   [[nodiscard]] std::map<Rank, MessageAmounts> received() const FAB_REQUIRES(engine_lock);
   /// The names of all rows, by number.

@@ -41,7 +41,7 @@ using TransportFactory = std::function<Transports(const Config&, const JobInfo&,
 
 /// The statistics of a job, as far as ranks have told them.
 struct JobStatistics {
-  std::vector<Statistics> told;
+  std::vector<StatisticsByWay> told;
   std::vector<Rank> silent;
 };
 
@@ -79,7 +79,7 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   [[nodiscard]] const Counters& counters() noexcept;
   [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
   /// What this rank has done and waited for until now. Not under the engine's lock.
-  [[nodiscard]] Statistics statistics();
+  [[nodiscard]] StatisticsByWay statistics();
   /// Tells rank 0 of the job the statistics until now, if `key` is not told yet, without waiting for it.
   void tell_statistics(const std::string& key);
   /// What all ranks have told under that key, on rank 0: waits for those that have not, so long at most. Not under the
@@ -164,7 +164,7 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   void after_fork() noexcept override FAB_NO_ANALYSIS;
   void begin_abroad() noexcept override FAB_NO_ANALYSIS;
 
-  void collect_operations(Statistics& statistics) FAB_REQUIRES(engine_lock);
+  void collect_operations(StatisticsByWay& statistics) FAB_REQUIRES(engine_lock);
   void collect_peers(Statistics& statistics) FAB_REQUIRES(engine_lock);
   void collect_counters(Statistics& statistics) FAB_REQUIRES(engine_lock);
 

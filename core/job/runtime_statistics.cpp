@@ -79,8 +79,10 @@ void print_page(const JobStatistics& job, const std::string& transport) {
 
 }  // namespace
 
-Statistics Runtime::statistics() {
-  Statistics statistics{.rank = job().rank, .ranks = job().size};
+StatisticsByWay Runtime::statistics() {
+  StatisticsByWay statistics;
+  statistics.rank = job().rank;
+  statistics.ranks = job().size;
   {
     const Lock lock(engine_);
     collect_operations(statistics);
@@ -92,10 +94,15 @@ Statistics Runtime::statistics() {
   return statistics;
 }
 
-void Runtime::collect_operations(Statistics& statistics) {
-  statistics.operations = ledger_.read();
-  std::erase_if(statistics.operations,
-                [](const OperationStatistics& each) { return each.calls == 0 && each.plans == 0; });
+void Runtime::collect_operations(StatisticsByWay& statistics) {
+  for (OperationSums& sums : ledger_.read()) {
+    if (sums.calls == 0 && sums.plans == 0) continue;
+    std::vector<WayStatistics>& ways = statistics.operation_ways.emplace_back();
+    sums.ways.visit([&](std::string_view way, std::uint64_t messages, std::uint64_t bytes) {
+      ways.push_back({std::string(way), {messages, bytes}});
+    });
+    statistics.operations.push_back(std::move(sums));
+  }
 }
 
 void Runtime::collect_peers(Statistics& statistics) {

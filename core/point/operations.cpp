@@ -228,6 +228,7 @@ bool SendOperation::post_payload() {
   const std::array<iovec, 1> pieces{{{memory, memory_.bytes()}}};
   const Peer& peer = *correspondent_->peer;
   const std::uint64_t tag = owner_.payload_tag(owner_.runtime().job().rank, receive_);
+  payload_.count_in(&owner_.count_of_sends().ways());
   switch (peer.provider->post_send(peer.handle, pieces, tag, payload_)) {
     case PostResult::done:
       end({});

@@ -38,6 +38,7 @@ void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
     send.record_send(envelope.sequence, eager);
   if (eager) {
     to.credits -= credits_for(envelope.bytes);
+    out.count_in(&send_counts_.ways());
     send.memory().pack(out.memory.get() + sizeof(Envelope));
     send.leave(out);
   } else {
@@ -79,6 +80,7 @@ OutgoingEnvelope& PointToPoint::outgoing(Correspondent& to, bool with_bytes) {
       (with_bytes ? long_envelopes_ : short_envelopes_).take(*this, outgoing_handlers(), with_bytes);
   out.correspondent = &to;
   out.sender = nullptr;
+  out.count_in(nullptr);  // most are fab's own
   return out;
 }
 

@@ -24,13 +24,15 @@ class PointCounts final : Ledger::Counted {
     if (packed) sums_.packed.add({1, bytes});
   }
   void received(std::uint64_t bytes) noexcept FAB_REQUIRES(engine_lock) { sums_.received.add({1, bytes}); }
+  /// Where the providers count what leaves.
+  [[nodiscard]] WayCounts& ways() noexcept FAB_REQUIRES(engine_lock) { return sums_.ways; }
   void waited(std::uint64_t ns) noexcept FAB_REQUIRES(engine_lock) { sums_.waited.add(ns); }
 
  private:
-  void add_to(OperationStatistics& sums) const noexcept override FAB_REQUIRES(engine_lock) { sums.add(sums_); }
+  void add_to(OperationSums& sums) const noexcept override FAB_REQUIRES(engine_lock) { sums.add(sums_); }
 
   Ledger& ledger_;
-  OperationStatistics sums_ FAB_GUARDED_BY(engine_lock);
+  OperationSums sums_ FAB_GUARDED_BY(engine_lock);
   Ledger::Row& row_;
 };
 

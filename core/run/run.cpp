@@ -67,7 +67,7 @@ Run::Run(const Plan& plan, RunOwner& owner)
   memory_.reserve(plan.pieces().size());
   transfers_.reserve(plan.widest_round());
   for (std::size_t i = 0; i < plan.widest_round(); ++i)
-    transfers_.emplace_back(*this, engine_.recorder() == nullptr ? handlers() : recording_handlers());
+    transfers_.emplace_back(*this, engine_.recorder() == nullptr ? handlers() : recording_handlers(), owner_.ways);
 }
 
 Run::~Run() = default;

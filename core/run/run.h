@@ -29,7 +29,9 @@ namespace fab::core {
 struct Transfer : Post {
   enum class State : std::uint8_t { idle, due, refused, posted };
 
-  Transfer(Run& owner, const Handlers& handlers) noexcept : Post(handlers), run(&owner) {}
+  Transfer(Run& owner, const Handlers& handlers, WayCounts& ways) noexcept : Post(handlers), run(&owner) {
+    count_in(&ways);
+  }
 
   Run* run;
   const PlannedOperation* operation = nullptr;
@@ -45,10 +47,13 @@ class RunOwner {
   /// Where its starts are counted.
   [[nodiscard]] virtual Ledger::Row& row() noexcept FAB_REQUIRES(engine_lock) = 0;
 
+  /// Of what its runs have sent. Providers count there, under the engine's lock: the last ways, which have the most,
+  /// stand beside what each start uses.
+  WayCounts ways;
+  std::uint64_t starts FAB_GUARDED_BY(engine_lock) = 0;
   /// Its runs take their places when they start, and begin when they are taken off hold.
   const bool starts_on_hold;
   std::atomic<bool> needs_thread{true};  ///< its last run was left alone, or so long that a call of the thread is cheap
-  std::uint64_t starts FAB_GUARDED_BY(engine_lock) = 0;
   WaitTimes waited FAB_GUARDED_BY(engine_lock);
 
  protected:

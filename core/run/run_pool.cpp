@@ -16,9 +16,10 @@ void RunPool::release(Run& run) noexcept {
   if (keeper_ != nullptr && !in_use()) keeper_->drop(*this);
 }
 
-void RunPool::add_to(OperationStatistics& sums) const noexcept {
+void RunPool::add_to(OperationSums& sums) const noexcept {
   const PlannedAmounts amounts = plan_.amounts();
   sums.calls += starts;
+  sums.ways.add(ways);
   sums.sent.add(amounts.sent, starts);
   sums.packed.add(amounts.packed, starts);
   sums.written.add(amounts.written, starts);

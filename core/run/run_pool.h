@@ -54,7 +54,7 @@ class RunPool final : public RunOwner, Ledger::Counted {
   void retire(Keeper& keeper) noexcept FAB_REQUIRES(engine_lock) { keeper_ = &keeper; }
 
  private:
-  void add_to(OperationStatistics& sums) const noexcept override FAB_REQUIRES(engine_lock);
+  void add_to(OperationSums& sums) const noexcept override FAB_REQUIRES(engine_lock);
   void visit_received(const Ledger::VisitReceived& visit) const override FAB_REQUIRES(engine_lock);
 
   Plan plan_;

@@ -32,9 +32,10 @@ void add(PeerStatistics& sums, const PeerStatistics& peer) {
 
 }  // namespace
 
-void add_of_engine(Statistics& sums, int number, const Statistics& engine) {
+void add_of_engine(StatisticsByWay& sums, int number, const StatisticsByWay& engine) {
   for (const OperationStatistics& each : engine.operations)
     sums.operations.emplace_back(each).communicator += fmt::format("@{}", number);
+  sums.operation_ways.insert(sums.operation_ways.end(), engine.operation_ways.begin(), engine.operation_ways.end());
   for (const PeerStatistics& each : engine.peers) add(find_or_add(sums.peers, &PeerStatistics::rank, each.rank), each);
   std::ranges::sort(sums.peers, {}, &PeerStatistics::rank);
   for (const CounterStatistics& each : engine.counters)

@@ -93,6 +93,13 @@ constexpr FigureOf<WayStatistics> kWayFigures[] = {
      [](WayStatistics& of) -> std::uint64_t& { return of.sent.bytes; }},
 };
 
+constexpr FigureOf<WayStatistics> kOperationWayFigures[] = {
+    {{"messages", FigureUnit::count, "Messages of this operation that left by this way; parts and credits count"},
+     [](WayStatistics& of) -> std::uint64_t& { return of.sent.messages; }},
+    {{"bytes", FigureUnit::bytes, "Bytes of these, frames included"},
+     [](WayStatistics& of) -> std::uint64_t& { return of.sent.bytes; }},
+};
+
 constexpr Figure kCounterFigures[] = {
     {"open_for_ns",
      FigureUnit::ns,
@@ -152,6 +159,7 @@ std::string variable_name(const Figure& figure) { return std::string("fab_") + f
 std::span<const FigureOf<OperationStatistics>> operation_figures() noexcept { return kOperationFigures; }
 std::span<const FigureOf<PeerStatistics>> peer_figures() noexcept { return kPeerFigures; }
 std::span<const FigureOf<WayStatistics>> way_figures() noexcept { return kWayFigures; }
+std::span<const FigureOf<WayStatistics>> operation_way_figures() noexcept { return kOperationWayFigures; }
 
 std::span<const Figure> counter_figures() noexcept {
   static const std::vector<Figure> all = all_counter_figures();

@@ -51,6 +51,8 @@ struct FigureOf : Figure {
 [[nodiscard]] std::span<const FigureOf<OperationStatistics>> operation_figures() noexcept;
 [[nodiscard]] std::span<const FigureOf<PeerStatistics>> peer_figures() noexcept;
 [[nodiscard]] std::span<const FigureOf<WayStatistics>> way_figures() noexcept;
+/// Of an operation's ways: those of way_figures(), with meanings of their own.
+[[nodiscard]] std::span<const FigureOf<WayStatistics>> operation_way_figures() noexcept;
 /// Statistics::counters, in their order. Their paths are their names.
 [[nodiscard]] std::span<const Figure> counter_figures() noexcept;
 

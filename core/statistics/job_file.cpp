@@ -8,7 +8,7 @@
 
 namespace fab::core {
 
-void write_job_file(const std::string& name, std::span<const Statistics> told, std::span<const Rank> silent,
+void write_job_file(const std::string& name, std::span<const StatisticsByWay> told, std::span<const Rank> silent,
                     std::span<const FilePart> parts) {
   std::ofstream file(name);
   file << job_json(told, silent, parts);

@@ -45,7 +45,7 @@ std::string row(const PageRow& page, const Spread& spread) {
 /// The sums of operations stand between times of the context and its counts.
 enum class Place { times, sums, counts };
 
-std::string figures(std::span<const Statistics> ranks) {
+std::string figures(std::span<const StatisticsByWay> ranks) {
   std::map<std::pair<Place, std::size_t>, std::pair<const Figure*, std::vector<std::pair<double, Rank>>>> rows;
   for (const Statistics& rank : ranks) {
     std::size_t number = 0;
@@ -89,7 +89,7 @@ std::vector<OperationRow> rows_of(const Statistics& rank) {
   return rows;
 }
 
-std::vector<OperationRow> rows_of(std::span<const Statistics> ranks) {
+std::vector<OperationRow> rows_of(std::span<const StatisticsByWay> ranks) {
   std::vector<OperationRow> rows;
   for (const Statistics& rank : ranks)
     for (const OperationRow& its : rows_of(rank)) {
@@ -105,7 +105,7 @@ std::vector<OperationRow> rows_of(std::span<const Statistics> ranks) {
   return rows;
 }
 
-std::string operations(std::span<const Statistics> ranks) {
+std::string operations(std::span<const StatisticsByWay> ranks) {
   std::string text = fmt::format("\n{:<24}{:<20}{:>10}{:>10}{:>8}{:>10}{:>10}{:>10}{:>10}{:>10}{:>6}\n",
                                  "operation, all ranks", "algorithm", "calls", "MiB sent", "packed", "longer", "waited",
                                  "median", "99 % to", "longest", "most");
@@ -125,7 +125,28 @@ std::string operations(std::span<const Statistics> ranks) {
   return text;
 }
 
-std::string ways(std::span<const Statistics> ranks) {
+/// In the order of the operations' own table.
+std::string operation_ways(std::span<const StatisticsByWay> ranks) {
+  std::map<std::pair<std::string_view, std::string_view>, std::map<std::string_view, MessageAmounts>> sums;
+  for (const StatisticsByWay& rank : ranks)
+    for (std::size_t i = 0; i < std::min(rank.operations.size(), rank.operation_ways.size()); ++i)
+      for (const WayStatistics& way : rank.operation_ways[i])
+        sums[{rank.operations[i].operation, rank.operations[i].algorithm}][way.way].add(way.sent);
+  if (sums.empty()) return "";
+  std::string text =
+      fmt::format("\n{:<24}{:<20}{:<10}{:>14}{:>14}\n", "operation, all ranks", "algorithm", "way", "messages", "MiB");
+  for (const OperationRow& row : rows_of(ranks)) {
+    const auto found = sums.find({row.sums.operation, row.sums.algorithm});
+    if (found == sums.end()) continue;
+    for (const auto& [way, sent] : found->second)
+      text += fmt::format("{:<24}{:<20}{:<10}{:>14}{:>14.3f}\n", row.sums.operation,
+                          row.sums.algorithm.empty() ? "-" : row.sums.algorithm, way, sent.messages,
+                          times(sent.bytes, kMiB));
+  }
+  return text;
+}
+
+std::string ways(std::span<const StatisticsByWay> ranks) {
   std::map<std::pair<std::string_view, std::string_view>, MessageAmounts> sums;
   for (const Statistics& rank : ranks)
     for (const PeerStatistics& peer : rank.peers)
@@ -148,7 +169,7 @@ struct Seen {
   Rank by = 0;
 };
 
-std::vector<Seen> seen_peers(std::span<const Statistics> ranks) {
+std::vector<Seen> seen_peers(std::span<const StatisticsByWay> ranks) {
   std::map<Rank, Seen> all;
   for (const Statistics& rank : ranks)
     for (const PeerStatistics& peer : rank.peers) {
@@ -167,7 +188,7 @@ std::vector<Seen> seen_peers(std::span<const Statistics> ranks) {
   return sorted;
 }
 
-std::string peers(std::span<const Statistics> ranks) {
+std::string peers(std::span<const StatisticsByWay> ranks) {
   std::vector<Seen> all = seen_peers(ranks);
   if (all.empty()) return "";
   std::string text = "\nwho came last\n";
@@ -184,8 +205,8 @@ std::string peers(std::span<const Statistics> ranks) {
 
 }  // namespace
 
-std::string statistics_page(std::span<const Statistics> ranks) {
-  return ranks.empty() ? "" : figures(ranks) + operations(ranks) + ways(ranks) + peers(ranks);
+std::string statistics_page(std::span<const StatisticsByWay> ranks) {
+  return ranks.empty() ? "" : figures(ranks) + operations(ranks) + operation_ways(ranks) + ways(ranks) + peers(ranks);
 }
 
 }  // namespace fab::core

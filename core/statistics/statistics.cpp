@@ -25,4 +25,19 @@ OperationStatistics Statistics::totals() const {
   return sums;
 }
 
+std::vector<WayStatistics> StatisticsByWay::ways_of(std::string_view operation) const {
+  std::vector<WayStatistics> sums;
+  for (std::size_t i = 0; i < std::min(operations.size(), operation_ways.size()); ++i) {
+    if (operations[i].operation != operation) continue;
+    for (const WayStatistics& way : operation_ways[i]) {
+      const auto known = std::ranges::find(sums, way.way, &WayStatistics::way);
+      if (known == sums.end())
+        sums.push_back(way);
+      else
+        known->sent.add(way.sent);
+    }
+  }
+  return sums;
+}
+
 }  // namespace fab

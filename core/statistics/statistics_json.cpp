@@ -108,6 +108,14 @@ ordered_json to_json(const Statistics& statistics) {
           {"peers", to_list(statistics.peers)}};
 }
 
+ordered_json to_json(const StatisticsByWay& statistics) {
+  ordered_json json = to_json(static_cast<const Statistics&>(statistics));
+  for (std::size_t i = 0; i < statistics.operations.size(); ++i)
+    json["operations"][i]["ways"] =
+        to_list(i < statistics.operation_ways.size() ? statistics.operation_ways[i] : std::vector<WayStatistics>());
+  return json;
+}
+
 /// Names of operations are the program's own where it builds schedules: any bytes.
 std::string text_of(const ordered_json& json, int indent) {
   return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
@@ -116,24 +124,28 @@ std::string text_of(const ordered_json& json, int indent) {
 }  // namespace
 
 std::string Statistics::json() const { return text_of(to_json(*this), -1); }
+std::string StatisticsByWay::json() const { return text_of(to_json(*this), -1); }
 
 namespace core {
 
-Statistics read_statistics(std::string_view json) try {
+StatisticsByWay read_statistics(std::string_view json) try {
   const ordered_json parsed = ordered_json::parse(json);
-  Statistics statistics;
+  StatisticsByWay statistics;
   parsed.at("rank").get_to(statistics.rank);
   parsed.at("ranks").get_to(statistics.ranks);
   for (const auto& [name, value] : parsed.at("counters").items())
     statistics.counters.push_back({name, value.get<std::uint64_t>()});
   read(parsed.at("operations"), statistics.operations);
+  for (const ordered_json& operation : parsed.at("operations"))
+    read(operation.at("ways"), statistics.operation_ways.emplace_back());
   read(parsed.at("peers"), statistics.peers);
   return statistics;
 } catch (const ordered_json::exception& error) {
   throw Error(Errc::mismatch, fmt::format("no statistics of this version of fab: {}", error.what()));
 }
 
-std::string job_json(std::span<const Statistics> told, std::span<const Rank> silent, std::span<const FilePart> parts) {
+std::string job_json(std::span<const StatisticsByWay> told, std::span<const Rank> silent,
+                     std::span<const FilePart> parts) {
   ordered_json all = ordered_json::array();
   for (const Statistics& each : told) all.push_back(to_json(each));
   ordered_json job{{"version", 1}, {"silent", silent}, {"statistics", all}};

@@ -9,8 +9,8 @@
 
 namespace fab::core {
 
-/// The inverse of Statistics::json(). Throws Error(mismatch) if the text is none of this version of fab.
-[[nodiscard]] Statistics read_statistics(std::string_view json);
+/// The inverse of StatisticsByWay::json(). Throws Error(mismatch) if the text is none of this version of fab.
+[[nodiscard]] StatisticsByWay read_statistics(std::string_view json);
 
 /// An object that a binding adds to the file of a job, beside the statistics of its ranks.
 struct FilePart {
@@ -19,7 +19,7 @@ struct FilePart {
 };
 
 /// A file of a whole job: all ranks that told theirs, those that did not, and the parts under their keys.
-[[nodiscard]] std::string job_json(std::span<const Statistics> told, std::span<const Rank> silent,
+[[nodiscard]] std::string job_json(std::span<const StatisticsByWay> told, std::span<const Rank> silent,
                                    std::span<const FilePart> parts = {});
 
 }  // namespace fab::core

@@ -38,10 +38,10 @@ PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Com
   const RegionName region = region_of(pieces, bytes);
   if (region.number != 0 || bytes > shared_.longest_copied)
     return send_rts(pieces, bytes, tag, region, completion) ? PostResult::pending : refuse();
-  return write_message(pieces, bytes, tag) ? PostResult::done : refuse();
+  return write_message(pieces, bytes, tag, completion) ? PostResult::done : refuse();
 }
 
-Link::Way Link::way_of(std::span<const iovec> pieces) const {
+Way Link::way_of(std::span<const iovec> pieces) const {
   const std::uint64_t bytes = total_bytes(pieces);
   if (region_of(pieces, bytes).number != 0) return Way::mapped;
   if (bytes > shared_.longest_copied) return Way::kernel;
@@ -64,21 +64,22 @@ void Link::publish() noexcept {
   tell_whether_waiting();
 }
 
-bool Link::write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag) {
+bool Link::write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
+                         Completion& completion) {
   Cell& cell = out_.cell();
   cell.tag = tag;
   if (bytes <= Cell::kInlineBytes) {
     cell.kind = CellKind::message;
     cell.message.bytes = bytes;
     gather(pieces, cell.message.memory.data(), bytes);
-    count(Way::cell, bytes);
+    count(Way::cell, bytes, completion);
   } else {
     std::byte* memory = out_.bulk(bytes, cell.stretch);
     if (memory == nullptr) return false;
     cell.kind = CellKind::bulk;
     gather(pieces, memory, bytes);
     out_.take(cell.stretch);
-    count(Way::ring, bytes);
+    count(Way::ring, bytes, completion);
   }
   publish();
   return true;
@@ -95,7 +96,7 @@ bool Link::send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uin
   send.missing = 0;
   send.fetched = shared_.traffic.fetched;
   send.way = region.number != 0 ? Way::mapped : Way::kernel;
-  count(send.way, bytes);
+  count(send.way, bytes, completion);
   send.pieces.assign(pieces);
   send.state = State::waiting;
   ++pending_;

@@ -35,14 +35,6 @@ class Link {
     std::size_t receives = 0;   ///< of long messages, in flight
     std::uint64_t fetched = 0;  ///< long messages, since the beginning
   };
-  /// How a message leaves: in a cell; in the bulk memory; announced, in memory that the receiver maps, or that it has
-  /// the kernel read; announced, and then sent in chunks, as the receiver could do neither.
-  enum class Way : std::uint8_t { chunks, kernel, mapped, ring, cell };
-  static constexpr std::array<std::string_view, 5> kWayNames{"chunks", "kernel", "mapped", "ring", "cell"};
-  struct Sent {
-    std::uint64_t messages = 0;
-    std::uint64_t bytes = 0;
-  };
   /// What all links of a rank have in common.
   struct Shared {
     Segment& segment;
@@ -75,7 +67,7 @@ class Link {
   /// Of a message that is posted now. One that the receiver can neither map nor read is `kernel` here, and then goes in
   /// chunks.
   [[nodiscard]] Way way_of(std::span<const iovec> pieces) const;
-  [[nodiscard]] const Sent& sent(Way way) const noexcept { return sent_[static_cast<std::size_t>(way)]; }
+  [[nodiscard]] const WayCounts& sent() const noexcept { return sent_; }
   /// What the peer told of another rank, also if it has ended since.
   [[nodiscard]] Rank lost_by_peer() const noexcept {
     const std::int32_t lost = peer_.head().lost.load(std::memory_order_acquire);
@@ -172,15 +164,15 @@ class Link {
   [[nodiscard]] RegionName region_of(std::span<const iovec> pieces, std::uint64_t bytes) const {
     return bytes >= shared_.least_mapped ? shared_.own_memory.region_of(pieces) : RegionName{};
   }
-  [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag);
+  [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
+                                   Completion& completion);
   [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
                               const RegionName& region, Completion& completion);
   [[nodiscard]] bool write_location(Location& location, std::span<const iovec> pieces, std::uint64_t bytes);
   [[nodiscard]] Pieces read_location(const Location& location);
-  void count(Way way, std::uint64_t bytes) noexcept {
-    Sent& sent = sent_[static_cast<std::size_t>(way)];
-    ++sent.messages;
-    sent.bytes += bytes;
+  void count(Way way, std::uint64_t bytes, Completion& completion) noexcept {
+    sent_.add(way, bytes);
+    completion.left_by(way, bytes);
   }
   void publish() noexcept;
   PostResult refuse() noexcept;
@@ -244,7 +236,7 @@ class Link {
   PeerMemory peer_memory_;
   Mapping out_memory_;
   Mapping in_memory_;
-  std::array<Sent, kWayNames.size()> sent_{};  ///< the last ones beside what each message changes
+  WayCounts sent_;  ///< the last ways beside what each message changes
   RingWriter out_;
   std::unique_ptr<RingReader> in_;  ///< once the peer has made its ring
   RemoteDoorbell peer_doorbell_;

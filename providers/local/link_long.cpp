@@ -212,10 +212,8 @@ void Link::cleared(const Clearance& clearance) {
   send.missing = clearance.bytes;
   send.receive = clearance.receive;
   if (send.missing == 0) return finish(send);
-  Sent& announced = sent_[static_cast<std::size_t>(send.way)];
-  --announced.messages;
-  announced.bytes -= send.bytes;
-  count(Way::chunks, send.bytes);
+  sent_.move(send.way, Way::chunks, send.bytes);
+  send.completion->goes_by(send.way, Way::chunks, send.bytes);
   outgoing_.push_back(send.number);
 }
 

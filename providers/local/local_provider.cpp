@@ -92,13 +92,6 @@ void LocalProvider::notice_close(PeerHandle peer) {
   if (links_[peer]->peer_has_closed()) links_[peer]->peer_ended("it has closed fab");
 }
 
-void LocalProvider::visit_ways(PeerHandle peer, const WayVisitor& visit) const {
-  for (std::size_t i = 0; i < Link::kWayNames.size(); ++i) {
-    const Link::Sent& sent = links_[peer]->sent(static_cast<Link::Way>(i));
-    visit(Link::kWayNames[i], sent.messages, sent.bytes);
-  }
-}
-
 void LocalProvider::cancel(Completion& completion) {
   for (const auto& link : links_)
     if (link->cancel(completion)) return;

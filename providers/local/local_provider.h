@@ -39,9 +39,9 @@ class LocalProvider final : public Provider {
   [[nodiscard]] Rank given_up_by(PeerHandle peer, std::uint32_t communicator) const noexcept override {
     return links_[peer]->given_up_by_peer(communicator);
   }
-  void visit_ways(PeerHandle peer, const WayVisitor& visit) const override;
+  void visit_ways(PeerHandle peer, const WayVisitor& visit) const override { links_[peer]->sent().visit(visit); }
   [[nodiscard]] std::string_view way_of(PeerHandle peer, std::span<const iovec> pieces) const override {
-    return Link::kWayNames[static_cast<std::size_t>(links_[peer]->way_of(pieces))];
+    return kWayNames[static_cast<std::size_t>(links_[peer]->way_of(pieces))];
   }
   void cancel(Completion& completion) override;
   std::size_t poll() override;

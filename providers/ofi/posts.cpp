@@ -101,6 +101,7 @@ PostResult OfiProvider::send_part(PeerHandle to, std::span<const iovec> pieces, 
     if (result == 0) {
       ++peer.tagged;
       peer.tagged_bytes += bytes;
+      completion.left_by(Way::tagged, bytes);
     }
     return posted(result, "fi_tsendmsg", completion);
   });
@@ -332,6 +333,7 @@ PostResult OfiProvider::write_part(PeerHandle to, std::span<const iovec> pieces,
   if (result == 0) {
     ++peer.written;
     peer.written_bytes += bytes;
+    completion.left_by(Way::written, bytes);
   }
   return posted(result, "fi_writemsg", completion);
 }

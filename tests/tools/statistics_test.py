@@ -51,6 +51,7 @@ class WholeJobs(unittest.TestCase):
             self.assertEqual(counted["calls"], EXCHANGES)
             self.assertEqual(counted["sent"], {"messages": 2 * EXCHANGES, "bytes": 16 * EXCHANGES})
             self.assertEqual(counted["received"], counted["sent"])
+            self.assertEqual(counted["ways"], [{"way": "cell"} | counted["sent"]])
             self.assertEqual(sum(counted["waited"]["by_length"]), counted["waited"]["waits"])
             self.assertEqual(statistics["counters"]["late_wake_ups"], 0)
             if statistics["rank"] == late_rank:
@@ -96,6 +97,8 @@ class WholeJobs(unittest.TestCase):
         messages = sum(count for count, _ in UNEQUAL_SENT)
         mib = sum(count * size for count, size in UNEQUAL_SENT) / 2**20
         self.assertRegex(page, rf"(?m)^send +- +{messages} +{mib:.2f} ")
+        self.assertRegex(page, rf"(?m)^send +- +kernel +{UNEQUAL_SENT[2][0] + UNEQUAL_SENT[1][0]} ")
+        self.assertRegex(page, rf"(?m)^send +- +cell +{UNEQUAL_SENT[0][0]} ")
         self.assertRegex(page, rf"(?m)^recv +- +{messages} +0\.00 .* {UNEQUAL_LATE + 1}$")
         last = re.search(r"rank (\d+) was waited for .* in \d+ of (\d+) calls .* longest by rank (\d+)", page)
         self.assertEqual(list(map(int, last.groups())),
@@ -108,6 +111,7 @@ class WholeJobs(unittest.TestCase):
             operations = {row["operation"]: row for row in statistics["operations"]}
             self.assertEqual((operations["send"]["calls"], operations["recv"]["calls"]), (sent, received))
             self.assertEqual(operations["send"]["sent"], {"messages": sent, "bytes": sent * size})
+            self.assertEqual(sum(way["messages"] for way in operations["send"]["ways"]), sent)
             peers = {peer["rank"]: peer for peer in statistics["peers"]}
             self.assertEqual(peers[(rank - 1) % 3]["received"], {"messages": received, "bytes": received * its_size})
             self.assertEqual(peers.get((rank + 1) % 3, {}).get("received", {"messages": 0})["messages"], 0)
@@ -175,8 +179,9 @@ class WholeJobs(unittest.TestCase):
         rank = json.loads(self.file.read_text())["statistics"][0]
         rows = json.loads(subprocess.run([INFO, "--counters", "--json"], capture_output=True, text=True, check=True).stdout)
         peer = rank["peers"][0]
-        for of, found in (("rank", rank["counters"]), ("operation", rank["operations"][0]), ("peer", peer),
-                          ("way to a peer", peer["ways"][0])):
+        exchange = next(each for each in rank["operations"] if each["operation"] == "neighbor_xchg")
+        for of, found in (("rank", rank["counters"]), ("operation", exchange), ("operation's way", exchange["ways"][0]),
+                          ("peer", peer), ("way to a peer", peer["ways"][0])):
             numbers = {f"{name}/{inner}" if inner else name for name, value in found.items()
                        for inner in (value if isinstance(value, dict) else [""])
                        if name not in ("ranks", "rank", "ways") and not isinstance(value, str)}

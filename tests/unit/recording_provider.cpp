@@ -158,6 +158,8 @@ PostResult RecordingProvider::accept(Post post) {
   EXPECT_LE(post.bytes(), capabilities_.max_message_bytes);
   EXPECT_EQ(post.tag & ~capabilities_.tag_mask, 0u);
   const bool injected = post.kind == OperationKind::send && post.bytes() <= capabilities_.inject_bytes;
+  const bool sends = post.kind == OperationKind::send;
+  const std::size_t bytes = post.bytes();
   Status fault;
   Completion& completion = *post.completion;
   {
@@ -173,7 +175,10 @@ PostResult RecordingProvider::accept(Post post) {
     post.settled = injected || !fault.ok();
     posts_.push_back(std::move(post));
   }
-  if (!fault.ok()) completion.fail(fault);
+  if (!fault.ok())
+    completion.fail(fault);
+  else if (sends)
+    completion.left_by(fab::Way::tagged, bytes);
   return injected && fault.ok() ? PostResult::done : PostResult::pending;
 }
 

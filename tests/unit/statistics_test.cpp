@@ -173,6 +173,26 @@ TEST(PlanStatistics, TellWhatIsPacked) {
   EXPECT_EQ(counted.unpacked, (MessageAmounts{kStarts, 40 * kStarts}));
 }
 
+TEST(PlanStatistics, TellTheWaysThatTheProviderTells) {
+  RecordingRig rig;
+  Buffers buffers{48};
+  const std::shared_ptr<core::RunPool> pool = rig.pool(exchange_with({1, 2, 3}, 16));
+  constexpr std::uint64_t kStarts = 3;
+  for (std::uint64_t i = 0; i < kStarts; ++i) {
+    rig.provider().refuse(1, 1);
+    core::Run& run = rig.start(*pool, buffers);
+    while (!run.done()) {
+      rig.provider().settle_all(16);
+      rig.poll();
+    }
+    rig.let_go(run);
+  }
+  const StatisticsByWay statistics = rig.context().statistics();
+  EXPECT_EQ(statistics.operation_ways.size(), statistics.operations.size());
+  EXPECT_THAT(statistics.ways_of("test"), testing::ElementsAre(WayStatistics{"tagged", {3 * kStarts, 48 * kStarts}}))
+      << "what is refused has not left";
+}
+
 TEST(PlanStatistics, CountAPartedMessageOnce) {
   RecordingRig rig;
   constexpr std::size_t kBytes = 1'000'000;  // in several parts
@@ -263,6 +283,7 @@ class WaysOfMessages : public LocalEnds {
     std::uint64_t tag = 0;
     for (const std::size_t bytes : sizes) {
       sent.emplace_back(pattern(bytes, 1));
+      sent.back().outcome.count_in(&counted_);
       received.emplace_back(std::vector<std::byte>(bytes));
       receive(received.back(), tag);
       send(sent.back(), tag++);
@@ -277,7 +298,29 @@ class WaysOfMessages : public LocalEnds {
     });
     return sums;
   }
+
+  WayCounts counted_;  ///< as the messages' own sender counts them
 };
+
+TEST_P(WaysOfMessages, AreToldToTheirSender) {
+  as_the_way_says(GetParam(), [&] {
+    send_and_receive({0, 8, local::Cell::kInlineBytes + 1, 400'000});
+    std::uint64_t messages = 0;
+    counted_.visit([&](std::string_view way, std::uint64_t its_messages, std::uint64_t bytes) {
+      EXPECT_EQ(sent_by(way), (MessageAmounts{its_messages, bytes})) << way;
+      messages += its_messages;
+    });
+    EXPECT_EQ(messages, 4u);
+    Message other(pattern(8, 1));
+    Message received(std::vector<std::byte>(8));
+    const std::uint64_t cells = counted_[fab::Way::cell].messages;
+    receive(received, 9);
+    send(other, 9);
+    EXPECT_EQ(counted_[fab::Way::cell].messages, cells) << "its sender counts nothing";
+    EXPECT_EQ(sent_by("cell").messages, cells + 1);
+    while (!received.outcome.ended) poll();
+  });
+}
 
 TEST_P(WaysOfMessages, AreCountedOneByOne) {
   as_the_way_says(GetParam(), [&] {
@@ -319,8 +362,10 @@ INSTANTIATE_TEST_SUITE_P(Ways, WaysOfMessages, testing::ValuesIn(kWays), name_of
 
 // Text.
 
-Statistics some_statistics(Rank rank) {
-  Statistics statistics{.rank = rank, .ranks = 3};
+StatisticsByWay some_statistics(Rank rank) {
+  StatisticsByWay statistics;
+  statistics.rank = rank;
+  statistics.ranks = 3;
   OperationStatistics ring{.communicator = "2.5", .ranks = 3, .operation = "ring \"x\"", .algorithm = "chain"};
   ring.calls = 1000;
   ring.sent = {2000, 16'000};
@@ -329,6 +374,7 @@ Statistics some_statistics(Rank rank) {
   ring.plans_ns = ring.longest_plan_ns = 70'000;
   for (int i = 0; i < 900; ++i) ring.waited.add(1'000'000 + static_cast<std::uint64_t>(rank));
   statistics.operations.push_back(ring);
+  statistics.operation_ways.push_back({{"cell", {1990, 15'000}}, {"tagged", {10, 1000}}});
   PeerStatistics late{.rank = 2, .provider = "local", .came_last = 812, .waited_ns = 1'200'000'000};
   late.ways.push_back({"cell", {2000, 16'000}});
   late.received = {1000, 8000};
@@ -338,9 +384,9 @@ Statistics some_statistics(Rank rank) {
 }
 
 TEST(StatisticsText, ComesBackFromJson) {
-  const Statistics statistics = some_statistics(1);
+  const StatisticsByWay statistics = some_statistics(1);
   EXPECT_EQ(core::read_statistics(statistics.json()), statistics);
-  EXPECT_EQ(core::read_statistics(Statistics{}.json()), Statistics{});
+  EXPECT_EQ(core::read_statistics(StatisticsByWay{}.json()), StatisticsByWay{});
   for (const char* wrong : {"", "{}", "[1]", "{\"rank\": \"x\"}"})
     EXPECT_THROW(static_cast<void>(core::read_statistics(wrong)), Error) << wrong;
 }
@@ -364,8 +410,10 @@ std::set<std::string> paths_of(const auto& figures) {
 TEST(StatisticsFigures, AreThoseOfTheJson) {
   const auto json = nlohmann::json::parse(some_statistics(1).json());
   const auto& peer = json["peers"][0];
-  EXPECT_EQ(paths_of(json["operations"][0], {"communicator", "ranks", "operation", "algorithm"}),
+  const auto& operation = json["operations"][0];
+  EXPECT_EQ(paths_of(operation, {"communicator", "ranks", "operation", "algorithm", "ways"}),
             paths_of(core::operation_figures()));
+  EXPECT_EQ(paths_of(operation["ways"][0], {"way"}), paths_of(core::operation_way_figures()));
   EXPECT_EQ(paths_of(peer, {"rank", "provider", "ways"}), paths_of(core::peer_figures()));
   EXPECT_EQ(paths_of(peer["ways"][0], {"way"}), paths_of(core::way_figures()));
 }
@@ -397,27 +445,41 @@ TEST(StatisticsFigures, AreAddedOrTheLargest) {
     }
 }
 
+TEST(StatisticsByWay, AddUpTheWaysOfOneName) {
+  StatisticsByWay statistics = some_statistics(1);
+  statistics.operations.push_back({.communicator = "world", .operation = statistics.operations[0].operation});
+  statistics.operation_ways.push_back({{"kernel", {1, 50'000}}, {"cell", {10, 80}}});
+  statistics.operations.push_back({.operation = "bcast"});
+  statistics.operation_ways.push_back({{"cell", {1, 8}}});
+  EXPECT_THAT(statistics.ways_of(statistics.operations[0].operation),
+              testing::ElementsAre(WayStatistics{"cell", {2000, 15'080}}, WayStatistics{"tagged", {10, 1000}},
+                                   WayStatistics{"kernel", {1, 50'000}}));
+  EXPECT_THAT(statistics.ways_of("bcast"), testing::ElementsAre(WayStatistics{"cell", {1, 8}}));
+  EXPECT_THAT(statistics.ways_of("gather"), IsEmpty());
+}
+
 TEST(StatisticsText, HasBytesThatAreNoText) {
-  Statistics statistics;
+  StatisticsByWay statistics;
   statistics.operations.push_back({.operation = "\xff\xfe"});
   EXPECT_THAT(core::read_statistics(statistics.json()).operations, SizeIs(1));
 }
 
 TEST(StatisticsPage, NamesThePeerThatCameLast) {
-  const std::vector<Statistics> ranks{some_statistics(0), some_statistics(1), some_statistics(2)};
+  const std::vector<StatisticsByWay> ranks{some_statistics(0), some_statistics(1), some_statistics(2)};
   const std::string page = core::statistics_page(ranks);
   EXPECT_THAT(page, HasSubstr("rank 2 was waited for 2.400 s, in 1624 of 2000 calls of other ranks"));
   EXPECT_THAT(page, testing::ContainsRegex("calls +1000 +1000 +1000 +0\n"));
   EXPECT_THAT(page, testing::ContainsRegex("waited, s +0\\.900 +0\\.900 +0\\.900 +2\n"));
   EXPECT_THAT(page, testing::ContainsRegex("ring .x. +chain +3000 +0\\.05 +50 % +2700 +2\\.700"));
+  EXPECT_THAT(page, testing::ContainsRegex("ring .x. +chain +cell +5970 +0\\.043\nring .x. +chain +tagged +30 "));
   EXPECT_THAT(page, testing::ContainsRegex("local +cell +4000 "));
   EXPECT_THAT(page, testing::Not(HasSubstr("late_wake_ups"))) << "it is 0 on all ranks";
 }
 
 TEST(StatisticsPage, HasTheLeastTheMedianAndTheMostWithItsFirstRank) {
-  std::vector<Statistics> ranks;
+  std::vector<StatisticsByWay> ranks;
   for (const std::uint64_t calls : {40u, 7u, 90u, 90u, 2u})
-    ranks.push_back({.rank = static_cast<Rank>(ranks.size()), .operations = {{.operation = "ring", .calls = calls}}});
+    ranks.push_back({{.rank = static_cast<Rank>(ranks.size()), .operations = {{.operation = "ring", .calls = calls}}}});
   EXPECT_THAT(core::statistics_page(ranks), testing::ContainsRegex("calls +2 +40 +90 +2\n"));
   ranks.pop_back();
   EXPECT_THAT(core::statistics_page(ranks), testing::ContainsRegex("calls +7 +90 +90 +2\n"))

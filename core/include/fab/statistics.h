@@ -101,7 +101,7 @@ struct FAB_API OperationStatistics {
   bool operator==(const OperationStatistics&) const = default;  ///< names and figures are equal
 };
 
-/// Messages that left by one way.
+/// Messages that left by one way: those to a peer, or those of an operation.
 struct WayStatistics {
   std::string way{};      ///< "cell", "ring", "mapped", "kernel", "chunks"; "tagged", "written"
   MessageAmounts sent{};  ///< that way
@@ -145,6 +145,21 @@ struct FAB_API Statistics {
   /// One object of JSON, with the names of these members.
   [[nodiscard]] std::string json() const;
   bool operator==(const Statistics&) const = default;  ///< all figures are equal, in the same order
+};
+
+/// Statistics, and by which ways the messages of each operation left. A class of its own, as the size of the others
+/// stays while the binary interface has the number 1.
+struct FAB_API StatisticsByWay : Statistics {
+  /// operation_ways[i]: those of operations[i]. They are counted when messages leave, so a call that failed counts with
+  /// those that have left. Over a network each part of a long message counts, and so do the credits for writes; an
+  /// operation's messages to its own rank take no way.
+  std::vector<std::vector<WayStatistics>> operation_ways{};
+
+  /// Those of all operations of that name, on all communicators and by all algorithms. Each way stands there once.
+  [[nodiscard]] std::vector<WayStatistics> ways_of(std::string_view operation) const;
+  /// As Statistics::json. Each object of an operation has a list `ways` more, like those of peers.
+  [[nodiscard]] std::string json() const;
+  bool operator==(const StatisticsByWay&) const = default;  ///< all figures are equal, in the same order
 };
 
 }  // namespace fab

@@ -65,6 +65,8 @@ class FAB_API Context {
   /// Tells calls, messages and waits of this rank since the context was opened. Takes time and memory that grow with
   /// its plans and peers. Empty in a child of fork().
   [[nodiscard]] Statistics statistics() const;
+  /// As statistics(), and by which ways the messages of each operation left.
+  [[nodiscard]] StatisticsByWay statistics_by_way() const;
 
   /// Completes the operations in flight, and waits at most ten seconds for each other rank to call close. Collective
   /// over the job. Afterwards nothing can be started. With FAB_STATS rank 0 then writes the statistics of all ranks.
