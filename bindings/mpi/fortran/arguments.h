@@ -48,6 +48,7 @@ template <class Handle>
 
 inline MPI_Comm comm_of(const MPI_Fint* comm) { return known(MPI_Comm_f2c(*comm), MPI_COMM_NULL); }
 inline MPI_Datatype type_of(const MPI_Fint* type) { return known(MPI_Type_f2c(*type), MPI_DATATYPE_NULL); }
+inline MPI_Request request_of(const MPI_Fint* request) { return known(MPI_Request_f2c(*request), MPI_REQUEST_NULL); }
 inline MPI_Op op_of(const MPI_Fint* op) { return known(MPI_Op_f2c(*op), MPI_OP_NULL); }
 
 /// ierror is optional in mpi_f08: then it is null.

@@ -15,6 +15,7 @@ module fab_mpi
   public :: MPI_Neighbor_xchgv, MPI_Ineighbor_xchgv, MPI_Neighbor_xchgv_init
   public :: MPI_Neighbor_xchgw, MPI_Ineighbor_xchgw, MPI_Neighbor_xchgw_init
   public :: MPI_Cart_shift_xchg, MPI_Icart_shift_xchg, MPI_Cart_shift_xchg_init
+  public :: MPI_Pneighbor_xchg_init, MPI_Neighbor_pready, MPI_Neighbor_parrived
   public :: MPI_Comm_neighbors_count, MPI_Comm_neighbors
   public :: fab_alloc, fab_free
 
@@ -167,6 +168,35 @@ module fab_mpi
       integer(c_int), intent(in) :: comm
       integer(c_int), intent(in) :: info
       integer(c_int), intent(out) :: request
+      integer(c_int), intent(out) :: ierror
+    end subroutine
+
+    subroutine MPI_Pneighbor_xchg_init(sendbuf, partitions, sendcount, sendtype, recvbuf, recvcount, recvtype, &
+        comm, info, request, ierror) bind(C, name='mpi_pneighbor_xchg_init_fts_')
+      import :: c_int
+      type(*), dimension(..), intent(in), asynchronous :: sendbuf
+      type(*), dimension(..), asynchronous :: recvbuf
+      integer(c_int), intent(in) :: partitions, sendcount, recvcount
+      integer(c_int), intent(in) :: sendtype, recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(out) :: request
+      integer(c_int), intent(out) :: ierror
+    end subroutine
+
+    subroutine MPI_Neighbor_pready(destination, partition, request, ierror) bind(C, name='mpi_neighbor_pready_')
+      import :: c_int
+      integer(c_int), intent(in) :: destination, partition
+      integer(c_int), intent(in) :: request
+      integer(c_int), intent(out) :: ierror
+    end subroutine
+
+    ! Without BIND(C), which a LOGICAL of default kind has no place in: the compiler makes the name that fabf.h has.
+    subroutine MPI_Neighbor_parrived(request, source, partition, flag, ierror)
+      import :: c_int
+      integer(c_int), intent(in) :: request
+      integer(c_int), intent(in) :: source, partition
+      logical, intent(inout) :: flag
       integer(c_int), intent(out) :: ierror
     end subroutine
 

@@ -16,6 +16,7 @@ module fab_mpi_f08
   public :: MPI_Neighbor_xchgv, MPI_Ineighbor_xchgv, MPI_Neighbor_xchgv_init
   public :: MPI_Neighbor_xchgw, MPI_Ineighbor_xchgw, MPI_Neighbor_xchgw_init
   public :: MPI_Cart_shift_xchg, MPI_Icart_shift_xchg, MPI_Cart_shift_xchg_init
+  public :: MPI_Pneighbor_xchg_init, MPI_Neighbor_pready, MPI_Neighbor_parrived
   public :: MPI_Comm_neighbors_count, MPI_Comm_neighbors
   public :: fab_alloc, fab_free
 
@@ -168,6 +169,35 @@ module fab_mpi_f08
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
       type(MPI_Request), intent(out) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine
+
+    subroutine MPI_Pneighbor_xchg_init(sendbuf, partitions, sendcount, sendtype, recvbuf, recvcount, recvtype, &
+        comm, info, request, ierror) bind(C, name='mpi_pneighbor_xchg_init_f08ts_')
+      import :: c_int, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request
+      type(*), dimension(..), intent(in), asynchronous :: sendbuf
+      type(*), dimension(..), asynchronous :: recvbuf
+      integer(c_int), intent(in) :: partitions, sendcount, recvcount
+      type(MPI_Datatype), intent(in) :: sendtype, recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Request), intent(out) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine
+
+    subroutine MPI_Neighbor_pready(destination, partition, request, ierror) bind(C, name='mpi_neighbor_pready_f08_')
+      import :: c_int, MPI_Request
+      integer(c_int), intent(in) :: destination, partition
+      type(MPI_Request), intent(in) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine
+
+    ! Without BIND(C), which a LOGICAL of default kind has no place in: the compiler makes the name that fabf.h has.
+    subroutine MPI_Neighbor_parrived(request, source, partition, flag, ierror)
+      import :: c_int, MPI_Request
+      type(MPI_Request), intent(in) :: request
+      integer(c_int), intent(in) :: source, partition
+      logical, intent(inout) :: flag
       integer(c_int), intent(out), optional :: ierror
     end subroutine
 

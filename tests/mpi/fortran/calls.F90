@@ -108,6 +108,10 @@ contains
     call equal_blocks(comm, sources, destinations, from, slot, .true.)
     call varied_blocks(comm, count, from, slot)
     call typed_blocks(comm, count, from, slot)
+    if (form == persistent) then
+      call partitioned_blocks(comm, count, from, slot, 2)
+      call partitioned_blocks(comm, count, from, slot, 20000)
+    end if
     if (is_cartesian) then
       call shifted(comm, .false.)
       call shifted(comm, .true.)
@@ -298,6 +302,58 @@ contains
     end do
   end subroutine
 
+  ! Blocks of three partitions, of that many elements each, which are marked in the reverse order. Long ones leave one
+  ! by one, and arrive while others are not marked yet.
+  subroutine partitioned_blocks(comm, count, from, slot, elements)
+    COMM_TYPE, intent(in) :: comm
+    integer, intent(in) :: count, from(most), slot(most), elements
+    integer, parameter :: parts = 3
+    integer, allocatable, asynchronous :: send(:, :, :), recv(:, :, :)
+    integer :: i, part, round
+    logical :: flag
+    REQUEST_TYPE :: request
+    allocate (send(elements, parts, most), recv(elements, parts, most))
+    request = MPI_REQUEST_NULL
+    call MPI_Pneighbor_xchg_init(send, parts, elements, MPI_INTEGER, recv, elements, MPI_INTEGER, comm, MPI_INFO_NULL, &
+      request, ierror)
+    call expect(ierror == MPI_SUCCESS, 'MPI_Pneighbor_xchg_init')
+    do round = 1, 2
+      recv = -1
+      call MPI_Start(request, ierror)
+      call expect(ierror == MPI_SUCCESS, 'MPI_Start of partitions')
+      do i = 1, count
+        flag = .true.
+        call MPI_Neighbor_parrived(request, i - 1, 0, flag, ierror)
+        call expect(ierror == MPI_SUCCESS .and. (.not. flag .or. from(i) /= rank), 'before all is marked')
+      end do
+      do part = parts, 1, -1
+        do i = 1, count
+          send(:, part, i) = value(rank, i, 10 * round + part)
+          call MPI_Neighbor_pready(i - 1, part - 1, request, ierror)
+          call expect(ierror == MPI_SUCCESS, 'MPI_Neighbor_pready')
+        end do
+      end do
+      do part = 1, parts
+        do i = 1, count
+          flag = .false.
+          do while (.not. flag)
+            call MPI_Neighbor_parrived(request, i - 1, part - 1, flag, ierror)
+            call expect(ierror == MPI_SUCCESS, 'MPI_Neighbor_parrived')
+            if (ierror /= MPI_SUCCESS) exit
+          end do
+          call expect(all(recv(:, part, i) == value(from(i), slot(i), 10 * round + part)), 'a partition')
+        end do
+      end do
+      call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+      call expect(ierror == MPI_SUCCESS, 'MPI_Wait for partitions')
+    end do
+    call expect(all(recv(:, :, count + 1:) == -1), 'nothing behind the partitions')
+    flag = .false.
+    if (count > 0) call MPI_Neighbor_parrived(request, 0, 0, flag, ierror)
+    call expect(flag .eqv. count > 0, 'not active')
+    call MPI_Request_free(request, ierror)
+  end subroutine
+
   subroutine shifted(comm, in_place)
     COMM_TYPE, intent(in) :: comm
     logical, intent(in) :: in_place
@@ -345,6 +401,7 @@ contains
   subroutine wrong_arguments()
     integer, asynchronous :: a(2, most), b(2, most)
     integer :: n
+    logical :: flag
     COMM_TYPE :: ring
     REQUEST_TYPE :: request
     a = rank
@@ -367,6 +424,14 @@ contains
     call expect(ierror == MPI_ERR_RANK, 'a rank that is not there')
     call MPI_Ineighbor_xchg(a, -1, MPI_INTEGER, b, 1, MPI_INTEGER, ring, request, ierror)
     call expect(ierror == MPI_ERR_COUNT .and. request == MPI_REQUEST_NULL, 'a negative count, non-blocking')
+    call MPI_Pneighbor_xchg_init(a, 0, 1, MPI_INTEGER, b, 1, MPI_INTEGER, ring, MPI_INFO_NULL, request, ierror)
+    call expect(ierror == MPI_ERR_ARG .and. request == MPI_REQUEST_NULL, 'no partitions')
+    call MPI_Neighbor_pready(0, 0, request, ierror)
+    call expect(ierror == MPI_ERR_REQUEST, 'no request')
+    call MPI_Pneighbor_xchg_init(a, 2, 1, MPI_INTEGER, b, 1, MPI_INTEGER, ring, MPI_INFO_NULL, request, ierror)
+    call MPI_Neighbor_parrived(request, 0, 2, flag, ierror)
+    call expect(ierror == MPI_ERR_ARG, 'a partition that is not there')
+    call MPI_Request_free(request, ierror)
     call expect(all(b == -1), 'refused calls receive nothing')
 #if !defined(WITH_MPIF_H)
     ! A row is not contiguous: a blocking call takes it, a copy of it would be gone before a non-blocking one ends.
@@ -376,6 +441,8 @@ contains
     call expect(ierror == MPI_ERR_BUFFER .and. request == MPI_REQUEST_NULL, 'a row, non-blocking')
     call MPI_Neighbor_xchg_init(a, 1, MPI_INTEGER, b(1, 1:2), 1, MPI_INTEGER, ring, MPI_INFO_NULL, request, ierror)
     call expect(ierror == MPI_ERR_BUFFER, 'a row, persistent')
+    call MPI_Pneighbor_xchg_init(a(1, 1:4), 2, 1, MPI_INTEGER, b, 1, MPI_INTEGER, ring, MPI_INFO_NULL, request, ierror)
+    call expect(ierror == MPI_ERR_BUFFER, 'a row in partitions')
     b = -1
 #endif
 #if defined(WITH_MPI_F08)
