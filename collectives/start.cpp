@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include "collectives/buffers.h"
-#include "collectives/calls.h"
-#include "collectives/select.h"
-#include "collectives/words.h"
+#include "collectives/calls/buffers.h"
+#include "collectives/calls/call_kinds.h"
+#include "collectives/calls/words.h"
+#include "collectives/choice/select.h"
 #include "core/context.h"
 #include "fab/error.h"
 

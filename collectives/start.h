@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "collectives/call.h"
-#include "collectives/registry.h"
+#include "collectives/calls/call.h"
+#include "collectives/choice/registry.h"
 #include "core/communicator/communicator.h"
 #include "core/communicator/persistent.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "bindings/native/access.h"
+#include "bindings/native/base/access.h"
 #include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "fab/communicator.h"

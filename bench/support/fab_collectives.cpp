@@ -10,8 +10,8 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "bindings/native/access.h"
-#include "collectives/built_in_rules.h"
+#include "bindings/native/base/access.h"
+#include "collectives/choice/built_in_rules.h"
 #include "collectives/start.h"
 #include "fab/fab.h"
 #include "support/fab_transport.h"

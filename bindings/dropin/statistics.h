@@ -11,7 +11,7 @@
 
 #include "bindings/dropin/functions.h"
 #include "bindings/mpi/requests/observers.h"
-#include "collectives/block_list.h"
+#include "collectives/calls/block_list.h"
 
 namespace fab::dropin {
 

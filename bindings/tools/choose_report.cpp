@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bindings/tools/quantity.h"
-#include "collectives/select.h"
+#include "collectives/choice/select.h"
 #include "core/base/quoted.h"
 #include "fab/error.h"
 

@@ -12,14 +12,14 @@
 #include <set>
 #include <string>
 
-#include "bindings/native/access.h"
+#include "bindings/native/base/access.h"
 #include "bindings/tools/choose_report.h"
 #include "bindings/tools/command_line.h"
 #include "bindings/tools/map_report.h"
 #include "bindings/tools/neighbor_choice.h"
 #include "bindings/tools/output.h"
+#include "collectives/choice/select.h"
 #include "collectives/discover/discover.h"
-#include "collectives/select.h"
 #include "core/base/config.h"
 #include "core/bootstrap/store.h"
 #include "core/communicator/communicator.h"

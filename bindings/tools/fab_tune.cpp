@@ -16,7 +16,7 @@
 #include "bindings/tools/tune_measure.h"
 #include "bindings/tools/tune_rules.h"
 #include "bindings/tools/tune_simulate.h"
-#include "collectives/built_in_rules.h"
+#include "collectives/choice/built_in_rules.h"
 #include "core/base/quoted.h"
 #include "fab/error.h"
 #include "fab/fab.h"

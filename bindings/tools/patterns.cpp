@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "collectives/exchange_calls.h"
-#include "collectives/gather_calls.h"
+#include "collectives/calls/exchange_calls.h"
+#include "collectives/calls/gather_calls.h"
+#include "collectives/choice/registry.h"
+#include "collectives/choice/select.h"
 #include "collectives/neighbor/neighbor_xchg.h"
-#include "collectives/registry.h"
-#include "collectives/select.h"
 #include "collectives/start.h"
 #include "core/base/config.h"
 #include "core/base/quoted.h"

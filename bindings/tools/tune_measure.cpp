@@ -9,12 +9,12 @@
 #include <numeric>
 #include <optional>
 
-#include "bindings/native/access.h"
+#include "bindings/native/base/access.h"
 #include "bindings/tools/patterns.h"
 #include "bindings/tools/progress_line.h"
 #include "bindings/tools/tune_rules.h"
-#include "collectives/buffers.h"
-#include "collectives/registry.h"
+#include "collectives/calls/buffers.h"
+#include "collectives/choice/registry.h"
 #include "core/topology/node_map.h"
 #include "fab/error.h"
 #include "fab/fab.h"

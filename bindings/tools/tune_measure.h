@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/rules.h"
+#include "collectives/choice/rules.h"
 #include "fab/communicator.h"
 
 namespace fab::tools {

@@ -124,7 +124,7 @@ std::string to_source(const std::vector<Rule>& rules, const std::string& made_by
       "// clang-format off\n"
       "// Written by\n"
       "//   {}\n"
-      "#include \"collectives/built_in_rules.h\"\n\n"
+      "#include \"collectives/choice/built_in_rules.h\"\n\n"
       "namespace fab::collectives {{\n\nnamespace {{\n\nconstexpr BuiltInRule kSimulated[] = {{\n",
       made_by);
   for (const Rule& rule : rules) text += source_line(rule);

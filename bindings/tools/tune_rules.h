@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/rules.h"
+#include "collectives/choice/rules.h"
 
 namespace fab::tools {
 

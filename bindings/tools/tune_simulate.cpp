@@ -9,7 +9,7 @@
 #include "bindings/tools/patterns.h"
 #include "bindings/tools/quantity.h"
 #include "bindings/tools/tune_rules.h"
-#include "collectives/registry.h"
+#include "collectives/choice/registry.h"
 #include "fab/error.h"
 #include "providers/sim/predict.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bindings/tools/progress_line.h"
-#include "collectives/rules.h"
+#include "collectives/choice/rules.h"
 #include "providers/sim/model.h"
 
 namespace fab::tools {

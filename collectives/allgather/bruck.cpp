@@ -4,7 +4,7 @@
 // places at once, those of a message in two pieces at most where blocks are contiguous.
 #include <algorithm>
 
-#include "collectives/gathered.h"
+#include "collectives/building_blocks/gathered.h"
 
 namespace fab::collectives {
 

@@ -2,8 +2,8 @@
 // blocks of a node come to its lowest rank, the N leaders do an allgather of what their nodes have, each leader does a
 // broadcast of all blocks within its node. Blocks and nodes may differ in size. Between nodes go only the messages of
 // the leaders' allgather: ceil(log2 N) from each node by dissemination. The rules choose the algorithm of each step.
-#include "collectives/gathered.h"
-#include "collectives/levels.h"
+#include "collectives/building_blocks/gathered.h"
+#include "collectives/hierarchy/levels.h"
 
 namespace fab::collectives {
 

@@ -1,5 +1,5 @@
 // Allgather in one step: every rank sends its block to every other one, P - 1 messages. Rank counts: any.
-#include "collectives/gathered.h"
+#include "collectives/building_blocks/gathered.h"
 
 namespace fab::collectives {
 

@@ -1,8 +1,8 @@
 // Allgather by neighbour exchange (Chen, Zhang, Zhang, Yuan, Performance Evaluation of Allgather Algorithms on
 // Terascale Linux Cluster with Fast Ethernet, 2005). Rank counts: even. Ranks 2j and 2j + 1 exchange their blocks, then
 // each exchanges pairs of blocks with one neighbour and the other in turn, always the pair that came last; P / 2 steps.
-#include "collectives/gathered.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/gathered.h"
+#include "collectives/building_blocks/vector.h"
 
 namespace fab::collectives {
 

@@ -1,7 +1,7 @@
 // Allgather by recursive doubling (Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in
 // MPICH, 2005). Rank counts: powers of two. In step k rank i and the rank that differs in bit k exchange the 2^k blocks
 // that each has; log2 P steps.
-#include "collectives/gathered.h"
+#include "collectives/building_blocks/gathered.h"
 
 namespace fab::collectives {
 

@@ -1,7 +1,7 @@
 // Allgather round a ring (Lang, Distributed-Memory Programming Models II, all-to-all broadcast). Rank counts: any. In
 // step k rank i sends block i - k to i + 1 and receives block i - k - 1 from i - 1; P - 1 steps.
-#include "collectives/gathered.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/gathered.h"
+#include "collectives/building_blocks/vector.h"
 
 namespace fab::collectives {
 

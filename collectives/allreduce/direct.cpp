@@ -3,8 +3,8 @@
 // among few ranks.
 #include <vector>
 
-#include "collectives/call.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/vector.h"
+#include "collectives/calls/call.h"
 
 namespace fab::collectives {
 

@@ -2,7 +2,7 @@
 // 2009). Each node reduces to its lowest rank, the N leaders do an allreduce, each leader does a broadcast within its
 // node. Operations that do not commute need consecutive ranks on each node. Between nodes go only the messages of the
 // leaders' allreduce: log2 N vectors from each node by recursive doubling. The rules choose the algorithm of each step.
-#include "collectives/levels.h"
+#include "collectives/hierarchy/levels.h"
 
 namespace fab::collectives {
 

@@ -1,7 +1,7 @@
 // Allreduce of long vectors (Rabenseifner, Optimization of Collective Reduction Operations, 2004): recursive halving
 // leaves each rank with one part of the result, recursive doubling collects them. Operations that commute; rank counts:
 // any, others than powers of two in two steps more (fold.h). 2 log2 P steps, 2 (1 - 1/P) vectors sent by each rank.
-#include "collectives/halving.h"
+#include "collectives/building_blocks/halving.h"
 
 namespace fab::collectives {
 

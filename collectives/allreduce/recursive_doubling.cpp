@@ -1,7 +1,7 @@
 // Allreduce by recursive doubling. Any operation; rank counts: any, others than powers of two in two steps more
 // (fold.h). In step k number i exchanges its whole vector with the number that differs in bit k; log2 P steps.
-#include "collectives/accumulator.h"
-#include "collectives/fold.h"
+#include "collectives/building_blocks/accumulator.h"
+#include "collectives/building_blocks/fold.h"
 
 namespace fab::collectives {
 

@@ -2,8 +2,8 @@
 // Operations that commute; rank counts: any. In step k rank i sends part i - k to i + 1, and combines part i - k - 1
 // that comes from i - 1 with its own; after P - 1 steps it has part i + 1 of the result, and the parts go round once
 // more. 2 (P - 1) steps, 2 (1 - 1/P) vectors sent by each rank.
-#include "collectives/call.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/vector.h"
+#include "collectives/calls/call.h"
 
 namespace fab::collectives {
 

@@ -8,7 +8,7 @@
 // choose the algorithm of each step.
 #include <vector>
 
-#include "collectives/levels.h"
+#include "collectives/hierarchy/levels.h"
 
 namespace fab::collectives {
 

@@ -5,8 +5,8 @@
 #include <bit>
 #include <vector>
 
-#include "collectives/call.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/vector.h"
+#include "collectives/calls/call.h"
 
 namespace fab::collectives {
 

@@ -7,7 +7,7 @@
 // an algorithm that passes blocks on may send fewer. The rules choose the algorithm of both steps.
 #include <vector>
 
-#include "collectives/levels.h"
+#include "collectives/hierarchy/levels.h"
 
 namespace fab::collectives {
 

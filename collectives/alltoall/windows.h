@@ -2,7 +2,7 @@
 // every rank has one partner a step, and none in the step in which that would be itself.
 #pragma once
 
-#include "collectives/call.h"
+#include "collectives/calls/call.h"
 
 namespace fab::collectives {
 

@@ -1,6 +1,6 @@
 // Barrier in one step: every rank sends to every other one, P - 1 messages. Rank counts: any. Where ranks share
 // processors it takes each rank off its processor once, and dissemination in every step.
-#include "collectives/call.h"
+#include "collectives/calls/call.h"
 
 namespace fab::collectives {
 

@@ -1,6 +1,6 @@
 // Barrier by dissemination (Hensgen, Finkel, Manber, 1988; as LibNBC has it). Rank counts: any. In step k rank i sends
 // to i + 2^k and receives from i - 2^k; ceil(log2 P) steps.
-#include "collectives/call.h"
+#include "collectives/calls/call.h"
 
 namespace fab::collectives {
 

@@ -2,8 +2,8 @@
 // tell their lowest one, along a binomial tree; the N leaders do a barrier of their own; then the news goes down the
 // tree. Between nodes go only the messages of the leaders' barrier, which the rules choose: ceil(log2 N) from each node
 // by dissemination.
-#include "collectives/levels.h"
-#include "collectives/tree.h"
+#include "collectives/building_blocks/tree.h"
+#include "collectives/hierarchy/levels.h"
 
 namespace fab::collectives {
 

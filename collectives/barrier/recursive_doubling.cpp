@@ -1,7 +1,7 @@
 // Barrier by recursive doubling. Rank counts: any, others than powers of two in two steps more (fold.h). In step k
 // number i exchanges with the number that differs in bit k; log2 P steps.
-#include "collectives/call.h"
-#include "collectives/fold.h"
+#include "collectives/building_blocks/fold.h"
+#include "collectives/calls/call.h"
 
 namespace fab::collectives {
 

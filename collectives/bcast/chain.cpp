@@ -1,6 +1,6 @@
 // Broadcast along a chain, in segments. Rank counts: any. In step k relative rank i receives segment k - i + 1 from
 // i - 1 and sends segment k - i to i + 1; P - 2 steps more than there are segments.
-#include "collectives/tree.h"
+#include "collectives/building_blocks/tree.h"
 
 namespace fab::collectives {
 

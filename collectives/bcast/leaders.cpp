@@ -2,7 +2,7 @@
 // Computer Networks to Optimize Collective Operation Performance, 2000). The root, which leads its node, and the
 // leaders of the other N - 1 nodes do a broadcast, then each leader does one within its node. Along a tree every node
 // but the root's receives the vector once: N - 1 messages between nodes. The rules choose the algorithm of both steps.
-#include "collectives/levels.h"
+#include "collectives/hierarchy/levels.h"
 
 namespace fab::collectives {
 

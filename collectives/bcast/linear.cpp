@@ -1,5 +1,5 @@
 // Broadcast along a star: the root sends to every rank, P - 1 messages in one step. Rank counts: any.
-#include "collectives/tree.h"
+#include "collectives/building_blocks/tree.h"
 
 namespace fab::collectives {
 

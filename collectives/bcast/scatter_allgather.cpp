@@ -2,8 +2,8 @@
 // Gupta, Payne, Shuler, van de Geijn, Watts, Interprocessor Collective Communication Library, 1994). Rank counts: any.
 // In step k of the ring relative rank i sends part i - k to i + 1; P - 1 steps. Parts that a rank has from the scatter
 // are not sent to it again, and to the root none at all.
-#include "collectives/tree.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/tree.h"
+#include "collectives/building_blocks/vector.h"
 
 namespace fab::collectives {
 

@@ -4,10 +4,10 @@
 #include <array>
 #include <cstdint>
 
+#include "collectives/calls/exchange_calls.h"
 #include "collectives/discover/block_messages.h"
 #include "collectives/discover/discover.h"
 #include "collectives/discover/step.h"
-#include "collectives/exchange_calls.h"
 #include "core/run/wait.h"
 #include "fab/error.h"
 

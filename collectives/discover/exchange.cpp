@@ -3,9 +3,9 @@
 // Time and memory grow with P; on few ranks no other way is faster.
 #include <algorithm>
 
+#include "collectives/calls/exchange_calls.h"
 #include "collectives/discover/discover.h"
 #include "collectives/discover/step.h"
-#include "collectives/exchange_calls.h"
 
 namespace fab::collectives {
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "collectives/buffers.h"
-#include "collectives/calls.h"
-#include "collectives/select.h"
+#include "collectives/calls/buffers.h"
+#include "collectives/calls/call_kinds.h"
+#include "collectives/choice/select.h"
 #include "collectives/start.h"
 #include "core/communicator/refused_call.h"
 #include "core/context.h"

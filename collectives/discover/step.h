@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "collectives/call.h"
+#include "collectives/calls/call.h"
 #include "collectives/discover/discover.h"
 #include "core/run/run.h"
 

@@ -1,8 +1,8 @@
 // Exclusive prefixes along a chain, in segments. Any operation; rank counts: any. What comes to rank i from i - 1 is
 // its result; combined with its own it goes to i + 1. P - 1 steps more than there are segments. Rank 0 receives
 // nothing.
-#include "collectives/call.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/vector.h"
+#include "collectives/calls/call.h"
 
 namespace fab::collectives {
 

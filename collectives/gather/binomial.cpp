@@ -1,9 +1,9 @@
 // Gather along a binomial tree. Rank counts: any. Relative rank i receives the blocks of the subtree of i + 2^k for all
 // 2^k below its own lowest bit, then sends those of its own subtree to i without that bit; ceil(log2 P) steps. The root
 // receives to where blocks belong, leaves send from where they are.
-#include "collectives/gathered.h"
-#include "collectives/tree.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/gathered.h"
+#include "collectives/building_blocks/tree.h"
+#include "collectives/building_blocks/vector.h"
 
 namespace fab::collectives {
 

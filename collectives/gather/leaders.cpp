@@ -2,8 +2,8 @@
 // Computer Networks to Optimize Collective Operation Performance, 2000). The blocks of a node come to its leader, then
 // the N leaders do a gather of what their nodes have to the root, which leads its node. N - 1 messages between nodes:
 // every node but the root's sends one. The rules choose the algorithm of both steps.
-#include "collectives/gathered.h"
-#include "collectives/levels.h"
+#include "collectives/building_blocks/gathered.h"
+#include "collectives/hierarchy/levels.h"
 
 namespace fab::collectives {
 

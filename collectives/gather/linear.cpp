@@ -1,6 +1,6 @@
 // Gather along a star: every rank sends its block to the root, P - 1 messages in one step. Rank counts: any; blocks may
 // differ in size, which the root alone needs to know.
-#include "collectives/gathered.h"
+#include "collectives/building_blocks/gathered.h"
 
 namespace fab::collectives {
 

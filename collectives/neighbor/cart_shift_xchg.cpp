@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "collectives/buffers.h"
-#include "collectives/calls.h"
+#include "collectives/calls/buffers.h"
+#include "collectives/calls/call_kinds.h"
 #include "core/context.h"
 #include "fab/error.h"
 

@@ -1,7 +1,7 @@
 // Shift along a dimension of a Cartesian grid, with the transfer (Topological Collectives for MPI-2, 2.3).
 #pragma once
 
-#include "collectives/block_list.h"
+#include "collectives/calls/block_list.h"
 #include "core/communicator/communicator.h"
 #include "core/communicator/persistent.h"
 #include "fab/schedule.h"

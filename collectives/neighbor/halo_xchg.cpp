@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "collectives/buffers.h"
+#include "collectives/calls/buffers.h"
 #include "collectives/neighbor/partitioned_edges.h"
 #include "collectives/neighbor/persistent_edges.h"
 

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "collectives/buffers.h"
-#include "collectives/calls.h"
+#include "collectives/calls/buffers.h"
+#include "collectives/calls/call_kinds.h"
 #include "collectives/neighbor/edges.h"
 #include "fab/error.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "collectives/block_list.h"
+#include "collectives/calls/block_list.h"
 #include "collectives/neighbor/persistent_edges.h"
 #include "core/communicator/communicator.h"
 #include "core/communicator/persistent.h"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/buffers.h"
-#include "collectives/calls.h"
+#include "collectives/calls/buffers.h"
+#include "collectives/calls/call_kinds.h"
 #include "collectives/neighbor/edges.h"
 #include "core/context.h"
 #include "fab/error.h"

@@ -1,7 +1,7 @@
 // Nearest-neighbour exchange: block i to destination i, block i from source i (Topological Collectives for MPI-2, 2.1).
 #pragma once
 
-#include "collectives/block_list.h"
+#include "collectives/calls/block_list.h"
 #include "collectives/neighbor/persistent_edges.h"
 #include "core/communicator/communicator.h"
 #include "core/communicator/persistent.h"

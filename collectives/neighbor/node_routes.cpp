@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "collectives/buffers.h"
+#include "collectives/calls/buffers.h"
 #include "collectives/neighbor/node_cost.h"
 #include "core/context.h"
 #include "core/run/wait.h"

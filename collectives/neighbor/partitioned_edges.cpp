@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "collectives/buffers.h"
+#include "collectives/calls/buffers.h"
 #include "core/run/wait.h"
 #include "fab/error.h"
 

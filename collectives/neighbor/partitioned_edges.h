@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "collectives/block_list.h"
+#include "collectives/calls/block_list.h"
 #include "core/communicator/communicator.h"
 #include "core/communicator/persistent.h"
 #include "core/progress/driver.h"

@@ -1,6 +1,6 @@
 // Reduction along a chain, in segments. Rank counts: any. Relative rank i combines what comes from i + 1 with its own
 // and sends it to i - 1, segment after segment.
-#include "collectives/tree.h"
+#include "collectives/building_blocks/tree.h"
 
 namespace fab::collectives {
 

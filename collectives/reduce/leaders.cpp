@@ -2,7 +2,7 @@
 // to the root, which leads its node. Operations that do not commute need consecutive ranks on each node. Along a tree
 // every node but the root's sends one vector: N - 1 messages between nodes, and one more where the operation does not
 // commute and the root is not of node 0. The rules choose the algorithm of both steps.
-#include "collectives/levels.h"
+#include "collectives/hierarchy/levels.h"
 
 namespace fab::collectives {
 

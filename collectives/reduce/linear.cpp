@@ -1,6 +1,6 @@
 // Reduction along a star: every rank sends to the root, which combines P vectors in the order of ranks. Rank counts:
 // any. The root holds all vectors.
-#include "collectives/tree.h"
+#include "collectives/building_blocks/tree.h"
 
 namespace fab::collectives {
 

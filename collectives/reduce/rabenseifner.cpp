@@ -2,7 +2,7 @@
 // leaves each rank with one part of the result, which a binomial tree brings to the root. Operations that commute; rank
 // counts: any, others than powers of two in one step more (fold.h). 2 log2 P steps, 2 (1 - 1/P) vectors sent by each
 // rank at most.
-#include "collectives/halving.h"
+#include "collectives/building_blocks/halving.h"
 
 namespace fab::collectives {
 

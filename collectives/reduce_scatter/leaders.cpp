@@ -4,7 +4,7 @@
 // log2 N from each node by recursive halving, with 1 - 1/N vectors. The rules choose the algorithm of each step.
 #include <vector>
 
-#include "collectives/levels.h"
+#include "collectives/hierarchy/levels.h"
 #include "collectives/reduce_scatter/parts.h"
 
 namespace fab::collectives {

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/call.h"
-#include "collectives/fold.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/fold.h"
+#include "collectives/building_blocks/vector.h"
+#include "collectives/calls/call.h"
 
 namespace fab::collectives {
 

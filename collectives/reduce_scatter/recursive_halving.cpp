@@ -2,7 +2,7 @@
 // in MPICH, 2005). Operations that commute; rank counts: any, others than powers of two in two steps more (fold.h). In
 // each step a number exchanges half of what it has with the number that differs in one bit, the highest first; log2 P
 // steps, 1 - 1/P vectors sent by each rank.
-#include "collectives/halving.h"
+#include "collectives/building_blocks/halving.h"
 #include "collectives/reduce_scatter/parts.h"
 
 namespace fab::collectives {

@@ -1,7 +1,7 @@
 // Reduce-scatter as a reduction to rank 0 and a scatter, both along the binomial tree. Any operation; rank counts: any.
 // 2 ceil(log2 P) steps.
+#include "collectives/building_blocks/tree.h"
 #include "collectives/reduce_scatter/parts.h"
-#include "collectives/tree.h"
 
 namespace fab::collectives {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "collectives/vector.h"
+#include "collectives/building_blocks/vector.h"
 
 namespace fab::collectives {
 

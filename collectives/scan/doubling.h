@@ -3,7 +3,7 @@
 // also combines its prefix with what it receives. A combination that no rank needs is not sent.
 #pragma once
 
-#include "collectives/call.h"
+#include "collectives/calls/call.h"
 
 namespace fab::collectives {
 

@@ -1,6 +1,6 @@
 // Inclusive prefixes along a chain, in segments. Any operation; rank counts: any. Rank i combines what comes from i - 1
 // with its own and sends it to i + 1; P - 1 steps more than there are segments.
-#include "collectives/accumulator.h"
+#include "collectives/building_blocks/accumulator.h"
 
 namespace fab::collectives {
 

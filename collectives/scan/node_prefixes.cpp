@@ -1,6 +1,6 @@
 #include "collectives/scan/node_prefixes.h"
 
-#include "collectives/levels.h"
+#include "collectives/hierarchy/levels.h"
 
 namespace fab::collectives {
 

@@ -4,7 +4,7 @@
 // step.
 #pragma once
 
-#include "collectives/call.h"
+#include "collectives/calls/call.h"
 #include "collectives/scan/doubling.h"
 
 namespace fab::collectives {

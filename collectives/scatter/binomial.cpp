@@ -3,8 +3,8 @@
 // P) steps. The root sends from where blocks are, leaves receive to where they belong.
 #include <algorithm>
 
-#include "collectives/tree.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/tree.h"
+#include "collectives/building_blocks/vector.h"
 
 namespace fab::collectives {
 

@@ -1,7 +1,7 @@
 // Scatter of several nodes: gather/leaders.cpp backwards. The root, which leads its node, and the N - 1 other leaders
 // do a scatter of what the ranks of their nodes get, then each leader does one within its node. N - 1 messages between
 // nodes. The rules choose the algorithm of both steps.
-#include "collectives/levels.h"
+#include "collectives/hierarchy/levels.h"
 
 namespace fab::collectives {
 

@@ -1,6 +1,6 @@
 // Scatter along a star: the root sends every rank its block, P - 1 messages in one step. Rank counts: any; blocks may
 // differ in size, which the root alone needs to know.
-#include "collectives/call.h"
+#include "collectives/calls/call.h"
 
 namespace fab::collectives {
 

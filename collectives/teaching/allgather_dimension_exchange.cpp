@@ -1,7 +1,7 @@
 // Allgather by dimension exchange on a hypercube (Lang, Distributed-Memory Programming Models II). Rank counts: powers
 // of two. In step k rank i and the rank that differs in bit k exchange the 2^k blocks that each has, the lower rank's
 // first: no rank sends and receives at once. 2 log2 P steps.
-#include "collectives/gathered.h"
+#include "collectives/building_blocks/gathered.h"
 
 namespace fab::collectives {
 

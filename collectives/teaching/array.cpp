@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "collectives/gathered.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/gathered.h"
+#include "collectives/building_blocks/vector.h"
 
 namespace fab::collectives {
 

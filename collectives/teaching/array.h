@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "collectives/call.h"
+#include "collectives/calls/call.h"
 #include "fab/schedule.h"
 
 namespace fab::collectives {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "collectives/gathered.h"
-#include "collectives/tree.h"
-#include "collectives/vector.h"
+#include "collectives/building_blocks/gathered.h"
+#include "collectives/building_blocks/tree.h"
+#include "collectives/building_blocks/vector.h"
 
 namespace fab::collectives {
 

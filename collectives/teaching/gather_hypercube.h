@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "collectives/call.h"
+#include "collectives/calls/call.h"
 #include "fab/schedule.h"
 
 namespace fab::collectives {

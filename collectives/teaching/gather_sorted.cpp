@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/buffers.h"
-#include "collectives/tree.h"
+#include "collectives/building_blocks/tree.h"
+#include "collectives/calls/buffers.h"
 #include "core/communicator/persistent.h"
 #include "core/progress/engine.h"
 #include "core/run/wait.h"

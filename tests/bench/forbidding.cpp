@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "unit/forbidden_calls.h"
+#include "unit/support/forbidden_calls.h"
 
 int main(int argc, char** argv) {
   if (argc < 2) return EXIT_FAILURE;

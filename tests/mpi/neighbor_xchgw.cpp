@@ -8,7 +8,7 @@
 
 #include "communicators.h"
 #include "typed_blocks.h"
-#include "unit/allocation_count.h"
+#include "unit/support/allocation_count.h"
 
 namespace fab::test {
 namespace {

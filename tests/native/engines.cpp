@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "bindings/native/access.h"
+#include "bindings/native/base/access.h"
 #include "core/communicator/communicator.h"
 #include "fab/fab.h"
 

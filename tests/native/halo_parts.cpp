@@ -9,7 +9,7 @@
 
 #include "native/support/halo_cases.h"
 #include "native/support/on_all_ranks.h"
-#include "unit/expect_error.h"
+#include "unit/support/expect_error.h"
 
 namespace fab {
 namespace {

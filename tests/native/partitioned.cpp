@@ -13,8 +13,8 @@
 
 #include "fab/fab.h"
 #include "native/support/on_all_ranks.h"
-#include "unit/allocation_count.h"
-#include "unit/expect_error.h"
+#include "unit/support/allocation_count.h"
+#include "unit/support/expect_error.h"
 
 namespace fab {
 namespace {

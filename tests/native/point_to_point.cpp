@@ -16,7 +16,7 @@
 #include "support/comes_true.h"
 #include "support/message_of.h"
 #include "support/peek.h"
-#include "unit/allocation_count.h"
+#include "unit/support/allocation_count.h"
 
 namespace fab {
 namespace {

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "bindings/native/access.h"
+#include "bindings/native/base/access.h"
 #include "core/communicator/communicator.h"
 #include "core/context.h"
 #include "fab/fab.h"

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "bindings/native/access.h"
-#include "bindings/native/open_context.h"
+#include "bindings/native/base/access.h"
+#include "bindings/native/context/open_context.h"
 #include "core/communicator/communicator.h"
 #include "fab/fab.h"
 #include "process/forked_job.h"

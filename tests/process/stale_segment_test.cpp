@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
-#include "bindings/native/access.h"
-#include "bindings/native/open_context.h"
+#include "bindings/native/base/access.h"
+#include "bindings/native/context/open_context.h"
 #include "core/communicator/communicator.h"
 #include "fab/fab.h"
 

@@ -22,8 +22,8 @@
 #include <thread>
 #include <vector>
 
-#include "bindings/native/access.h"
-#include "bindings/native/open_context.h"
+#include "bindings/native/base/access.h"
+#include "bindings/native/context/open_context.h"
 #include "core/communicator/communicator.h"
 #include "core/point/envelope.h"
 #include "core/wire/match_tag.h"

@@ -6,7 +6,7 @@
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/calls/sides.h"
 #include "bindings/mpi/requests/exchange.h"
-#include "collectives/exchange_calls.h"
+#include "collectives/calls/exchange_calls.h"
 
 namespace fab::mpi {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/block_list.h"
+#include "collectives/calls/block_list.h"
 #include "core/communicator/communicator.h"
 
 namespace fab::mpi {

@@ -3,7 +3,7 @@
 
 #include "bindings/mpi/calls/sides.h"
 #include "bindings/mpi/requests/exchange.h"
-#include "collectives/gather_calls.h"
+#include "collectives/calls/gather_calls.h"
 
 namespace fab::mpi {
 

@@ -8,7 +8,7 @@
 #include "bindings/mpi/datatypes/datatype.h"
 #include "bindings/mpi/datatypes/reduction.h"
 #include "bindings/mpi/requests/exchange.h"
-#include "collectives/exchange_calls.h"
+#include "collectives/calls/exchange_calls.h"
 #include "collectives/start.h"
 
 namespace fab::mpi {

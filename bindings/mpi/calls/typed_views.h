@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "collectives/block_list.h"
+#include "collectives/calls/block_list.h"
 
 namespace fab::mpi {
 

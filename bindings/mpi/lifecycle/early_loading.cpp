@@ -1,7 +1,7 @@
 #include "bindings/mpi/lifecycle/early_loading.h"
 
 #include "bindings/mpi/lifecycle/whereabouts.h"
-#include "bindings/native/open_context.h"
+#include "bindings/native/context/open_context.h"
 
 namespace fab::mpi {
 

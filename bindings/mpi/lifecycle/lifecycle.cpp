@@ -21,7 +21,7 @@
 #include "bindings/mpi/requests/completed_by_mpi.h"
 #include "bindings/mpi/requests/exchange.h"
 #include "bindings/mpi/requests/idle.h"
-#include "bindings/native/open_context.h"
+#include "bindings/native/context/open_context.h"
 
 namespace fab::mpi {
 

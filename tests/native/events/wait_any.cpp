@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "bindings/native/c_handles.h"
+#include "bindings/native/c/handles.h"
 #include "fab/fab.h"
 #include "native/support/on_all_ranks.h"
-#include "unit/allocation_count.h"
+#include "unit/support/allocation_count.h"
 
 namespace fab {
 namespace {

@@ -14,8 +14,8 @@
 //
 // How a call reaches the core: `with` turns its arguments into a BlockCall, ReduceCall, BlocksCall or ShiftCall, inline
 // and without allocating. libfab has one function for each of these and each form. It checks the sizes and starts
-// the operation (bindings/native/performing.h). Nothing else is inline, so the library is the same for all element
-// types. The core checks arguments: a call that is refused still takes its place in the order of calls.
+// the operation (bindings/native/operations/performing.h). Nothing else is inline, so the library is the same for all
+// element types. The core checks arguments: a call that is refused still takes its place in the order of calls.
 //
 // The objects are in an inline namespace. So parameters and enumerators of the same names, also in namespace fab, do
 // not shadow them, and compilers do not warn.

@@ -1,0 +1,32 @@
+// Helpers that the calls of the native API share.
+#pragma once
+
+#include "bindings/native/base/access.h"
+#include "core/communicator/communicator.h"
+#include "core/communicator/refused_call.h"
+#include "core/context.h"
+#include "fab/communicator.h"
+#include "fab/request.h"
+
+namespace fab {
+
+/// Starts under the engine's lock, for a caller that waits at once. `start` makes a run on a core::Communicator; a call
+/// that it refuses uses up its place.
+template <class Start>
+Request start_run(const Communicator& communicator, Start&& start) {
+  core::Communicator& core = *Access::core(communicator);
+  return core::in_order(core, [&] {
+    const core::Lock lock(core.engine());
+    return Access::request(Access::core(communicator), start(core));
+  });
+}
+
+/// start_run for a caller that goes its way: the progress thread is woken.
+template <class Start>
+Request start_in_background(const Communicator& communicator, Start&& start) {
+  Request request = start_run(communicator, start);
+  Access::core(communicator)->engine().hand_over_progress();
+  return request;
+}
+
+}  // namespace fab

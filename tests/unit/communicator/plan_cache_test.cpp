@@ -1,0 +1,132 @@
+// When a call builds its schedule, and when it finds a cached plan.
+#include "core/communicator/plan_cache.h"
+
+#include <gtest/gtest.h>
+
+#include "core/run/wait.h"
+#include "unit/harness/recording_rig.h"
+
+namespace fab::test {
+namespace {
+
+/// Starts calls whose shape is a list of words and perhaps a layout, and counts how often a schedule was built.
+class PlanCaching : public testing::Test {
+ protected:
+  void make_rig(std::size_t plan_cache) {
+    RecordingRig::Options options;
+    options.config.plan_cache = plan_cache;
+    rig_ = std::make_unique<RecordingRig>(options);
+  }
+
+  core::Run& start(std::uint64_t call, std::vector<std::int64_t> words = {}, const Layout& layout = {}) {
+    const core::Lock lock(rig_->engine());
+    const auto describe = [&](core::CallShape& shape) {
+      for (const std::int64_t word : words) shape.add(word);
+      shape.add(layout);
+    };
+    const std::array<std::byte*, 2> bases{buffers_.send.data(), buffers_.recv.data()};
+    return rig_->world()->start(call, describe, bases, [this] {
+      ++builds_;
+      return exchange_with({1}, 8);
+    });
+  }
+  void end(core::Run& run) {
+    rig_->provider().settle_all(8);
+    rig_->poll();
+    EXPECT_TRUE(run.done() && run.status().ok()) << run.status().message;
+    rig_->let_go(run);
+  }
+
+  std::unique_ptr<RecordingRig> rig_;
+  Buffers buffers_{8};
+  int builds_ = 0;
+};
+
+TEST_F(PlanCaching, EqualShapesBuildOnce) {
+  make_rig(8);
+  const Layout layout = Layout::vector(3, 1, 8, Layout::contiguous(4));
+  for (int i = 0; i < 5; ++i) end(start(1, {4, -2}, Layout::vector(3, 1, 8, Layout::contiguous(4))));
+  EXPECT_EQ(builds_, 1);
+  EXPECT_EQ(rig_->cached_plans(), 1u);
+}
+
+TEST_F(PlanCaching, EveryPartOfTheShapeCounts) {
+  make_rig(64);
+  const Layout layout = Layout::vector(3, 1, 8, Layout::contiguous(4));
+  end(start(1, {4, 2}, layout));
+  end(start(2, {4, 2}, layout));
+  end(start(1, {2, 4}, layout));
+  end(start(1, {4}, layout));
+  end(start(1, {4, 2, 0}, layout));
+  end(start(1, {4, 2}));
+  end(start(1, {4, 2}, Layout::vector(3, 1, 9, Layout::contiguous(4))));
+  EXPECT_EQ(builds_, 7);
+  EXPECT_EQ(rig_->cached_plans(), 7u);
+}
+
+TEST_F(PlanCaching, TheLongestUnusedGoesFirst) {
+  make_rig(2);
+  end(start(1));
+  end(start(2));
+  end(start(1));
+  end(start(3));  // 2 goes
+  EXPECT_EQ(builds_, 3);
+  end(start(1));
+  end(start(3));
+  EXPECT_EQ(builds_, 3);
+  end(start(2));
+  EXPECT_EQ(builds_, 4);
+  EXPECT_EQ(rig_->cached_plans(), 2u);
+}
+
+TEST_F(PlanCaching, CallsThatTakeTurnsFindTheirOwnPlans) {
+  make_rig(3);
+  const auto plan_of = [this](std::uint64_t call) {
+    core::Run& run = start(call);
+    const core::Plan* const plan = &run.plan();
+    end(run);
+    return plan;
+  };
+  end(start(9));  // which has gone when the others take turns
+  const std::array plans = {plan_of(1), plan_of(2), plan_of(3)};
+  for (const std::uint64_t call : {1u, 2u, 3u, 1u, 2u, 3u, 3u, 1u, 1u, 2u, 1u, 3u, 2u, 1u, 3u, 2u})
+    EXPECT_EQ(plan_of(call), plans[call - 1]) << call;
+  EXPECT_EQ(builds_, 4);
+}
+
+TEST_F(PlanCaching, APlanThatGoesWhileItRunsIsKeptUntilTheRunIsDone) {
+  make_rig(1);
+  core::Run& first = start(1);
+  core::Run& second = start(2);
+  core::Run& third = start(3);
+  EXPECT_EQ(rig_->cached_plans(), 1u);
+  rig_->provider().settle_all(8);
+  rig_->poll();
+  for (core::Run* run : {&first, &second, &third}) {
+    EXPECT_TRUE(run->done() && run->status().ok());
+    rig_->let_go(*run);
+  }
+}
+
+TEST_F(PlanCaching, WithoutRoomEveryCallBuilds) {
+  make_rig(0);
+  for (int i = 0; i < 3; ++i) end(start(1));
+  EXPECT_EQ(builds_, 3);
+  EXPECT_EQ(rig_->cached_plans(), 0u);
+}
+
+TEST_F(PlanCaching, RunsOfOneShapeAtTheSameTimeShareThePlan) {
+  make_rig(8);
+  core::Run& first = start(1);
+  core::Run& second = start(1);
+  EXPECT_NE(&first, &second);
+  EXPECT_EQ(&first.plan(), &second.plan());
+  EXPECT_EQ(builds_, 1);
+  rig_->provider().settle_all(8);
+  rig_->poll();
+  rig_->let_go(first);
+  rig_->let_go(second);
+}
+
+}  // namespace
+}  // namespace fab::test
