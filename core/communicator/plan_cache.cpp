@@ -1,6 +1,7 @@
 #include "core/communicator/plan_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fab::core {
 
@@ -35,7 +36,12 @@ void PlanCache::retire(std::unique_ptr<RunPool> pool) {
 }
 
 void PlanCache::drop(const RunPool& pool) noexcept {
-  std::erase_if(retired_, [&pool](const auto& retired) { return retired.get() == &pool; });
+  const auto found =
+      std::ranges::find(retired_, &pool, [](const std::unique_ptr<RunPool>& retired) { return retired.get(); });
+  if (found == retired_.end()) return;
+  // It ends when the list is whole again: with a one-sided exchange ends its control run, which may drop another pool.
+  const std::unique_ptr<RunPool> ending = std::move(*found);
+  retired_.erase(found);
 }
 
 }  // namespace fab::core

@@ -367,5 +367,22 @@ TEST(OneSided, MayEndBeforeThePeersAnswer) {
   EXPECT_EQ(two.job.left_over(), 0u);
 }
 
+// Each ends its control run with it, among the others' that the communicator still keeps.
+TEST(OneSided, SeveralMayEndUnstarted) {
+  InProcessJob job(2, caller_only(), kWrites);
+  const auto topology = [](Rank rank) -> std::optional<Topology> {
+    const std::vector<int> other{1 - rank};
+    return DistributedGraph(other, other);
+  };
+  std::deque<Side> sides;
+  const auto bytes = [](Rank, Rank) { return std::size_t{100}; };
+  for (const auto& communicator : job.communicators(topology))
+    for (int i = 0; i < 4; ++i) sides.emplace_back(communicator, bytes, false);
+  for (int turn = 0; turn < 200; ++turn) job.progress();
+  while (!sides.empty()) sides.pop_front();
+  for (int turn = 0; turn < 200; ++turn) job.progress();
+  EXPECT_EQ(job.left_over(), 0u);
+}
+
 }  // namespace
 }  // namespace fab::test
