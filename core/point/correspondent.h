@@ -63,11 +63,14 @@ struct IncomingEnvelope : Post {
 struct Correspondent {
   Rank world_rank = 0;
   Peer* peer = nullptr;  ///< null: this rank itself
-  std::uint64_t eager_bytes = kNearEagerBytes;
+  bool is_far = false;   ///< through the network
   std::uint32_t next_sent FAB_GUARDED_BY(engine_lock) = 0;
   std::uint32_t next_expected FAB_GUARDED_BY(engine_lock) = 0;
-  int credits FAB_GUARDED_BY(engine_lock) = kWindow;  ///< for messages that travel with their envelopes
-  int owed FAB_GUARDED_BY(engine_lock) = 0;           ///< credits that the peer may have back
+  int credits FAB_GUARDED_BY(engine_lock) = kWindow;               ///< for messages that travel with their envelopes
+  int owed FAB_GUARDED_BY(engine_lock) = 0;                        ///< credits that the peer may have back
+  OutgoingEnvelope* bundle FAB_GUARDED_BY(engine_lock) = nullptr;  ///< that further messages join (bundles.h)
+  int burst FAB_GUARDED_BY(engine_lock) = 0;                       ///< short messages since
+  std::uint64_t burst_began FAB_GUARDED_BY(engine_lock) = 0;       ///< so many polls of the engine
   /// Messages that came before others, by sequence.
   std::map<std::uint32_t, Unexpected> overtakers FAB_GUARDED_BY(engine_lock);
   std::vector<Post*> waiting FAB_GUARDED_BY(engine_lock);                  ///< until the peer's address is known

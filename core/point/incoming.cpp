@@ -17,6 +17,18 @@ IncomingEnvelope& incoming_of(Completion& completion) FAB_ASSERT_CAPABILITY(engi
   return static_cast<IncomingEnvelope&>(completion);
 }
 
+Envelope head_of(std::span<const std::byte> wire) noexcept {
+  Envelope envelope;
+  std::memcpy(&envelope, wire.data(), sizeof(envelope));
+  return envelope;
+}
+
+/// Of `here` bytes, those of the envelope and of what belongs to it: an eager message, or the text of a refusal.
+std::size_t bytes_of(const Envelope& envelope, std::size_t here) noexcept {
+  if (envelope.kind == EnvelopeKind::refusal) return here;
+  return sizeof(envelope) + (envelope.kind == EnvelopeKind::eager ? envelope.bytes : 0);
+}
+
 }  // namespace
 
 Post::Handlers PointToPoint::incoming_handlers() noexcept {
@@ -77,24 +89,36 @@ void PointToPoint::listener_failed(IncomingEnvelope& incoming, const Status& sta
 
 // A length, a rank or a number that came over a wire is looked at before anything is done by it.
 void PointToPoint::handle(std::span<const std::byte> wire) {
-  Envelope envelope;
-  const std::span<const std::byte> behind = wire.subspan(std::min(sizeof(envelope), wire.size()));
-  if (wire.size() >= sizeof(envelope)) {
-    std::memcpy(&envelope, wire.data(), sizeof(envelope));
-    if (makes_sense(envelope, behind.size())) return handle(envelope, behind);
+  if (!makes_sense(wire)) {
+    if (++misfits_ == 1)
+      runtime_.log().write(LogLevel::warn,
+                           "an envelope of {} bytes that makes no sense was dropped; others will only be counted",
+                           wire.size());
+    return;
   }
-  if (++misfits_ == 1)
-    runtime_.log().write(LogLevel::warn,
-                         "an envelope of {} bytes that makes no sense was dropped; others will only be counted",
-                         wire.size());
+  while (!wire.empty()) {
+    const Envelope envelope = head_of(wire);
+    const std::size_t bytes = bytes_of(envelope, wire.size());
+    handle(envelope, wire.subspan(sizeof(envelope), bytes - sizeof(envelope)));
+    wire = wire.subspan(bytes);
+  }
 }
 
-bool PointToPoint::makes_sense(const Envelope& envelope, std::size_t bytes_behind) const noexcept {
+bool PointToPoint::makes_sense(std::span<const std::byte> wire) const noexcept {
+  do {
+    if (wire.size() < sizeof(Envelope)) return false;
+    const Envelope envelope = head_of(wire);
+    if (!makes_sense(envelope) || bytes_of(envelope, wire.size()) > wire.size()) return false;
+    wire = wire.subspan(bytes_of(envelope, wire.size()));
+  } while (!wire.empty());
+  return true;
+}
+
+bool PointToPoint::makes_sense(const Envelope& envelope) const noexcept {
   const auto is_rank = [size = runtime_.job().size](Rank rank) { return rank >= 0 && rank < size; };
-  const bool has_text = envelope.kind == EnvelopeKind::refusal;
   return envelope.kind <= EnvelopeKind::refusal && envelope.mode <= SendMode::ready && envelope.credits <= kWindow &&
          is_rank(envelope.sender) && is_rank(envelope.source) && is_rank(envelope.context_owner) &&
-         (has_text || bytes_behind == (envelope.kind == EnvelopeKind::eager ? envelope.bytes : 0));
+         (envelope.kind != EnvelopeKind::eager || envelope.bytes <= kEagerBytes);
 }
 
 void PointToPoint::handle(const Envelope& envelope, std::span<const std::byte> behind) {

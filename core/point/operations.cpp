@@ -182,6 +182,16 @@ void SendOperation::leave(OutgoingEnvelope& out) {
   if (mode_ == SendMode::buffered) complete();
 }
 
+// If the bundle cannot leave, the peer is lost.
+void SendOperation::leave_in_bundle() {
+  if (mode_ == SendMode::synchronous || mode_ == SendMode::ready) {
+    state_ = State::answered;
+    return;
+  }
+  if (mode_ == SendMode::buffered) complete();
+  end({});
+}
+
 void SendOperation::await_cts() {
   engine().raise_urgency(*this, Urgency::polls);  // polls see the answer, and then post the bytes
   if (mode_ == SendMode::buffered) buffer();

@@ -168,6 +168,8 @@ class SendOperation final : public PointOperation {
   [[nodiscard]] Envelope envelope() const FAB_REQUIRES(engine_lock);
   /// After start(): its bytes go with this envelope, into which they are packed.
   void leave(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
+  /// After start(), instead: its bytes are in a bundle with those of others, which leaves as a whole.
+  void leave_in_bundle() FAB_REQUIRES(engine_lock);
   /// After start(), instead: an RTS goes, and the bytes follow when the CTS of the receiver is there.
   void await_cts() FAB_REQUIRES(engine_lock);
   /// After start(): with that number its message, or its RTS, is about to leave. Precondition: the engine has a

@@ -29,9 +29,11 @@ Post::Handlers PointToPoint::outgoing_handlers() noexcept {
 // beyond the window a receiver has to keep only the RTS of messages whose senders still hold them.
 void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
   Envelope envelope = send.envelope();
-  const bool eager = envelope.bytes <= to.eager_bytes && to.credits >= credits_for(envelope.bytes);
+  const bool eager =
+      envelope.bytes <= (to.is_far ? kEagerBytes : kNearEagerBytes) && to.credits >= credits_for(envelope.bytes);
   envelope.kind = eager ? EnvelopeKind::eager : EnvelopeKind::rts;
   envelope.sequence = to.next_sent++;
+  if (eager && bundles_.wants(to, sizeof(envelope) + envelope.bytes)) return send_in_bundle(send, to, envelope);
   OutgoingEnvelope& out = outgoing(to, eager);
   send_counts_.sent(envelope.bytes, eager);
   if (engine().recorder() != nullptr) [[unlikely]]
@@ -45,6 +47,34 @@ void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
     send.await_cts();
   }
   send_out(out, envelope, eager ? envelope.bytes : 0);
+}
+
+void PointToPoint::send_in_bundle(SendOperation& send, Correspondent& to, Envelope envelope) {
+  const std::size_t bytes = sizeof(envelope) + envelope.bytes;
+  std::byte* place = bundles_.join(to, bytes);
+  if (place == nullptr) {
+    OutgoingEnvelope& bundle = outgoing(to, true);
+    bundle.bytes = 0;
+    bundle.active = true;
+    bundle.count_in(&send_counts_.ways());
+    engine().activated();
+    bundles_.open(to, bundle);
+    place = bundles_.join(to, bytes);
+  }
+  send_counts_.sent(envelope.bytes, true);
+  if (engine().recorder() != nullptr) [[unlikely]]
+    send.record_send(envelope.sequence, true);
+  to.credits -= credits_for(envelope.bytes);
+  const Envelope head = addressed(envelope, to);
+  std::memcpy(place, &head, sizeof(head));
+  send.memory().pack(place + sizeof(head));
+  send.leave_in_bundle();
+}
+
+Envelope PointToPoint::addressed(Envelope envelope, Correspondent& to) const {
+  envelope.sender = runtime_.job().rank;
+  envelope.credits = static_cast<std::uint16_t>(std::exchange(to.owed, 0));
+  return envelope;
 }
 
 void PointToPoint::answer(Correspondent& to, EnvelopeKind kind, std::uint32_t send, std::uint32_t receive) {
@@ -87,8 +117,8 @@ OutgoingEnvelope& PointToPoint::outgoing(Correspondent& to, bool with_bytes) {
 // An envelope on its way is driven like a run: no other operation may know that there is something to do.
 void PointToPoint::send_out(OutgoingEnvelope& out, Envelope envelope, std::size_t payload_bytes) {
   Correspondent& to = *out.correspondent;
-  envelope.sender = runtime_.job().rank;
-  envelope.credits = static_cast<std::uint16_t>(std::exchange(to.owed, 0));
+  bundles_.flush(to);  // what it answers, or follows, may be there
+  envelope = addressed(envelope, to);
   std::memcpy(out.memory.get(), &envelope, sizeof(envelope));
   out.bytes = sizeof(envelope) + payload_bytes;
   out.active = true;

@@ -15,7 +15,14 @@ constexpr int kMostLookedUp = 64;
 
 }  // namespace
 
-PointToPoint::PointToPoint(Runtime& runtime) : runtime_(runtime) {}
+static_assert(kEnvelopeBytes <= kHeadBytes, "an inbox has no room for it");
+static_assert(Bundles::kMost <= kEnvelopeBytes);
+
+PointToPoint::PointToPoint(Runtime& runtime)
+    : runtime_(runtime), bundles_(engine(), [this](OutgoingEnvelope& bundle) {
+        engine_lock.assert_held();
+        post(bundle);
+      }) {}
 
 void PointToPoint::listen() {
   Provider* const network = runtime_.transports().network.get();
@@ -200,7 +207,7 @@ Correspondent& PointToPoint::correspondent(Rank world_rank) {
   correspondent.world_rank = world_rank;
   if (world_rank == runtime_.job().rank) return correspondent;
   correspondent.peer = &runtime_.peers().find(world_rank);
-  if (!runtime_.peers().is_near(world_rank)) correspondent.eager_bytes = kEagerBytes;
+  correspondent.is_far = !runtime_.peers().is_near(world_rank);
   if (correspondent.peer->state == Peer::State::looking_up)
     correspondent.peer->look_up_ended = [this, &correspondent] {
       engine_lock.assert_held();

@@ -15,6 +15,7 @@
 #include "core/failure/losses.h"
 #include "core/failure/refusals.h"
 #include "core/job/membership.h"
+#include "core/point/bundles.h"
 #include "core/point/correspondent.h"
 #include "core/point/match_queues.h"
 #include "core/point/operations.h"
@@ -119,8 +120,10 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   void listener_failed(IncomingEnvelope& incoming, const Status& status) FAB_REQUIRES(engine_lock);
 
   // What comes.
+  /// One envelope, or a bundle of them.
   void handle(std::span<const std::byte> wire) FAB_REQUIRES(engine_lock);
-  [[nodiscard]] bool makes_sense(const Envelope& envelope, std::size_t bytes_behind) const noexcept;
+  [[nodiscard]] bool makes_sense(std::span<const std::byte> wire) const noexcept;
+  [[nodiscard]] bool makes_sense(const Envelope& envelope) const noexcept;
   void handle(const Envelope& envelope, std::span<const std::byte> behind) FAB_REQUIRES(engine_lock);
   void handle(Correspondent& from, const Envelope& envelope, const std::byte* bytes) FAB_REQUIRES(engine_lock);
   void message_came(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes)
@@ -133,6 +136,9 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   // What goes.
   [[nodiscard]] static Post::Handlers outgoing_handlers() noexcept;
   void send_message(SendOperation& send, Correspondent& to) FAB_REQUIRES(engine_lock);
+  void send_in_bundle(SendOperation& send, Correspondent& to, Envelope envelope) FAB_REQUIRES(engine_lock);
+  /// What the head of every envelope says.
+  [[nodiscard]] Envelope addressed(Envelope envelope, Correspondent& to) const FAB_REQUIRES(engine_lock);
   void send_note(Rank world_rank, const Envelope& envelope, std::string_view text) FAB_REQUIRES(engine_lock);
   [[nodiscard]] OutgoingEnvelope& outgoing(Correspondent& correspondent, bool with_bytes) FAB_REQUIRES(engine_lock);
   void send_out(OutgoingEnvelope& out, Envelope envelope, std::size_t payload_bytes) FAB_REQUIRES(engine_lock);
@@ -159,6 +165,7 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   Slots<OutgoingEnvelope> short_envelopes_ FAB_GUARDED_BY(engine_lock);
   Slots<OutgoingEnvelope> long_envelopes_ FAB_GUARDED_BY(engine_lock);
   std::deque<IncomingEnvelope> network_listeners_ FAB_GUARDED_BY(engine_lock);
+  Bundles bundles_ FAB_GUARDED_BY(engine_lock);
   std::uint64_t buffered_bytes_ FAB_GUARDED_BY(engine_lock) = 0;
   std::uint64_t misfits_ FAB_GUARDED_BY(engine_lock) = 0;
   bool listens_to_node_ FAB_GUARDED_BY(engine_lock) = false;

@@ -144,11 +144,15 @@ std::size_t Engine::run_tasks() {
 
 std::size_t Engine::begin_deferred() {
   std::vector<Task*> ready;
+  ready.swap(beginning_);
   const auto is_ready = [](Task* task) FAB_REQUIRES(engine_lock) { return task->may_begin(); };
   std::copy_if(deferred_.begin(), deferred_.end(), std::back_inserter(ready), is_ready);
   std::erase_if(deferred_, is_ready);
   for (Task* task : ready) task->begin();
-  return ready.size();
+  const std::size_t begun = ready.size();
+  ready.clear();
+  ready.swap(beginning_);  // its memory serves again
+  return begun;
 }
 
 void Engine::happened() noexcept {

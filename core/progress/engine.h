@@ -298,6 +298,7 @@ class Engine : private ThreadWork {
   bool refused_posts_counted_ FAB_GUARDED_BY(engine_lock) = false;  ///< as urgent
   bool completions_told_ FAB_GUARDED_BY(engine_lock) = false;       ///< by a descriptor, on which a program sleeps
   std::vector<Task*> deferred_ FAB_GUARDED_BY(engine_lock);
+  std::vector<Task*> beginning_ FAB_GUARDED_BY(engine_lock);  ///< empty; memory for begin_deferred()
   std::vector<Task*> user_work_ FAB_GUARDED_BY(engine_lock);
   Happenings happenings_ FAB_GUARDED_BY(engine_lock);
 

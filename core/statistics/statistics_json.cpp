@@ -147,7 +147,7 @@ StatisticsByWay read_statistics(std::string_view json) try {
 std::string job_json(std::span<const StatisticsByWay> told, std::span<const Rank> silent,
                      std::span<const FilePart> parts) {
   ordered_json all = ordered_json::array();
-  for (const Statistics& each : told) all.push_back(to_json(each));
+  for (const StatisticsByWay& each : told) all.push_back(to_json(each));
   ordered_json job{{"version", 1}, {"silent", silent}, {"statistics", all}};
   for (const FilePart& part : parts) job[part.key] = ordered_json::parse(part.json);
   return text_of(job, 1) + "\n";

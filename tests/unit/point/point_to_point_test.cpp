@@ -18,7 +18,8 @@
 namespace fab::test {
 namespace {
 
-constexpr std::size_t kNetworkListeners = 8;  ///< that a rank keeps posted
+constexpr std::size_t kNetworkListeners = 8;  ///< that a rank keeps posted, unless the network has just refused one
+constexpr std::size_t kMostBytes = 40'000;    ///< of a message of a random program
 
 std::optional<Topology> no_topology(Rank) { return std::nullopt; }
 
@@ -99,7 +100,7 @@ class PointToPoint : public testing::TestWithParam<Matching> {
         if (job.context(rank).engine().active() > 0) return true;
       return false;
     };
-    for (int turn = 0; turn < 1000 && (job.network().left_over() > listeners || some_active()); ++turn) job.progress();
+    for (int turn = 0; turn < 1000 && (job.network().left_over() != listeners || some_active()); ++turn) job.progress();
     EXPECT_EQ(job.network().left_over(), listeners);
     for (Rank rank = 0; rank < job.size(); ++rank) EXPECT_EQ(job.context(rank).engine().active(), 0) << rank;
   }
@@ -196,7 +197,7 @@ class RandomProgram {
   // The receive would match its message, and perhaps others.
   void add(std::uint32_t number) {
     static constexpr std::array<std::size_t, 8> kBytes{
-        4, 4, 60, 1000, core::kNearEagerBytes + 1, core::kEagerBytes, core::kEagerBytes + 1, 20'000};
+        4, 4, 60, 1000, core::kNearEagerBytes + 1, core::kEagerBytes, core::kEagerBytes + 1, kMostBytes};
     static constexpr std::array<SendMode, 4> kModes{SendMode::standard, SendMode::standard, SendMode::buffered,
                                                     SendMode::synchronous};
     const std::size_t bytes = kBytes[random_() % kBytes.size()];
@@ -222,7 +223,7 @@ class RandomProgram {
   void start(Received& received) {
     received.operation.communicator =
         communicators_[received.communicator][static_cast<std::size_t>(received.at)].get();
-    received.operation.memory.assign(20'008, std::byte{0xee});
+    received.operation.memory.assign(kMostBytes + 8, std::byte{0xee});
     receive(received.operation, received.from);
   }
 
@@ -263,7 +264,7 @@ class RandomProgram {
           core::Context& context = core.context();
           Received& received = rest.emplace_back(Received{{}, communicator, at, {}});
           received.operation.communicator = &core;
-          received.operation.memory.assign(20'008, std::byte{0xee});
+          received.operation.memory.assign(kMostBytes + 8, std::byte{0xee});
           received.operation.pending = &context.point_to_point().receive(
               core, {received.operation.memory.data(), received.operation.memory.size()}, {});
         }
@@ -349,13 +350,51 @@ TEST_P(PointToPoint, SendsBeyondTheWindowStayWithTheirSender) {
     ASSERT_NO_FATAL_FAILURE(send_beyond_the_window(bytes));
   }
 }
+
+// Those that are sent one after the other leave as a few; the first ones, and a lone one, leave at once.
+TEST_P(PointToPoint, ManyShortMessagesLeaveInBundles) {
+  constexpr std::uint32_t kMessages = 200;
+  InProcessJob job(2, caller_config(), options(5));
+  const auto communicators = job.communicators(no_topology);
+  const auto exchange = [&](std::uint32_t messages, std::size_t bytes) {
+    std::deque<Operation> sends;
+    std::deque<Operation> receives;
+    for (std::uint32_t i = 0; i < messages; ++i) {
+      receives.push_back({communicators[1].get(), std::vector<std::byte>(bytes)});
+      receive(receives.back(), {0, static_cast<Tag>(i)});
+    }
+    const std::uint64_t posted = job.network().sent(0).messages;
+    for (std::uint32_t i = 0; i < messages; ++i) {
+      sends.push_back({communicators[0].get(), data(i, bytes)});
+      send(sends.back(), {1, static_cast<Tag>(i)}, i % 7 == 3 ? SendMode::synchronous : SendMode::standard);
+    }
+    progress_until(job, [&] {
+      return std::ranges::all_of(sends, &Operation::done) && std::ranges::all_of(receives, &Operation::done);
+    });
+    for (std::uint32_t i = 0; i < messages; ++i) {
+      sends[i].end();
+      receives[i].end();
+      EXPECT_TRUE(sends[i].status.ok() && receives[i].status.ok()) << i;
+      EXPECT_EQ(receives[i].memory, data(i, bytes)) << i;
+    }
+    return job.network().sent(0).messages - posted;
+  };
+  static_cast<void>(exchange(1, 8));  // the ranks meet
+  EXPECT_EQ(exchange(core::Bundles::kAlone, 8), static_cast<std::uint64_t>(core::Bundles::kAlone));
+  const auto envelope_bytes = sizeof(core::Envelope) + 8;
+  const auto of_a_bundle = core::Bundles::kMost / envelope_bytes;
+  const auto bundles = (kMessages - core::Bundles::kAlone + of_a_bundle - 1) / of_a_bundle;
+  EXPECT_EQ(exchange(kMessages, 8), core::Bundles::kAlone + bundles);
+  expect_nothing_left(job, 2);
+}
+
 TEST_P(PointToPoint, MessagesToARankThatHasNotCalledYetHoldUpNothing) {
   for (const std::uint32_t seed : {1u, 2u, 3u}) {
     InProcessJob job(3, caller_config(), options(seed));
     const auto communicators = job.communicators(no_topology);
     std::deque<Operation> sends;
     for (std::uint32_t i = 0; i < 40; ++i) {
-      sends.push_back({communicators[i % 2].get(), data(i, i % 5 == 0 ? 20'000 : 300)});
+      sends.push_back({communicators[i % 2].get(), data(i, i % 5 == 0 ? kMostBytes : 300)});
       send(sends.back(), {2, static_cast<Tag>(i)});
     }
     Exchange exchange(job.communicators([&](Rank) { return random_graph(3, seed); }), {.seed = seed});
@@ -364,7 +403,7 @@ TEST_P(PointToPoint, MessagesToARankThatHasNotCalledYetHoldUpNothing) {
       ASSERT_NO_FATAL_FAILURE(exchange.run(job));
     }
     for (std::uint32_t i = 0; i < 40; ++i) {
-      Operation received{communicators[2].get(), std::vector<std::byte>(20'000)};
+      Operation received{communicators[2].get(), std::vector<std::byte>(kMostBytes)};
       receive(received, {kAnySource, static_cast<Tag>(i)});
       ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return received.done(); }));
       received.end();
