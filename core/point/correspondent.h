@@ -33,7 +33,7 @@ struct OutgoingEnvelope : Post {
 
   PointToPoint& owner;
   Correspondent* correspondent FAB_GUARDED_BY(engine_lock) = nullptr;
-  SendOperation* sender FAB_GUARDED_BY(engine_lock) = nullptr;  ///< is complete when this has left
+  SendOperation* senders FAB_GUARDED_BY(engine_lock) = nullptr;  ///< are complete when this has left, the last first
   std::size_t bytes FAB_GUARDED_BY(engine_lock) = 0;
   bool active FAB_GUARDED_BY(engine_lock) = false;  ///< counted by the engine
   bool is_long;                                     ///< has room for kEnvelopeBytes, otherwise for an envelope alone

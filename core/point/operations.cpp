@@ -176,20 +176,10 @@ void SendOperation::leave(OutgoingEnvelope& out) {
     state_ = State::answered;
   } else {
     state_ = State::leaving;
-    out.sender = this;
+    next_leaving_ = std::exchange(out.senders, this);
     envelope_ = &out;
   }
   if (mode_ == SendMode::buffered) complete();
-}
-
-// If the bundle cannot leave, the peer is lost.
-void SendOperation::leave_in_bundle() {
-  if (mode_ == SendMode::synchronous || mode_ == SendMode::ready) {
-    state_ = State::answered;
-    return;
-  }
-  if (mode_ == SendMode::buffered) complete();
-  end({});
 }
 
 void SendOperation::await_cts() {
@@ -199,9 +189,15 @@ void SendOperation::await_cts() {
   if (mode_ == SendMode::buffered) complete();
 }
 
-void SendOperation::has_left() {
+SendOperation* SendOperation::left_envelope() {
   envelope_ = nullptr;
-  end({});
+  return std::exchange(next_leaving_, nullptr);
+}
+
+void SendOperation::stop_leaving() {
+  SendOperation** place = &std::exchange(envelope_, nullptr)->senders;
+  while (*place != this) place = &(*place)->next_leaving_;
+  *place = std::exchange(next_leaving_, nullptr);
 }
 
 void SendOperation::was_acked() {
@@ -256,7 +252,7 @@ bool SendOperation::post_payload() {
 void SendOperation::abandon(const Status& reason) {
   if (done()) return;
   if (state_ == State::leaving) {
-    std::exchange(envelope_, nullptr)->sender = nullptr;
+    stop_leaving();
     return end(reason);
   }
   given_up_ = true;
@@ -279,7 +275,7 @@ void SendOperation::correspondent_lost() {
   failed_rank_ = correspondent_->failed_rank;
   if (state_ == State::answered) return end(failure(reason));
   if (state_ == State::leaving) {
-    std::exchange(envelope_, nullptr)->sender = nullptr;
+    stop_leaving();
     return end(failure(reason));
   }
   if (state_ != State::sending || done()) return;

@@ -166,10 +166,11 @@ class SendOperation final : public PointOperation {
   void keep(std::unique_ptr<std::byte[]> memory) FAB_REQUIRES(engine_lock) { own_ = std::move(memory); }
   /// What tells the receiver of it; kind and sequence are the caller's to fill in.
   [[nodiscard]] Envelope envelope() const FAB_REQUIRES(engine_lock);
-  /// After start(): its bytes go with this envelope, into which they are packed.
+  /// After start(): its bytes go with this envelope, into which they are packed. Those of others may, too.
   void leave(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
-  /// After start(), instead: its bytes are in a bundle with those of others, which leaves as a whole.
-  void leave_in_bundle() FAB_REQUIRES(engine_lock);
+  /// The envelope is gone. Returns the next one of those that left in it; null: there is none. Then has_left() or
+  /// could_not_leave().
+  [[nodiscard]] SendOperation* left_envelope() FAB_REQUIRES(engine_lock);
   /// After start(), instead: an RTS goes, and the bytes follow when the CTS of the receiver is there.
   void await_cts() FAB_REQUIRES(engine_lock);
   /// After start(): with that number its message, or its RTS, is about to leave. Precondition: the engine has a
@@ -177,7 +178,7 @@ class SendOperation final : public PointOperation {
   void record_send(std::uint32_t sequence, bool eager) FAB_REQUIRES(engine_lock);
 
   // What happens to it.
-  void has_left() FAB_REQUIRES(engine_lock);
+  void has_left() FAB_REQUIRES(engine_lock) { end({}); }
   void could_not_leave(const Status& reason) FAB_REQUIRES(engine_lock) { end(failure(reason)); }
   void was_acked() FAB_REQUIRES(engine_lock);
   void was_nacked() FAB_REQUIRES(engine_lock);
@@ -191,6 +192,7 @@ class SendOperation final : public PointOperation {
   [[nodiscard]] const Correspondent* correspondent() const noexcept FAB_REQUIRES(engine_lock) { return correspondent_; }
 
  private:
+  void stop_leaving() FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::string describe() const override FAB_REQUIRES(engine_lock);
   [[nodiscard]] const char* describe_state() const noexcept override FAB_REQUIRES(engine_lock);
   /// Packs the message into memory of its own, from which it goes on.
@@ -206,7 +208,8 @@ class SendOperation final : public PointOperation {
   Destination to_ FAB_GUARDED_BY(engine_lock);
   SendMode mode_ FAB_GUARDED_BY(engine_lock) = SendMode::standard;
   Correspondent* correspondent_ FAB_GUARDED_BY(engine_lock) = nullptr;
-  OutgoingEnvelope* envelope_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< while leaving
+  OutgoingEnvelope* envelope_ FAB_GUARDED_BY(engine_lock) = nullptr;   ///< while leaving
+  SendOperation* next_leaving_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< in the same envelope
   std::uint32_t receive_ FAB_GUARDED_BY(engine_lock) = 0;
   bool given_up_ FAB_GUARDED_BY(engine_lock) = false;
   State state_ FAB_GUARDED_BY(engine_lock) = State::idle;

@@ -14,6 +14,16 @@ OutgoingEnvelope& outgoing_of(Completion& completion) FAB_ASSERT_CAPABILITY(engi
   return static_cast<OutgoingEnvelope&>(completion);
 }
 
+/// Of one envelope, which may end in `act`.
+template <class Act>
+void for_each_sender(SendOperation* senders, Act&& act) FAB_REQUIRES(engine_lock) {
+  while (senders != nullptr) {
+    SendOperation& send = *senders;
+    senders = send.left_envelope();
+    act(send);
+  }
+}
+
 }  // namespace
 
 Post::Handlers PointToPoint::outgoing_handlers() noexcept {
@@ -68,7 +78,7 @@ void PointToPoint::send_in_bundle(SendOperation& send, Correspondent& to, Envelo
   const Envelope head = addressed(envelope, to);
   std::memcpy(place, &head, sizeof(head));
   send.memory().pack(place + sizeof(head));
-  send.leave_in_bundle();
+  send.leave(*to.bundle);
 }
 
 Envelope PointToPoint::addressed(Envelope envelope, Correspondent& to) const {
@@ -109,7 +119,7 @@ OutgoingEnvelope& PointToPoint::outgoing(Correspondent& to, bool with_bytes) {
   OutgoingEnvelope& out =
       (with_bytes ? long_envelopes_ : short_envelopes_).take(*this, outgoing_handlers(), with_bytes);
   out.correspondent = &to;
-  out.sender = nullptr;
+  out.senders = nullptr;
   out.count_in(nullptr);  // most are fab's own
   return out;
 }
@@ -153,15 +163,16 @@ bool PointToPoint::post(OutgoingEnvelope& out) {
 }
 
 void PointToPoint::has_left(OutgoingEnvelope& out) {
-  SendOperation* const sender = out.sender;
+  SendOperation* const senders = std::exchange(out.senders, nullptr);
   recycle(out);
-  if (sender != nullptr) sender->has_left();
+  for_each_sender(senders, [](SendOperation& send) FAB_REQUIRES(engine_lock) { send.has_left(); });
 }
 
 void PointToPoint::could_not_leave(OutgoingEnvelope& out, const Status& status) {
   Correspondent& to = *out.correspondent;
   const Status reason = not_taken_back(status);
-  if (SendOperation* const sender = out.sender) sender->could_not_leave(reason);
+  for_each_sender(std::exchange(out.senders, nullptr),
+                  [&reason](SendOperation& send) FAB_REQUIRES(engine_lock) { send.could_not_leave(reason); });
   recycle(out);
   lose(to, reason);
 }
