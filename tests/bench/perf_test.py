@@ -129,7 +129,7 @@ class Measures(unittest.TestCase):
     def test_messages_of_one_thread_and_of_several(self):
         for threads in ("1", "2"):
             with self.subTest(threads=threads):
-                rows = self.rows(2, "p2p", "-m", "8,8k", *SHORT, "--threads", threads, "--explain")
+                rows = self.rows(2, "p2p", "-m", "8,64k", *SHORT, "--threads", threads, "--explain")
                 self.assert_times(rows)
                 self.assertEqual([row["way"] for row in rows if row["library"] == "fab"], ["eager", "rendezvous"])
                 for row in rows:
