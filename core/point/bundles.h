@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/engine_lock.h"
+#include "core/point/envelope.h"
 #include "core/progress/engine.h"
 #include "core/progress/task.h"
 
@@ -24,8 +25,8 @@ class Bundles final : private Task {
   /// would make the later ones wait for the progress thread.
   static constexpr int kAlone = 16;
   /// The longest message that joins one, and all of one together, with their envelopes.
-  static constexpr std::size_t kMostOfOne = 1024;
-  static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMostOfOne = sizeof(Envelope) + 4096;
+  static constexpr std::size_t kMost = 16 * 1024;
 
   using Leave = std::function<void(OutgoingEnvelope& bundle)>;
 

@@ -353,7 +353,7 @@ TEST_P(PointToPoint, SendsBeyondTheWindowStayWithTheirSender) {
 
 // Those that are sent one after the other leave as a few; the first ones, and a lone one, leave at once.
 TEST_P(PointToPoint, ManyShortMessagesLeaveInBundles) {
-  constexpr std::uint32_t kMessages = 200;
+  constexpr std::uint32_t kMessages = 800;
   InProcessJob job(2, caller_config(), options(5));
   const auto communicators = job.communicators(no_topology);
   const auto exchange = [&](std::uint32_t messages, std::size_t bytes) {
