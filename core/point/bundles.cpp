@@ -11,8 +11,9 @@ Bundles::~Bundles() {
   engine_.forget(*this);
 }
 
+// A driver that sleeps would not make the progress with which a bundle leaves.
 bool Bundles::wants(Correspondent& to, std::size_t bytes) {
-  if (!to.is_far || bytes > kMostOfOne) return false;
+  if (!to.is_far || bytes > kMostOfOne || engine_.is_driven()) return false;
   if (std::exchange(to.burst_began, engine_.polls()) != engine_.polls()) to.burst = 0;
   return ++to.burst > kAlone && to.peer->state == Peer::State::ready && to.failure.ok();
 }

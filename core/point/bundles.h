@@ -18,7 +18,8 @@ struct Correspondent;
 struct OutgoingEnvelope;
 
 /// A bundle is open from its first message on. It leaves with the engine's next progress, or when it is full, or ahead
-/// of another message to its rank. A lone message is never part of one. Guarded by the engine's lock.
+/// of another message to its rank. A lone message is never part of one, nor is a message while a thread waits. Guarded
+/// by the engine's lock.
 class Bundles final : private Task {
  public:
   /// As many short messages leave on their own between two progresses: a program that sends a few, and then computes,

@@ -148,6 +148,8 @@ class Engine : private ThreadWork {
   void hand_over_progress() noexcept {
     if (thread_wanted()) call_.call();
   }
+  /// A caller waits, and drives it, or sleeps on the providers' descriptors until they tell of something.
+  [[nodiscard]] bool is_driven() const noexcept override { return drivers() > 0; }
   /// How callers that go their way and come back tell the thread.
   [[nodiscard]] ThreadCall& thread_call() noexcept { return call_; }
   /// Polls everything once; for callers that hold no lock.
@@ -264,7 +266,6 @@ class Engine : private ThreadWork {
   // The thread's turn.
   [[nodiscard]] Policy::Turn take_turn(Policy& policy, Sleep::End last_sleep, ParkedSleep& parked) override
       FAB_EXCLUDES(engine_lock);
-  [[nodiscard]] bool is_driven() const noexcept override { return drivers() > 0; }
   void rest_from_turns(const Policy::Rest& rest, ParkedSleep& parked) FAB_REQUIRES(engine_lock);
   void look_after_held_back(const Policy::Rest& rest, ParkedSleep& parked) FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool thread_wanted() const noexcept { return active() > 0 && drivers() == 0; }

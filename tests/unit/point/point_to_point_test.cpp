@@ -11,6 +11,7 @@
 #include <numeric>
 #include <random>
 
+#include "core/progress/driver.h"
 #include "unit/harness/exchange.h"
 #include "unit/harness/recording_rig.h"
 #include "unit/support/random_topologies.h"
@@ -385,6 +386,35 @@ TEST_P(PointToPoint, ManyShortMessagesLeaveInBundles) {
   const auto of_a_bundle = core::Bundles::kMost / envelope_bytes;
   const auto bundles = (kMessages - core::Bundles::kAlone + of_a_bundle - 1) / of_a_bundle;
   EXPECT_EQ(exchange(kMessages, 8), core::Bundles::kAlone + bundles);
+  expect_nothing_left(job, 2);
+}
+
+// The thread that waits may sleep until something comes, which would hold a bundle back.
+TEST_P(PointToPoint, NoMessageWaitsInABundleWhileAThreadWaits) {
+  constexpr std::uint32_t kMessages = 3 * core::Bundles::kAlone;
+  NetworkOptions network = options(6);
+  network.refused_percent = 0;
+  InProcessJob job(2, caller_config(), network);
+  const auto communicators = job.communicators(no_topology);
+  std::deque<Operation> operations;
+  const auto send_one = [&](std::uint32_t number) {
+    operations.push_back({communicators[0].get(), data(number, 8)});
+    send(operations.back(), {1, static_cast<Tag>(number)});
+  };
+  send_one(0);  // the ranks meet
+  ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return operations.front().done(); }));
+  const std::uint64_t sent = job.network().sent(0).messages;
+  {
+    const core::Driver waiting(job.context(0).engine());
+    for (std::uint32_t i = 1; i <= kMessages; ++i) send_one(i);
+    EXPECT_EQ(job.network().sent(0).messages - sent, kMessages);
+  }
+  for (std::uint32_t i = 0; i <= kMessages; ++i) {
+    operations.push_back({communicators[1].get(), std::vector<std::byte>(8)});
+    receive(operations.back(), {0, static_cast<Tag>(i)});
+  }
+  ASSERT_NO_FATAL_FAILURE(progress_until(job, [&] { return std::ranges::all_of(operations, &Operation::done); }));
+  for (Operation& each : operations) each.end();
   expect_nothing_left(job, 2);
 }
 
