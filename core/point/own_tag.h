@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "fab/message.h"
 
@@ -19,6 +20,12 @@ namespace fab::core {
 /// Whether a receive or probe of that tag matches the message's: one of any tag matches those of users only.
 [[nodiscard]] constexpr bool matches(Tag wanted, Tag message) noexcept {
   return wanted == message || (wanted == kAnyTag && !is_own(message));
+}
+
+/// For messages to people.
+[[nodiscard]] inline std::string text_of(Tag tag) {
+  if (is_own(tag)) return "fab's own";
+  return tag == kAnyTag ? "any" : std::to_string(static_cast<int>(tag));
 }
 
 }  // namespace fab::core
