@@ -247,6 +247,9 @@ class Provider {
 
   /// Lets peers write to the memory. Throws Error(no_resources, transport).
   [[nodiscard]] virtual std::unique_ptr<Registration> expose(std::span<std::byte>) { return nullptr; }
+  /// Exposed memory is its owner's again, though peers may not know yet. What they write there from now on goes
+  /// nowhere; where the provider has no way to do that the write fails, perhaps with the connection.
+  virtual void withdraw(std::unique_ptr<Registration>) {}
   /// Gets memory ready that post_write reads from. Throws as expose().
   [[nodiscard]] virtual std::unique_ptr<Registration> prepare_source(std::span<const iovec>) { return nullptr; }
   /// Writes the pieces, one behind the other, to memory that the peer has exposed, where the listener is told `data`.

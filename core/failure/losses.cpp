@@ -27,6 +27,9 @@ constexpr int kLooksOfGrace = 2;
 constexpr auto kStuck = milliseconds(1000);
 constexpr auto kStuckFast = milliseconds(2000);
 
+/// A peer that may have refused a call tells that in much less, if it lives.
+constexpr auto kDoubt = milliseconds(2000);
+
 constexpr const char* kCutOff = "the connection with it was ended, as a message of a lost rank was stuck";
 
 /// A communicator's word, which all ranks compute alike.
@@ -172,7 +175,7 @@ std::size_t Losses::look(Time now) {
   find_cut_off();
   drop_connections(now);
   for (const Lost& lost : lost_) lose(*lost.peer, describe(lost.end, vanished_s_), lost.end == Lifeline::End::vanished);
-  return lost_.size() + end_concerned(now);
+  return lost_.size() + end_concerned(now) + end_doubts(now);
 }
 
 // A provider does not take back a receive whose message has come in part, and keeps what it was given to send.
@@ -304,6 +307,31 @@ Rank Losses::note(const Peer& peer, const Status& status) {
   declare(failed_rank,
           failed_rank == peer.world_rank ? status.message : fmt::format("as rank {} told", peer.world_rank));
   return failed_rank;
+}
+
+bool Losses::doubt(Pending& writer, Completion& write, const Peer& peer, const Status& status) {
+  if (!engine_.has_lookout() || !is_loss(status) || has_lost(peer.world_rank)) return false;
+  doubts_.push_back({&writer, &write, peer.world_rank, status.message, {}});
+  return true;
+}
+
+std::size_t Losses::end_doubts(Time now) {
+  std::size_t ended = 0;
+  for (std::size_t i = 0; i < doubts_.size();) {
+    Doubt& doubt = doubts_[i];
+    if (doubt.since == Time{}) doubt.since = now;
+    doubt.writer->stalled();  // asks for the refusal, and ends the writer by it
+    const bool over = doubt.writer->given_up() || has_lost(doubt.peer) || now - doubt.since >= scaled(kDoubt);
+    if (!over) {
+      ++i;
+      continue;
+    }
+    const Doubt last = std::move(doubt);
+    doubts_.erase(doubts_.begin() + static_cast<std::ptrdiff_t>(i));
+    last.write->fail({make_error_code(Errc::cancelled), last.message});
+    ++ended;
+  }
+  return ended;
 }
 
 std::string Losses::explain(Rank failed_rank, const Peer& peer, const Status& status) const {

@@ -60,6 +60,11 @@ class Losses final : public Lookout, public PeerWatcher {
   /// An operation with this peer failed. Returns whose fault it was: that peer's, or that of a rank which it has lost
   /// itself.
   Rank note(const Peer& peer, const Status& status) FAB_REQUIRES(engine_lock);
+  /// A write of `writer` to this peer failed. Perhaps the peer lives and has taken the memory back, on which a provider
+  /// may end the connection; if so, its refusal of the call tells. Returns whether that is waited for: then `write`
+  /// fails as cancelled, once the refusal has ended `writer`, the peer is lost, or neither came in time.
+  [[nodiscard]] bool doubt(Pending& writer, Completion& write, const Peer& peer, const Status& status)
+      FAB_REQUIRES(engine_lock);
   /// What to say of it.
   [[nodiscard]] std::string explain(Rank failed_rank, const Peer& peer, const Status& status) const
       FAB_REQUIRES(engine_lock);
@@ -112,6 +117,8 @@ class Losses final : public Lookout, public PeerWatcher {
   void give_up(CallScope& scope, Rank failed_rank) FAB_REQUIRES(engine_lock);
   void go_on(CallScope& scope) FAB_REQUIRES(engine_lock);
   void tell(const GivenUp& what) FAB_REQUIRES(engine_lock);
+  /// Returns how many have ended.
+  std::size_t end_doubts(Time now) FAB_REQUIRES(engine_lock);
   [[nodiscard]] static std::string describe(Lifeline::End end, double vanished_s);
 
   [[nodiscard]] Clock::duration scaled(std::chrono::milliseconds time) const noexcept {
@@ -131,6 +138,14 @@ class Losses final : public Lookout, public PeerWatcher {
   Time next_look_ FAB_GUARDED_BY(engine_lock) = {};
   std::vector<Loss> losses_ FAB_GUARDED_BY(engine_lock);
   int given_up_ FAB_GUARDED_BY(engine_lock) = 0;  ///< communicators
+  struct Doubt {
+    Pending* writer;
+    Completion* write;
+    Rank peer;  ///< of the job
+    std::string message;
+    Time since;  ///< the first look at it; zero: there was none
+  };
+  std::vector<Doubt> doubts_ FAB_GUARDED_BY(engine_lock);
   // Of one look.
   std::vector<Pending*> quiet_ FAB_GUARDED_BY(engine_lock);
   struct Lost {

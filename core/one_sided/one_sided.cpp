@@ -65,7 +65,10 @@ OneSided::~OneSided() { withdraw(); }
 // What others know of this object must not outlive it, nor a constructor that failed.
 void OneSided::withdraw() noexcept {
   if (control_run_ != nullptr) control_run_->let_go();
-  for (const auto& channel : channels_) arrivals_.remove(*channel);
+  for (const auto& channel : channels_) {
+    arrivals_.remove(*channel);
+    if (any_start_failed_) withdraw_target(*channel);
+  }
 }
 
 void OneSided::add_channels() {
@@ -232,9 +235,14 @@ Status OneSided::connect(Channel& channel, const ControlMessage& message, const 
   return {};
 }
 
+// A peer that has not heard of the failure may write.
+void OneSided::withdraw_target(Channel& channel) {
+  if (channel.target_memory != nullptr) channel.operation().peer->provider->withdraw(std::move(channel.target_memory));
+}
+
 void OneSided::give_up(Channel& channel, const Status& reason) {
   if (channel.failure.ok()) channel.failure = reason;
-  channel.target_memory.reset();
+  withdraw_target(channel);
 }
 
 std::string OneSided::describe_pending() const {
@@ -326,6 +334,7 @@ void OneSided::broken(const PlannedOperation& operation) noexcept {
 }
 
 void OneSided::end_start(const Status& reason) {
+  any_start_failed_ = true;
   for (const auto& channel : channels_) {
     const auto kept = std::span(channel->kept_starts).first(channel->writes.size());
     if (std::ranges::all_of(kept, [this](std::uint64_t starts) FAB_REQUIRES(engine_lock) { return starts == starts_; }))

@@ -80,6 +80,11 @@ class OneSided final : public WrittenMessages {
       FAB_REQUIRES(engine_lock);
   [[nodiscard]] PostResult post(Transfer& transfer, std::span<const iovec> pieces) override FAB_REQUIRES(engine_lock);
   bool cancel(Transfer& transfer) override FAB_REQUIRES(engine_lock);
+  [[nodiscard]] bool may_be_refused(const PlannedOperation& operation) const noexcept override
+      FAB_REQUIRES(engine_lock) {
+    return operation.channel != PlannedOperation::kNoChannel && !operation.receives() &&
+           channels_[operation.channel]->failure.ok();
+  }
   void broken(const PlannedOperation& operation) noexcept override FAB_REQUIRES(engine_lock);
   void end_start(const Status& reason) override FAB_REQUIRES(engine_lock);
 
@@ -111,6 +116,7 @@ class OneSided final : public WrittenMessages {
   [[nodiscard]] PostResult write(const Channel& channel, Transfer& transfer, std::span<const iovec> pieces)
       FAB_REQUIRES(engine_lock);
   static void give_up(Channel& channel, const Status& reason) FAB_REQUIRES(engine_lock);
+  static void withdraw_target(Channel& channel) FAB_REQUIRES(engine_lock);
   [[nodiscard]] static const PlannedOperation& partner_operation(const Partner& partner) noexcept;
   [[nodiscard]] static std::byte* control_memory(const Run& run, std::size_t number) noexcept;
   [[nodiscard]] unsigned lane(const PlannedOperation& write) const noexcept FAB_REQUIRES(engine_lock);
@@ -125,6 +131,7 @@ class OneSided final : public WrittenMessages {
   Run* control_run_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< the run that exchanges them; null afterwards
   Status failure_ FAB_GUARDED_BY(engine_lock);
   std::uint64_t starts_ FAB_GUARDED_BY(engine_lock) = 0;
+  bool any_start_failed_ FAB_GUARDED_BY(engine_lock) = false;
 };
 
 }  // namespace fab::core

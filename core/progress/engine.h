@@ -108,6 +108,7 @@ class Engine : private ThreadWork {
   [[nodiscard]] Recorder* recorder() const noexcept { return recorder_; }
   /// Null: no function looks. While there is no thread.
   void set_lookout(Lookout* lookout) noexcept { lookout_ = lookout; }
+  [[nodiscard]] bool has_lookout() const noexcept { return lookout_ != nullptr; }
   /// Its idle_fd() has changed.
   void lookout_changed() noexcept;
   /// Polls everything once; returns how many things happened.

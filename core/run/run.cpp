@@ -36,6 +36,7 @@ Post::Handlers Run::handlers() noexcept {
               [](Completion& self, const Status& status) noexcept {
                 Transfer& transfer = transfer_of(self);
                 Run& active = *transfer.run;
+                if (active.doubts(transfer, status)) return;
                 transfer.state = Transfer::State::idle;
                 if (active.one_sided_ != nullptr) active.one_sided_->broken(*transfer.operation);
                 active.broken(*transfer.operation, status);

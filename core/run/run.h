@@ -257,6 +257,8 @@ class Run final : public Pending, public Task {
   void compare_frame(const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
   void discard_rest(const PlannedOperation& operation, const FrameHead& sent) FAB_REQUIRES(engine_lock);
   void broken(const PlannedOperation& operation, const Status& status) FAB_REQUIRES(engine_lock);
+  /// A failed write's receiver is asked why, before anything else is made of it.
+  [[nodiscard]] bool doubts(Transfer& transfer, const Status& status) FAB_REQUIRES(engine_lock);
   void ask_peers() FAB_REQUIRES(engine_lock);
   /// Nothing goes to, or comes from, that rank of the job any more.
   void blame(Rank failed_rank) FAB_REQUIRES(engine_lock);

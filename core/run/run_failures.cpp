@@ -91,6 +91,11 @@ void Run::discard_rest(const PlannedOperation& operation, const FrameHead& sent)
   }
 }
 
+bool Run::doubts(Transfer& transfer, const Status& status) {
+  if (one_sided_ == nullptr || !one_sided_->may_be_refused(*transfer.operation)) return false;
+  return plan_.membership().runtime().losses().doubt(*this, transfer, *transfer.operation->peer, status);
+}
+
 // The provider could not do it: nothing more will come from, or go to, this peer.
 void Run::broken(const PlannedOperation& operation, const Status& status) {
   if (status.errc() == Errc::cancelled && !status_.ok()) {

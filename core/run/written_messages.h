@@ -31,6 +31,9 @@ class WrittenMessages {
       FAB_REQUIRES(engine_lock) = 0;
   /// Ends a transfer that waits for its peer; false when it does not.
   virtual bool cancel(Transfer& transfer) FAB_REQUIRES(engine_lock) = 0;
+  /// It is a write, and the provider could not do it, perhaps since the receiver has taken its memory back.
+  [[nodiscard]] virtual bool may_be_refused(const PlannedOperation& operation) const noexcept
+      FAB_REQUIRES(engine_lock) = 0;
   /// The provider could not do it.
   virtual void broken(const PlannedOperation& operation) noexcept FAB_REQUIRES(engine_lock) = 0;
   /// The start has failed. The ends of a channel that did not do its part count differently from now on, and its memory

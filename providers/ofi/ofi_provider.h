@@ -23,6 +23,7 @@
 #include "providers/ofi/regions_in_flight.h"
 #include "providers/ofi/send_order.h"
 #include "providers/ofi/split_messages.h"
+#include "providers/ofi/withdrawn_memory.h"
 
 namespace fab::ofi {
 
@@ -50,6 +51,7 @@ class OfiProvider final : public Provider {
   [[nodiscard]] std::unique_ptr<Registration> hold(std::span<const iovec> sent,
                                                    std::span<const iovec> received) override;
   [[nodiscard]] std::unique_ptr<Registration> expose(std::span<std::byte> memory) override;
+  void withdraw(std::unique_ptr<Registration> exposed) override;
   [[nodiscard]] std::unique_ptr<Registration> prepare_source(std::span<const iovec> pieces) override;
   [[nodiscard]] PostResult post_write(PeerHandle to, std::span<const iovec> pieces, const Registration& source,
                                       const RemoteMemory& target, std::uint32_t data, Completion& completion) override;
@@ -194,10 +196,11 @@ class OfiProvider final : public Provider {
   Handle<fid_ep> endpoint_;
   int wait_fd_ = -1;
   bool register_local_ = false;
-  bool asks_before_receiving_ = false;                          ///< messages longer than kLongestInOne
-  RegionsInFlight registered_;                                  ///< FI_MR_LOCAL only
-  KeptMemory kept_;                                             ///< as above
-  std::vector<KeptBlock> kept_blocks_;                          ///< of fab's heap, in kept_
+  bool asks_before_receiving_ = false;  ///< messages longer than kLongestInOne
+  RegionsInFlight registered_;          ///< FI_MR_LOCAL only
+  KeptMemory kept_;                     ///< as above
+  std::vector<KeptBlock> kept_blocks_;  ///< of fab's heap, in kept_
+  WithdrawnMemory withdrawn_;
   std::uint64_t heap_generation_ = 0;                           ///< of which freed blocks were let go
   std::vector<void*> descriptors_;                              ///< of the post that is being made
   std::unique_ptr<SendOrder> order_;                            ///< null: the provider keeps it

@@ -228,16 +228,20 @@ OfiProvider::Regions OfiProvider::register_pieces(std::span<const iovec> pieces,
 /// What descriptors a write's pieces have, and how peers name the memory.
 class OfiProvider::Prepared final : public Registration {
  public:
-  explicit Prepared(Regions regions, RemoteMemory remote = {}) : regions_(std::move(regions)), remote_(remote) {
+  explicit Prepared(Regions regions, RemoteMemory remote = {}, std::size_t bytes = 0)
+      : regions_(std::move(regions)), remote_(remote), bytes_(bytes) {
     for (const auto& region : regions_) descriptors_.push_back(region ? fi_mr_desc(region.get()) : nullptr);
   }
   [[nodiscard]] RemoteMemory remote() const noexcept override { return remote_; }
+  /// Of memory that was exposed.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   /// Null where the provider needs none.
   [[nodiscard]] void** descriptors() const noexcept { return descriptors_.empty() ? nullptr : descriptors_.data(); }
 
  private:
   Regions regions_;
   RemoteMemory remote_;
+  std::size_t bytes_;
   mutable std::vector<void*> descriptors_;  ///< libfabric takes them without const, and only reads
 };
 
@@ -287,7 +291,20 @@ std::unique_ptr<Registration> OfiProvider::expose(std::span<std::byte> memory) {
   const bool by_address = (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
   const RemoteMemory remote{.address = by_address ? reinterpret_cast<std::uint64_t>(memory.data()) : 0,
                             .key = fi_mr_key(regions.back().get())};
-  return std::make_unique<Prepared>(std::move(regions), remote);
+  return std::make_unique<Prepared>(std::move(regions), remote, memory.size());
+}
+
+// Only where memory is named by a key of fab's and an offset can other memory take its name.
+void OfiProvider::withdraw(std::unique_ptr<Registration> exposed) {
+  const std::uint64_t key = exposed->remote().key;
+  const std::span<std::byte> room = withdrawn_.room(static_cast<const Prepared&>(*exposed).bytes());
+  exposed.reset();
+  if (room.empty() || (info_->domain_attr->mr_mode & (FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ENDPOINT)) != 0) return;
+  fid_mr* region = nullptr;
+  const int result = fi_mr_reg(domain_.get(), room.data(), room.size(), FI_REMOTE_WRITE, 0, key, 0, &region, nullptr);
+  if (result == 0) return withdrawn_.keep(Region(region, CloseFid()));
+  log_.write(LogLevel::debug, "{}: memory that was taken back cannot be replaced: {}", description_,
+             fi_strerror(-result));
 }
 
 std::unique_ptr<Registration> OfiProvider::prepare_source(std::span<const iovec> pieces) {

@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::AllOf;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -48,6 +49,25 @@ class LossesTest : public testing::Test {
   void give_up(core::Run& run) {
     const core::Lock lock(rig_.engine());
     run.abandon({make_error_code(Errc::mismatch), "a peer has refused it"});
+  }
+  /// The engine does not look by itself: pass() turns the clock.
+  [[nodiscard]] bool doubt(core::Run& run, Completion& write, Rank peer) {
+    const core::Lock lock(rig_.engine());
+    core::Losses& losses = rig_.context().losses();
+    rig_.engine().set_lookout(&losses);
+    const bool doubted = losses.doubt(run, write, rig_.context().peers().known(peer),
+                                      {make_error_code(Errc::unreachable), "the connection has ended"});
+    rig_.engine().set_lookout(nullptr);
+    return doubted;
+  }
+  void refuse(const core::Run& run, Rank peer) {
+    const core::Lock lock(rig_.engine());
+    constexpr std::string_view kReason = "its destructor";
+    rig_.context().refusals().told_by(peer, {rig_.world()->context_id(), run.place()}, kReason);
+  }
+  [[nodiscard]] bool is_lost(Rank rank) {
+    const core::Lock lock(rig_.engine());
+    return rig_.context().losses().has_lost(rank);
   }
   std::vector<PeerHandle> dropped() {
     const core::Lock lock(rig_.engine());
@@ -269,6 +289,58 @@ TEST_F(LossesTest, TellOfNoGoingOnByWhatIsAsOld) {
   pass(milliseconds(100));
   EXPECT_THAT(provider().told_given_up(), SizeIs(2));
   for (core::Run* each : {&failing, &other, &younger}) rig_.let_go(*each);
+}
+
+/// A write of which the provider says that the connection has ended.
+struct FailedWrite final : Completion {
+  FailedWrite()
+      : Completion([](Completion&, std::uint64_t, std::uint64_t) noexcept {},
+                   [](Completion& self, const Status& status) noexcept {
+                     static_cast<FailedWrite&>(self).ended.push_back(status.errc());
+                   }) {}
+  std::vector<Errc> ended;
+};
+
+TEST_F(LossesTest, AskWhyAWriteFailedAndEndByTheRefusal) {
+  core::Run& run = start({1});
+  FailedWrite write;
+  ASSERT_TRUE(doubt(run, write, 1));
+  pass(milliseconds(500));
+  EXPECT_FALSE(run.done());
+  EXPECT_THAT(write.ended, IsEmpty());
+  refuse(run, 1);
+  pass(milliseconds(50));
+  EXPECT_THAT(write.ended, ElementsAre(Errc::cancelled));
+  ASSERT_TRUE(run.done());
+  EXPECT_EQ(run.status().errc(), Errc::mismatch) << run.status().message;
+  EXPECT_FALSE(is_lost(1));
+  rig_.let_go(run);
+}
+
+TEST_F(LossesTest, WaitForNoRefusalOfTheLost) {
+  core::Run& run = start({1, kLost});
+  FailedWrite write;
+  ASSERT_TRUE(doubt(run, write, kLost));
+  hear_of_loss();
+  pass(milliseconds(50));
+  EXPECT_THAT(write.ended, ElementsAre(Errc::cancelled));
+  EXPECT_FALSE(doubt(run, write, kLost));
+  give_up(run);
+  rig_.poll();
+  rig_.let_go(run);
+}
+
+TEST_F(LossesTest, WaitForARefusalForABoundedTime) {
+  core::Run& run = start({1});
+  FailedWrite write;
+  ASSERT_TRUE(doubt(run, write, 1));
+  pass(seconds(2));
+  EXPECT_THAT(write.ended, IsEmpty());
+  pass(milliseconds(100));
+  EXPECT_THAT(write.ended, ElementsAre(Errc::cancelled));
+  give_up(run);
+  rig_.poll();
+  rig_.let_go(run);
 }
 
 }  // namespace

@@ -126,6 +126,28 @@ TEST_P(NetworkProviderTest, WritesIntoAPeersMemoryAndTellsIt) {
   }
 }
 
+// Where memory is named by its address the write fails, and the connection may end: it is not tried there.
+TEST_P(NetworkProviderTest, LateWritesToMemoryThatWasTakenBackGoNowhere) {
+  if (std::string(GetParam().provider) == "shm") GTEST_SKIP() << "names memory by its address";
+  for (const std::size_t bytes : {100u, 300'000u, 5000u}) {
+    Bytes memory(bytes, kUntouched);
+    auto target = right_->expose(memory);
+    const RemoteMemory place = target->remote();
+    right_->withdraw(std::move(target));
+    Bytes sent = pattern(bytes, 5);
+    const std::vector<iovec> from = cut(sent, 1);
+    const auto source = left_->prepare_source(from);
+    heard_.numbers.clear();
+    Outcome departure;
+    ASSERT_NO_FATAL_FAILURE(write(from, *source, place, 7, departure));
+    ASSERT_NO_FATAL_FAILURE(poll_until([&] { return !heard_.numbers.empty(); }));
+    ASSERT_NO_FATAL_FAILURE(poll_until_ended(departure));
+    EXPECT_TRUE(departure.status.ok()) << departure.status.message;
+    EXPECT_TRUE(are_untouched(memory));
+    ASSERT_NO_FATAL_FAILURE(transfer(100, 1, 1)) << "the connection is whole";
+  }
+}
+
 TEST_P(NetworkProviderTest, KeysAreNotGuessed) {
   Bytes memory(100);
   const auto first = right_->expose(memory);

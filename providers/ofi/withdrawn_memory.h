@@ -1,0 +1,31 @@
+// Where late writes go: memory that nobody reads, under the keys of memory that its owner has taken back.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+struct fid_mr;
+
+namespace fab::ofi {
+
+/// A provider ends the connection on a write whose key it does not know, and what else was on its way is lost.
+class WithdrawnMemory {
+ public:
+  WithdrawnMemory() = default;
+  ~WithdrawnMemory();
+  WithdrawnMemory(const WithdrawnMemory&) = delete;
+  WithdrawnMemory& operator=(const WithdrawnMemory&) = delete;
+
+  /// The same for all, and no memory is behind it before something is written. Empty: there is none.
+  [[nodiscard]] std::span<std::byte> room(std::size_t bytes);
+  /// Of a key, in that room.
+  void keep(std::shared_ptr<fid_mr> region) { regions_.push_back(std::move(region)); }
+
+ private:
+  std::vector<std::span<std::byte>> rooms_;  ///< the last is the largest
+  std::vector<std::shared_ptr<fid_mr>> regions_;
+};
+
+}  // namespace fab::ofi
