@@ -1,4 +1,4 @@
-// Where late writes go: memory that nobody reads, under the keys of memory that its owner has taken back.
+// Where late writes go: memory that is never read, under the keys of memory that its owner has taken back.
 #pragma once
 
 #include <cstddef>
