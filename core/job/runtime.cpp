@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/processors.h"
+#include "core/base/ticks.h"
 #include "core/peers/settings.h"
 
 namespace fab::core {
@@ -88,6 +89,7 @@ std::shared_ptr<const NodeMap> Runtime::find_nodes() const {
 }
 
 void Runtime::begin() {
+  measure_ticks();
   log_.write(LogLevel::info, "rank {} of {} ({}), {}", job().rank, job().size, job().origin, transport_);
   engine_lock.assert_held();  // no other thread is there yet
   peers_.publish(losses_.address());

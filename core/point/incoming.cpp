@@ -176,7 +176,7 @@ void PointToPoint::message_came(Correspondent& from, const Envelope& envelope, c
 }
 
 void PointToPoint::deliver(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
-  MatchQueues& queues = match_queues_[{envelope.context_owner, envelope.context_number}];
+  MatchQueues& queues = queues_of({envelope.context_owner, envelope.context_number});
   if (PostedReceive* receive = queues.match(envelope)) return receive->take(from, envelope, bytes);
   if (envelope.mode == SendMode::ready) {
     if (envelope.kind == EnvelopeKind::eager) from.owed += credits_for(envelope.bytes);

@@ -50,9 +50,11 @@ void PointToPoint::check_open(const char* call) const {
   if (runtime_.closed()) throw Error(Errc::cancelled, fmt::format("{}: the context is closed", call));
 }
 
-MatchQueues& PointToPoint::queues_of(const Membership& communicator) {
-  const ContextId id = communicator.context_id();
-  return match_queues_[{id.owner, id.number}];
+MatchQueues& PointToPoint::queues_of(const ContextId& communicator) {
+  const Key key{communicator.owner, communicator.number};
+  if (recent_queues_ == nullptr || recent_queues_->first != key)
+    recent_queues_ = &*match_queues_.try_emplace(key).first;
+  return recent_queues_->second;
 }
 
 SendOperation& PointToPoint::acquire_send(const Membership& communicator, std::uint64_t bytes, Destination to,
@@ -144,7 +146,7 @@ ReceiveOperation& PointToPoint::start_receive(Membership& communicator, MessageM
     listen_to_node();
   else
     known = &correspondent(communicator.world_rank(from.rank));
-  MatchQueues& queues = queues_of(communicator);
+  MatchQueues& queues = queues_of(communicator.context_id());
   ReceiveOperation& receive = acquire(receives_);
   receive_counts_.called();
   receive.start(communicator, queues, std::move(memory), from, probe, known);
@@ -171,7 +173,7 @@ std::optional<MessageInfo> PointToPoint::find(Membership& communicator, Source f
     listen_to_node();
   else
     known = &correspondent(communicator.world_rank(from.rank));
-  if (const Envelope* found = queues_of(communicator).find(from))
+  if (const Envelope* found = queues_of(communicator.context_id()).find(from))
     return MessageInfo{found->source, found->tag, found->bytes};
   if (const Correspondent* lost = failed(communicator, known))
     throw Error(lost->failure.errc(), "iprobe: " + lost->failure.message);
@@ -199,11 +201,13 @@ void PointToPoint::visit_members(const Membership& communicator, const Pending::
 
 void PointToPoint::peer_lost(Rank world_rank, const Status& reason) { lose(correspondent(world_rank), reason); }
 
-Correspondent& PointToPoint::correspondent(Rank world_rank) {
+Correspondent& PointToPoint::look_up_correspondent(Rank world_rank) {
   std::unique_ptr<Correspondent>& place = correspondents_[world_rank];
-  if (place != nullptr) return *place;
+  Correspondent*& recent = recent_[static_cast<std::size_t>(world_rank) % kRecent];
+  if (place != nullptr) return *(recent = place.get());
   place = std::make_unique<Correspondent>();
   Correspondent& correspondent = *place;
+  recent = &correspondent;
   correspondent.world_rank = world_rank;
   if (world_rank == runtime_.job().rank) return correspondent;
   correspondent.peer = &runtime_.peers().find(world_rank);

@@ -1,6 +1,7 @@
 // Messages from one rank to another: matching, and how they travel (docs/explanation/point-to-point.md).
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/base/engine_lock.h"
@@ -99,8 +101,12 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
 
   [[nodiscard]] Engine& engine() const noexcept { return runtime_.engine(); }
   void check_open(const char* call) const FAB_REQUIRES(engine_lock);
-  [[nodiscard]] MatchQueues& queues_of(const Membership& communicator) FAB_REQUIRES(engine_lock);
-  [[nodiscard]] Correspondent& correspondent(Rank world_rank) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] MatchQueues& queues_of(const ContextId& communicator) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] Correspondent& correspondent(Rank world_rank) FAB_REQUIRES(engine_lock) {
+    Correspondent* const recent = recent_[static_cast<std::size_t>(world_rank) % kRecent];
+    return recent != nullptr && recent->world_rank == world_rank ? *recent : look_up_correspondent(world_rank);
+  }
+  [[nodiscard]] Correspondent& look_up_correspondent(Rank world_rank) FAB_REQUIRES(engine_lock);
   [[nodiscard]] ReceiveOperation& start_receive(Membership& communicator, MessageMemory memory, Source from, bool probe)
       FAB_REQUIRES(engine_lock);
   /// Throws what send() does.
@@ -154,11 +160,16 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   [[nodiscard]] const Correspondent* failed(const Membership& communicator, const Correspondent* from) const
       FAB_REQUIRES(engine_lock);
 
+  static constexpr std::size_t kRecent = 64;
+
   Runtime& runtime_;
   PointCounts send_counts_ FAB_GUARDED_BY(engine_lock){runtime_.ledger(), "send"};
   PointCounts receive_counts_ FAB_GUARDED_BY(engine_lock){runtime_.ledger(), "recv"};
   std::unordered_map<Rank, std::unique_ptr<Correspondent>> correspondents_ FAB_GUARDED_BY(engine_lock);
+  /// Of those, by their ranks: most messages go to, and come from, a few. None of them ends before this object.
+  std::array<Correspondent*, kRecent> recent_ FAB_GUARDED_BY(engine_lock){};
   std::map<Key, MatchQueues> match_queues_ FAB_GUARDED_BY(engine_lock);
+  std::pair<const Key, MatchQueues>* recent_queues_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< of match_queues_
   Slots<SendOperation> sends_ FAB_GUARDED_BY(engine_lock);
   Slots<ReceiveOperation> receives_ FAB_GUARDED_BY(engine_lock);
   Slots<SendrecvOperation> sendrecvs_ FAB_GUARDED_BY(engine_lock);

@@ -59,7 +59,7 @@ void Watch::ask() {
 
 void watch_tested(std::span<Pending* const> all) {
   for (Pending* each : all)
-    if (each != nullptr && !each->done() && ticks() - each->tested.looked_at >= Watch::kLookTicks)
+    if (each != nullptr && !each->done() && ticks() - each->tested.looked_at >= ticks_in(Watch::kLookEvery))
       look_at_tested(*each);
 }
 
@@ -82,7 +82,7 @@ void look_at_tested(Pending& pending) {
 }
 
 void watch_tested(Pending& pending, Tested& tested) {
-  if (pending.done() || ticks() - tested.looked_at < Watch::kLookTicks) return;
+  if (pending.done() || ticks() - tested.looked_at < ticks_in(Watch::kLookEvery)) return;
   if (stands_still(pending, tested)) pending.stalled();
 }
 

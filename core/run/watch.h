@@ -20,8 +20,8 @@ class Watch {
   using Clock = std::chrono::steady_clock;
 
   static constexpr std::chrono::seconds kSayAfter{60};
-  /// Of ticks() between two looks.
-  static constexpr std::uint64_t kLookTicks = 2'500'000;
+  /// Between two looks, in nanoseconds.
+  static constexpr std::int64_t kLookEvery = 1'000'000;
 
   /// Null entries are passed over; entries may become null while the watch lives.
   Watch(std::span<Pending* const> all, Runtime& runtime);
@@ -30,7 +30,7 @@ class Watch {
 
   /// Call while nothing happens, without the engine's lock. Looks at most once in about a millisecond.
   void check() {
-    if (ticks() - looked_at_ >= kLookTicks) look();
+    if (ticks() - looked_at_ >= ticks_in(kLookEvery)) look();
   }
   void look();
 

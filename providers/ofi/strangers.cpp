@@ -11,7 +11,7 @@ namespace fab::ofi {
 namespace {
 
 // Of two looks. Each wakes a rank that goes to sleep after it, so one that sleeps looks seldom: messages wake it, too.
-constexpr std::uint64_t kSweepTicks = 2'500'000;
+constexpr std::int64_t kSweepEvery = 1'000'000;  // ns
 constexpr unsigned kSweepPolls = 16;
 
 }  // namespace
@@ -118,7 +118,7 @@ bool OfiProvider::ended_in_vain(Peek& peek) {
 
 // About once in a millisecond, and until there is no more of it: looks at the first message that no receive waits for.
 void OfiProvider::sweep() {
-  if (sweeps_ || ++polls_unswept_ < kSweepPolls || core::ticks() - swept_at_ < kSweepTicks) return;
+  if (sweeps_ || ++polls_unswept_ < kSweepPolls || core::ticks() - swept_at_ < core::ticks_in(kSweepEvery)) return;
   swept_at_ = core::ticks();
   polls_unswept_ = 0;
   Peek& peek = idle_peek();
