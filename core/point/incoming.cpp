@@ -64,7 +64,7 @@ bool PointToPoint::post(IncomingEnvelope& incoming) {
       return false;
     }
     if (!incoming.arrived) return true;
-    handle({incoming.memory.get(), incoming.bytes});
+    handle(incoming, incoming.bytes);
   }
 }
 
@@ -75,7 +75,7 @@ void PointToPoint::envelope_arrived(IncomingEnvelope& incoming, std::size_t byte
     incoming.bytes = bytes;
     return;
   }
-  handle({incoming.memory.get(), bytes});
+  handle(incoming, bytes);
   post(incoming);
 }
 
@@ -87,15 +87,31 @@ void PointToPoint::listener_failed(IncomingEnvelope& incoming, const Status& sta
   if (++incoming.failures < kMostFailures) engine().retry_later(incoming);
 }
 
+void PointToPoint::handle(IncomingEnvelope& incoming, std::size_t bytes) {
+  const std::span<const std::byte> wire{incoming.memory.get(), bytes};
+  const bool is_brief = bytes >= sizeof(BriefEnvelope) && static_cast<EnvelopeKind>(wire[0]) == EnvelopeKind::brief;
+  if (is_brief && incoming.correspondent != nullptr) return handle_brief(*incoming.correspondent, wire);
+  handle(wire);
+}
+
+void PointToPoint::handle_brief(Correspondent& from, std::span<const std::byte> wire) {
+  BriefEnvelope head;
+  std::memcpy(&head, wire.data(), sizeof(head));
+  const Envelope envelope = in_full(head, from.world_rank);
+  if (wire.size() != sizeof(head) + envelope.bytes || !makes_sense(envelope)) return drop(wire);
+  handle(envelope, wire.subspan(sizeof(head)));
+}
+
+void PointToPoint::drop(std::span<const std::byte> wire) {
+  if (++misfits_ == 1)
+    runtime_.log().write(LogLevel::warn,
+                         "an envelope of {} bytes that makes no sense was dropped; others will only be counted",
+                         wire.size());
+}
+
 // A length, a rank or a number that came over a wire is looked at before anything is done by it.
 void PointToPoint::handle(std::span<const std::byte> wire) {
-  if (!makes_sense(wire)) {
-    if (++misfits_ == 1)
-      runtime_.log().write(LogLevel::warn,
-                           "an envelope of {} bytes that makes no sense was dropped; others will only be counted",
-                           wire.size());
-    return;
-  }
+  if (!makes_sense(wire)) return drop(wire);
   while (!wire.empty()) {
     const Envelope envelope = head_of(wire);
     const std::size_t bytes = bytes_of(envelope, wire.size());
@@ -155,6 +171,7 @@ void PointToPoint::handle(Correspondent& from, const Envelope& envelope, const s
       return runtime_.refusals().asked_by(envelope.sender);
     case EnvelopeKind::credit:
     case EnvelopeKind::refusal:
+    case EnvelopeKind::brief:
       return;
   }
 }

@@ -43,6 +43,7 @@ void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
       envelope.bytes <= (to.is_far ? kEagerBytes : kNearEagerBytes) && to.credits >= credits_for(envelope.bytes);
   envelope.kind = eager ? EnvelopeKind::eager : EnvelopeKind::rts;
   envelope.sequence = to.next_sent++;
+  if (!to.is_far && to.peer != nullptr && may_be_brief(envelope)) return send_brief(send, to, envelope);
   if (eager && bundles_.wants(to, sizeof(envelope) + envelope.bytes)) return send_in_bundle(send, to, envelope);
   OutgoingEnvelope& out = outgoing(to, eager);
   send_counts_.sent(envelope.bytes, eager);
@@ -57,6 +58,20 @@ void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
     send.await_cts();
   }
   send_out(out, envelope, eager ? envelope.bytes : 0);
+}
+
+void PointToPoint::send_brief(SendOperation& send, Correspondent& to, Envelope envelope) {
+  OutgoingEnvelope& out = outgoing(to, true);
+  send_counts_.sent(envelope.bytes, true);
+  if (engine().recorder() != nullptr) [[unlikely]]
+    send.record_send(envelope.sequence, true);
+  to.credits -= credits_for(envelope.bytes);
+  out.count_in(&send_counts_.ways());
+  const BriefEnvelope head = brief(addressed(envelope, to));
+  std::memcpy(out.memory.get(), &head, sizeof(head));
+  send.memory().pack(out.memory.get() + sizeof(head));
+  send.leave(out);
+  leave(out, sizeof(head) + envelope.bytes);
 }
 
 void PointToPoint::send_in_bundle(SendOperation& send, Correspondent& to, Envelope envelope) {
@@ -130,10 +145,14 @@ void PointToPoint::send_out(OutgoingEnvelope& out, Envelope envelope, std::size_
   bundles_.flush(to);  // what it answers, or follows, may be there
   envelope = addressed(envelope, to);
   std::memcpy(out.memory.get(), &envelope, sizeof(envelope));
-  out.bytes = sizeof(envelope) + payload_bytes;
+  leave(out, sizeof(envelope) + payload_bytes);
+}
+
+void PointToPoint::leave(OutgoingEnvelope& out, std::size_t bytes) {
+  out.bytes = bytes;
   out.active = true;
   engine().activated();
-  post_when_ready(to, out);
+  post_when_ready(*out.correspondent, out);
 }
 
 bool PointToPoint::post(OutgoingEnvelope& out) {

@@ -126,6 +126,10 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   void listener_failed(IncomingEnvelope& incoming, const Status& status) FAB_REQUIRES(engine_lock);
 
   // What comes.
+  /// So many bytes have come there.
+  void handle(IncomingEnvelope& incoming, std::size_t bytes) FAB_REQUIRES(engine_lock);
+  void handle_brief(Correspondent& from, std::span<const std::byte> wire) FAB_REQUIRES(engine_lock);
+  void drop(std::span<const std::byte> wire) FAB_REQUIRES(engine_lock);
   /// One envelope, or a bundle of them.
   void handle(std::span<const std::byte> wire) FAB_REQUIRES(engine_lock);
   [[nodiscard]] bool makes_sense(std::span<const std::byte> wire) const noexcept;
@@ -142,12 +146,16 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   // What goes.
   [[nodiscard]] static Post::Handlers outgoing_handlers() noexcept;
   void send_message(SendOperation& send, Correspondent& to) FAB_REQUIRES(engine_lock);
+  /// Within a node, with a BriefEnvelope.
+  void send_brief(SendOperation& send, Correspondent& to, Envelope envelope) FAB_REQUIRES(engine_lock);
   void send_in_bundle(SendOperation& send, Correspondent& to, Envelope envelope) FAB_REQUIRES(engine_lock);
   /// What the head of every envelope says.
   [[nodiscard]] Envelope addressed(Envelope envelope, Correspondent& to) const FAB_REQUIRES(engine_lock);
   void send_note(Rank world_rank, const Envelope& envelope, std::string_view text) FAB_REQUIRES(engine_lock);
   [[nodiscard]] OutgoingEnvelope& outgoing(Correspondent& correspondent, bool with_bytes) FAB_REQUIRES(engine_lock);
   void send_out(OutgoingEnvelope& out, Envelope envelope, std::size_t payload_bytes) FAB_REQUIRES(engine_lock);
+  /// Its memory is filled in, and has so many bytes.
+  void leave(OutgoingEnvelope& out, std::size_t bytes) FAB_REQUIRES(engine_lock);
   bool post(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
   void has_left(OutgoingEnvelope& out) FAB_REQUIRES(engine_lock);
   void could_not_leave(OutgoingEnvelope& out, const Status& status) FAB_REQUIRES(engine_lock);

@@ -65,6 +65,44 @@ class Envelopes : public testing::Test {
   InProcessJob job_{kRanksOfJob, caller_config(), {.inject_bytes = 64}};
 };
 
+TEST(BriefEnvelopes, SayWhatTheFullOnesSay) {
+  const Envelope full{.kind = EnvelopeKind::eager,
+                      .credits = 7,
+                      .sender = 2,
+                      .sequence = 11,
+                      .source = 1,
+                      .tag = Tag{5},
+                      .context_owner = 3,
+                      .context_number = 9,
+                      .bytes = core::kMostBriefBytes};
+  ASSERT_TRUE(core::may_be_brief(full));
+  const Envelope again = core::in_full(core::brief(full), 2);
+  EXPECT_EQ(std::memcmp(&again, &full, sizeof(full)), 0);
+}
+
+TEST(BriefEnvelopes, AreForShortMessagesWithoutAnAnswer) {
+  Envelope envelope{.kind = EnvelopeKind::eager, .mode = SendMode::buffered};
+  EXPECT_TRUE(core::may_be_brief(envelope));
+  for (const SendMode mode : {SendMode::synchronous, SendMode::ready}) {
+    envelope.mode = mode;
+    EXPECT_FALSE(core::may_be_brief(envelope));
+  }
+  envelope.mode = SendMode::standard;
+  envelope.kind = EnvelopeKind::rts;
+  EXPECT_FALSE(core::may_be_brief(envelope));
+  envelope.kind = EnvelopeKind::eager;
+  envelope.bytes = core::kMostBriefBytes + 1;
+  EXPECT_FALSE(core::may_be_brief(envelope));
+}
+
+// From the network they are none: only the sender of a message through shared memory is known by the way.
+TEST_F(Envelopes, OfTheShortKindAreDroppedWhereTheSenderIsNotKnown) {
+  Envelope envelope = message();
+  envelope.kind = EnvelopeKind::brief;
+  ASSERT_NO_FATAL_FAILURE(send(1, envelope, sizeof(kPayload)));
+  EXPECT_EQ(misfits(), 1u);
+}
+
 TEST_F(Envelopes, ThatMakeNoSenseAreDroppedAndCounted) {
   std::vector<Envelope> senseless;
   const auto with = [&senseless](auto change) { change(senseless.emplace_back(message())); };
