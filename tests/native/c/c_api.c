@@ -432,7 +432,7 @@ static void refused_descriptions(const fab_comm *world) {
 /* Messages of one engine do not meet those of another. */
 static void engines(void) {
   fab_context *several = NULL;
-  fab_request received[2];
+  fab_request received[2] = {{0}, {0}};
   int in[2] = {0, 0};
   int engine;
   CHECK(fab_open_engines(0, &several) == FAB_INVALID_ARGUMENT);
