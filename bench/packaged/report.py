@@ -96,7 +96,7 @@ def write(gathered, folder):
     scenes = pairs_of(gathered["rows"])
     lines = ["# Programs with and without fab\n",
              f"FAB_DROPIN={gathered['carry']}, {gathered['rounds']} rounds, medians. A ratio is the time without fab "
-             "over the time with it: its median and, in brackets, the smallest and largest of a round. "
+             "over the time with it:\nits median and, in brackets, the smallest and largest of a round. "
              "Above 1 fab is faster."]
     for link, ranks in dict.fromkeys(scene[:2] for scene in scenes):
         lines += table(scenes, link, ranks)

@@ -318,15 +318,16 @@ bool Losses::doubt(Pending& writer, Completion& write, const Peer& peer, const S
 std::size_t Losses::end_doubts(Time now) {
   std::size_t ended = 0;
   for (std::size_t i = 0; i < doubts_.size();) {
-    Doubt& doubt = doubts_[i];
-    if (doubt.since == Time{}) doubt.since = now;
-    doubt.writer->stalled();  // asks for the refusal, and ends the writer by it
+    if (doubts_[i].since == Time{}) doubts_[i].since = now;
+    // Asks for the refusal, and ends the writer by it. What that ends may have doubts of its own, which come last.
+    doubts_[i].writer->stalled();
+    const Doubt& doubt = doubts_[i];
     const bool over = doubt.writer->given_up() || has_lost(doubt.peer) || now - doubt.since >= scaled(kDoubt);
     if (!over) {
       ++i;
       continue;
     }
-    const Doubt last = std::move(doubt);
+    const Doubt last = std::move(doubts_[i]);
     doubts_.erase(doubts_.begin() + static_cast<std::ptrdiff_t>(i));
     last.write->fail({make_error_code(Errc::cancelled), last.message});
     ++ended;

@@ -296,10 +296,13 @@ std::unique_ptr<Registration> OfiProvider::expose(std::span<std::byte> memory) {
 
 // Only where memory is named by a key of fab's and an offset can other memory take its name.
 void OfiProvider::withdraw(std::unique_ptr<Registration> exposed) {
+  constexpr int kOtherNames = FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ENDPOINT;
+  if ((info_->domain_attr->mr_mode & kOtherNames) != 0) return;
   const std::uint64_t key = exposed->remote().key;
-  const std::span<std::byte> room = withdrawn_.room(static_cast<const Prepared&>(*exposed).bytes());
+  const std::size_t bytes = static_cast<const Prepared&>(*exposed).bytes();
   exposed.reset();
-  if (room.empty() || (info_->domain_attr->mr_mode & (FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ENDPOINT)) != 0) return;
+  const std::span<std::byte> room = withdrawn_.room(bytes);
+  if (room.empty()) return;
   fid_mr* region = nullptr;
   const int result = fi_mr_reg(domain_.get(), room.data(), room.size(), FI_REMOTE_WRITE, 0, key, 0, &region, nullptr);
   if (result == 0) return withdrawn_.keep(Region(region, CloseFid()));
