@@ -172,7 +172,10 @@ struct Capabilities {
   bool early_messages_block = false;  ///< a message that no receive waits for may hold up its sender's later ones
   bool may_hold_back = false;         ///< messages that it has called sent may need polls to leave
   bool takes_longer_messages =
-      false;            ///< a message longer than its receive is cut, and done() is told its whole length
+      false;  ///< a message longer than its receive is cut, and done() is told its whole length
+  /// A long message for which no receive is posted stays with its sender, costs the receiver nothing, and can be taken
+  /// back.
+  bool waits_at_sender = false;
   bool writes = false;  ///< one-sided writes, below, work
   bool card = false;    ///< a network card carries the bytes, past the kernel
   /// Messages up to this size reach their receiver's machine once they are posted, while both ranks compute. Longer
@@ -287,6 +290,10 @@ class Provider {
 
   /// Asks for an end of a posted receive; its handler is called in any case, with Errc::cancelled if that worked.
   virtual void cancel(Completion& completion) = 0;
+  /// Takes back a posted send, whose caller gives its memory up. False: the provider still needs the memory, and calls
+  /// the handler when it does not. True: it was called, with Errc::cancelled if the receiver gets nothing: its receive
+  /// then meets the next message of that tag.
+  virtual bool take_back(Completion& /*completion*/) { return false; }
 
   /// Messages and writes that left for the peer, by the way that they took. `way` is a word.
   using WayVisitor = std::function<void(std::string_view way, std::uint64_t messages, std::uint64_t bytes)>;

@@ -32,7 +32,8 @@ void Run::fail_unequal() {
        fmt::format("this rank sends itself {} bytes where it receives {}", blocks[0].bytes, blocks[1].bytes));
 }
 
-// Takes back receives and what is not posted. Cancelled receives settle by their handler.
+// Takes back receives and what is not posted, and, where the caller has given up, sends whose memory a peer may read.
+// Those settle by their handlers.
 template <class Choose>
 void Run::take_back(Choose&& choose) {
   for (std::uint32_t i = 0; i < used_transfers_; ++i) {
@@ -44,8 +45,12 @@ void Run::take_back(Choose&& choose) {
       --pending_;
     } else if (one_sided_ != nullptr && one_sided_->cancel(transfer)) {
       // Its handler has settled it.
-    } else if (transfer.operation->receives() && transfer.operation->channel == PlannedOperation::kNoChannel) {
+    } else if (transfer.operation->channel != PlannedOperation::kNoChannel) {
+      // What was written is written.
+    } else if (transfer.operation->receives()) {
       transfer.operation->peer->provider->cancel(transfer);
+    } else if (abandoned_) {
+      static_cast<void>(transfer.operation->peer->provider->take_back(transfer));
     }
   }
 }

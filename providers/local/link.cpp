@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <type_traits>
 #include <utility>
 
@@ -106,6 +107,7 @@ bool Link::send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uin
   rts.region = region.number;
   rts.descriptor = region.descriptor;
   rts.may_help = shared_.traffic.receives == 0 ? 1 : 0;
+  rts.taken_back = out_memory_.as<Ring>()->taken_back.load(std::memory_order_relaxed);
   publish();
   return true;
 }
@@ -154,6 +156,7 @@ Link::Receive& Link::take_receive(std::span<const iovec> pieces, Completion& com
   receive.completion = &completion;
   receive.pieces.assign(pieces);
   receive.is_long = total_bytes(pieces) >= kLeastDivided;
+  receive.is_cancelled = false;
   if (receive.is_long) ++shared_.traffic.receives;
   ++pending_;
   return receive;
@@ -181,7 +184,28 @@ bool Link::cancel(Completion& completion) {
     end(receives_, *receive).fail({make_error_code(Errc::cancelled), "the receive was cancelled"});
     return true;
   }
+  for (Receive& receive : receives_)
+    if (receive.state == State::cleared && receive.completion == &completion) receive.is_cancelled = true;
   return false;
+}
+
+bool Link::take_back(Completion& completion) {
+  const auto found = std::ranges::find_if(
+      sends_, [&](const Send& send) { return send.state == State::waiting && send.completion == &completion; });
+  if (found == sends_.end()) return false;
+  Send& send = *found;
+  if (help_ && help_->send == send.number) help_.reset();
+  send.state = State::taken_back;
+  if (std::ranges::find(outgoing_, send.number) != outgoing_.end()) {
+    keep_the_rest(send);
+    completion.done(send.bytes, 0);
+    return true;
+  }
+  // A receiver that reads this count after it has copied sees what the caller changes from here on at the earliest.
+  out_memory_.as<Ring>()->taken_back.fetch_add(1, std::memory_order_seq_cst);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  completion.fail({make_error_code(Errc::cancelled), "the send was taken back"});
+  return true;
 }
 
 bool Link::listen() {
@@ -261,6 +285,24 @@ void Link::take() {
       const Clearance clearance = cell.clearance;
       in_->pop();
       helped(clearance);
+      return;
+    }
+    case CellKind::ask: {
+      const Clearance question = cell.clearance;
+      in_->pop();
+      asked_about(question);
+      return;
+    }
+    case CellKind::confirmed: {
+      Receive& receive = receives_[cell.clearance.receive];
+      in_->pop();
+      finish(receive, receive.message_bytes, receive.tag);
+      return;
+    }
+    case CellKind::withdrawn: {
+      Receive& receive = receives_[cell.clearance.receive];
+      in_->pop();
+      withdrawn(receive);
       return;
     }
     case CellKind::clear: {
@@ -354,7 +396,9 @@ void Link::finish(Receive& receive, std::uint64_t bytes, std::uint64_t tag) noex
 
 void Link::finish(Send& send) noexcept {
   const std::uint64_t bytes = send.bytes;
-  end(sends_, send).done(bytes, 0);
+  const bool is_told = send.state == State::taken_back;
+  Completion& completion = end(sends_, send);
+  if (!is_told) completion.done(bytes, 0);
 }
 
 void Link::peer_ended(const std::string& reason) { end_ = reason; }
@@ -371,8 +415,12 @@ void Link::fail_all() {
   std::vector<Completion*> failed;
   for (Receive& receive : receives_)
     if (receive.state != State::unused) failed.push_back(&end(receives_, receive));
-  for (Send& send : sends_)
-    if (send.state != State::unused) failed.push_back(&end(sends_, send));
+  for (Send& send : sends_) {
+    const State state = send.state;
+    if (state == State::unused) continue;
+    Completion& completion = end(sends_, send);
+    if (state != State::taken_back) failed.push_back(&completion);
+  }
   for (Completion* completion : failed) completion->fail(status);
 }
 

@@ -58,6 +58,8 @@ class Link {
                                      Completion& completion);
   /// Returns whether it was a receive of this link that no message has met yet; its handler was called then.
   bool cancel(Completion& completion);
+  /// See Provider::take_back.
+  bool take_back(Completion& completion);
   /// Moves on what can be; returns how many things happened.
   std::size_t poll();
   /// Something of this rank's is in flight here.
@@ -87,13 +89,19 @@ class Link {
   /// From here on the sender may help. What it copies lies in its own cache afterwards, which counts for shorter ones.
   static constexpr std::uint64_t kLeastDivided = 256 * 1024;
 
-  enum class State : std::uint8_t { unused, waiting, cleared };
+  enum class State : std::uint8_t {
+    unused,
+    waiting,
+    cleared,
+    taken_back  ///< a send, of which the receiver may not know that yet
+  };
   /// Where a long message lies at the other side.
   struct Source {
     std::uint64_t bytes = 0;
     std::uint32_t send = 0;
     bool mapped = false;    ///< the pieces are addresses of this process
     bool may_help = false;  ///< the other side
+    std::uint32_t taken_back = 0;
     Pieces pieces{};
   };
   /// A receive that waits for its message, or for the rest of a long one.
@@ -109,6 +117,7 @@ class Link {
     Pieces pieces;
     State state = State::unused;
     bool is_long = false;             ///< as long as messages that are divided
+    bool is_cancelled = false;        ///< once it was cleared: it ends if its sender takes the message back
     std::list<Receive*> aside{this};  ///< its place in waiting_, while it is not there
     std::list<Receive*>::iterator place = aside.begin();
   };
@@ -124,6 +133,7 @@ class Link {
     std::uint64_t fetched = 0;  ///< Traffic's, when it was announced
     Way way = Way::kernel;
     Pieces pieces;
+    std::unique_ptr<std::byte[]> kept;  ///< of one that was taken back: what is still to be sent
     State state = State::unused;
   };
   /// A message that was taken in, or the announcement of one.
@@ -188,6 +198,10 @@ class Link {
   void cleared(const Clearance& clearance);
   void fetch(Receive& receive, const Source& source, std::uint64_t tag);
   void clear(const Receive& receive, const Source& source);
+  [[nodiscard]] bool may_be_taken_back(const Source& source) const noexcept;
+  void asked_about(const Clearance& question);
+  void withdrawn(Receive& receive);
+  void keep_the_rest(Send& send);
   // Both inline, so that the answer's fields go straight into the cell: to read them back together, just after they
   // were written one by one, would have to wait until all stores before are over, those of the message among them.
   void answer(const Answer& answer) {

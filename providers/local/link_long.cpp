@@ -1,5 +1,7 @@
 // Long messages within a node: the receiver copies them, alone or with the sender's help, or they travel in chunks.
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <utility>
 
 #include "providers/local/link.h"
@@ -25,6 +27,7 @@ Link::Source Link::source_of(const RequestToSend& rts) {
   source.bytes = rts.location.bytes;
   source.send = rts.send;
   source.may_help = rts.may_help != 0;
+  source.taken_back = rts.taken_back;
   source.pieces = read_location(rts.location);
   if (rts.region != 0) source.mapped = peer_memory_.translate({rts.region, rts.descriptor}, source.pieces.left());
   return source;
@@ -73,7 +76,40 @@ void Link::end_reading(const Reading& reading) {
   Receive& receive = receives_[reading.receive];
   if (receive.missing > 0) return;
   if (reading.divided) division_.open = false;
-  answer({CellKind::ack, {0, reading.source.send, receive.number}});
+  const bool is_sure = !may_be_taken_back(reading.source);
+  answer({is_sure ? CellKind::ack : CellKind::ask, {0, reading.source.send, receive.number}});
+}
+
+// The sender counts before its caller may change the memory.
+bool Link::may_be_taken_back(const Source& source) const noexcept {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return in_memory_.as<Ring>()->taken_back.load(std::memory_order_relaxed) != source.taken_back;
+}
+
+void Link::asked_about(const Clearance& question) {
+  Send& send = sends_[question.send];
+  const bool is_taken_back = send.state == State::taken_back;
+  finish(send);
+  answer({is_taken_back ? CellKind::withdrawn : CellKind::confirmed, {.receive = question.receive}});
+}
+
+// The sender's notice may come in its place, or be there already.
+void Link::withdrawn(Receive& receive) {
+  const bool is_cancelled = receive.is_cancelled;
+  const Pieces pieces = receive.pieces;
+  const std::uint64_t tag = receive.tag;
+  const std::uint64_t ignore = receive.ignore;
+  Completion& completion = end(receives_, receive);
+  if (is_cancelled) return completion.fail({make_error_code(Errc::cancelled), "the receive was cancelled"});
+  static_cast<void>(post_recv(pieces.left(), tag, ignore, completion));
+}
+
+// It goes on from a copy.
+void Link::keep_the_rest(Send& send) {
+  send.kept.reset(new std::byte[send.missing]);
+  send.pieces.gather_next(send.kept.get(), send.missing);
+  const std::array<iovec, 1> pieces{{{send.kept.get(), send.missing}}};
+  send.pieces.assign(pieces);
 }
 
 // Returns whether this end has nothing left to read; what could not be read is still missing.
@@ -209,6 +245,8 @@ void Link::copy_mapped(const Receive& receive, Reading& reading, std::uint64_t b
 void Link::cleared(const Clearance& clearance) {
   if (help_ && help_->send == clearance.send) help_.reset();  // the receive may end before it would
   Send& send = sends_[clearance.send];
+  if (send.state == State::taken_back && clearance.bytes > 0)
+    return asked_about({.send = clearance.send, .receive = clearance.receive});
   send.missing = clearance.bytes;
   send.receive = clearance.receive;
   if (send.missing == 0) return finish(send);

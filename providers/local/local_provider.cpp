@@ -37,14 +37,15 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
                 .place = place_},
       description_(fmt::format("shared memory (process {})", own_name_.process)),
       address_(own_name_.text()),
-      capabilities_{.inject_bytes = 0,
+      capabilities_{.inject_bytes = longest_copied_at_once(way),
                     .iov_limit = kMaxPieces,
                     .max_message_bytes = std::numeric_limits<std::int64_t>::max(),
                     .directed_receive = true,
                     .wait_fd = true,
                     .wait_fd_lags = true,
                     .takes_longer_messages = true,
-                    .detached_bytes = std::min(longest_copied(way), least_mapped(way) - 1)} {
+                    .waits_at_sender = true,
+                    .detached_bytes = longest_copied_at_once(way)} {
   if (!segment_.refusal().empty())
     log_.write(
         LogLevel::warn, "the ranks of this node share {}: {}",
@@ -95,6 +96,10 @@ void LocalProvider::notice_close(PeerHandle peer) {
 void LocalProvider::cancel(Completion& completion) {
   for (const auto& link : links_)
     if (link->cancel(completion)) return;
+}
+
+bool LocalProvider::take_back(Completion& completion) {
+  return std::ranges::any_of(links_, [&](const auto& link) { return link->take_back(completion); });
 }
 
 std::size_t LocalProvider::poll() {

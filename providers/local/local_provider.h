@@ -44,6 +44,7 @@ class LocalProvider final : public Provider {
     return kWayNames[static_cast<std::size_t>(links_[peer]->way_of(pieces))];
   }
   void cancel(Completion& completion) override;
+  bool take_back(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] bool busy() const noexcept override;
   [[nodiscard]] int wait_fd() const noexcept override { return doorbell_.descriptor(); }

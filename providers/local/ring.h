@@ -29,6 +29,10 @@ enum class CellKind : std::uint32_t {
   helped,  ///< answer to `offer`: how much the sender has written there
   clear,   ///< or: the receive that waits for chunks, and how much of the message it takes
   chunk,   ///< a piece of a long message in the bulk memory, for a receive
+  // Where the sender has taken announced messages back while the receiver was copying:
+  ask,        ///< whether that one is the sender's still; all of it was copied
+  confirmed,  ///< it was, and has ended by this
+  withdrawn,  ///< it was not: what the receive has is worth nothing, and its message may come yet
 };
 
 /// Asks for the cache lines of so many bytes ahead of writing to them: the other side has copies, which take long to be
@@ -67,7 +71,8 @@ struct RequestToSend {
   std::uint32_t send = 0;
   std::uint32_t region = 0;  ///< 0: in memory that only the sender maps
   std::int32_t descriptor = -1;
-  std::uint32_t may_help = 0;  ///< the sender, with the copy: see division.h
+  std::uint32_t may_help = 0;    ///< the sender, with the copy: see division.h
+  std::uint32_t taken_back = 0;  ///< the ring's count when this was written
 };
 
 struct Offer {
@@ -117,6 +122,7 @@ struct BasicRing {
   alignas(kCacheLine) Atomic<std::uint32_t> cells_read;  ///< the reader writes both
   Atomic<std::uint64_t> bulk_read;
   alignas(kCacheLine) Atomic<std::uint32_t> writer_waits;  ///< wants to be woken when there is room
+  Atomic<std::uint32_t> taken_back;                        ///< announced messages, by the writer
   alignas(kCacheLine) BasicDivision<Atomic> division;      ///< of a message that the writer of the ring receives
   std::array<Cell, kCells> cells;
   alignas(kCacheLine) std::array<std::byte, kBulkBytes> bulk;

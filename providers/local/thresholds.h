@@ -1,6 +1,7 @@
 // The lengths from which on messages between ranks of a node take another way.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -9,6 +10,9 @@
 
 namespace fab::local {
 
+/// Of a message that belongs to the head which travels ahead of it.
+constexpr std::uint64_t kHeadBytes = 64;
+
 /// The longest message that is copied into the ring before its receiver asks for it.
 constexpr std::uint64_t longest_copied(LocalLong way) noexcept {
   switch (way) {
@@ -16,7 +20,7 @@ constexpr std::uint64_t longest_copied(LocalLong way) noexcept {
     case LocalLong::map:
       // Above, reading from the other's memory is faster where that has not changed since the last time; from 512 KiB
       // on always (docs/lab/within-a-node.md).
-      return 16 * 1024;
+      return 16 * 1024 + kHeadBytes;
     case LocalLong::read:
       return Cell::kInlineBytes;
     case LocalLong::ring:
@@ -41,6 +45,11 @@ constexpr std::uint64_t least_mapped(LocalLong way) noexcept {
       break;
   }
   return std::numeric_limits<std::uint64_t>::max();
+}
+
+/// Up to here every message is copied into the ring by its post, wherever it lies.
+constexpr std::uint64_t longest_copied_at_once(LocalLong way) noexcept {
+  return std::min(longest_copied(way), least_mapped(way) - 1);
 }
 
 }  // namespace fab::local
