@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/peers/peers.h"
@@ -34,7 +35,15 @@ struct OutgoingEnvelope : Post {
   PointToPoint& owner;
   Correspondent* correspondent FAB_GUARDED_BY(engine_lock) = nullptr;
   SendOperation* senders FAB_GUARDED_BY(engine_lock) = nullptr;  ///< are complete when this has left, the last first
-  std::size_t bytes FAB_GUARDED_BY(engine_lock) = 0;
+  /// Their sender need not keep the bytes behind it any longer.
+  void keep_bytes() FAB_REQUIRES(engine_lock) {
+    kept.assign(behind.begin(), behind.end());
+    behind = kept;
+  }
+
+  std::size_t bytes FAB_GUARDED_BY(engine_lock) = 0;        ///< in `memory`
+  std::span<std::byte> behind FAB_GUARDED_BY(engine_lock);  ///< more of them, in their sender's memory
+  std::vector<std::byte> kept FAB_GUARDED_BY(engine_lock);
   bool active FAB_GUARDED_BY(engine_lock) = false;  ///< counted by the engine
   bool is_long;                                     ///< has room for kEnvelopeBytes, otherwise for an envelope alone
   std::unique_ptr<std::byte[]> memory;
@@ -57,6 +66,8 @@ struct IncomingEnvelope : Post {
   bool arrived FAB_GUARDED_BY(engine_lock) = false;  ///< while posting
   std::size_t bytes FAB_GUARDED_BY(engine_lock) = 0;
   int failures FAB_GUARDED_BY(engine_lock) = 0;
+  /// The bytes behind the envelope, which came straight to the receive that takes them; null: they are in `memory`.
+  const std::byte* placed FAB_GUARDED_BY(engine_lock) = nullptr;
   std::unique_ptr<std::byte[]> memory;
 };
 
@@ -73,6 +84,7 @@ struct Correspondent {
   std::uint64_t burst_began FAB_GUARDED_BY(engine_lock) = 0;       ///< so many polls of the engine
   /// Messages that came before others, by sequence.
   std::map<std::uint32_t, Unexpected> overtakers FAB_GUARDED_BY(engine_lock);
+  std::vector<std::uint32_t> withdrawn FAB_GUARDED_BY(engine_lock);        ///< of offers that have not come yet
   std::vector<Post*> waiting FAB_GUARDED_BY(engine_lock);                  ///< until the peer's address is known
   std::unique_ptr<IncomingEnvelope> listener FAB_GUARDED_BY(engine_lock);  ///< of a peer of the node
   Status failure FAB_GUARDED_BY(engine_lock);                              ///< not ok: nothing gets through any more

@@ -8,14 +8,16 @@
 
 namespace fab::core {
 
-/// `eager` and `rts` carry a message to be matched, the other kinds answer one.
+/// `eager`, `rts` and `offer` carry a message to be matched, the other kinds answer one.
 enum class EnvelopeKind : std::uint8_t {
   eager,         ///< a message, whose bytes follow
   rts,           ///< request to send: a message whose bytes the receiver has to ask for
+  offer,         ///< a message whose bytes wait at the sender for a receive under the message's sequence number
   cts,           ///< clear to send: a receive waits for the bytes of a message that came as `rts`
   ack,           ///< a synchronous message, a ready one or an `rts` has been matched, and nothing more is wanted
   nack,          ///< a ready message met no receive
   cancelled,     ///< the sender has given up a message that it was cleared to send
+  withdrawn,     ///< the sender has given up the `offer` with the sequence number `send`
   credit,        ///< nothing but credits
   ask_refusals,  ///< no message: the sender waits, and wants to know which calls the receiver refuses
   refusal,       ///< no message either: the sender has refused the call with the number `bytes`; the reason follows
@@ -84,9 +86,11 @@ constexpr std::uint64_t kMostBriefBytes = 80;
 }
 
 /// The longest message that travels with its envelope: through a network, where a question and its answer take longer
-/// than two copies, and within a node (docs/explanation/point-to-point.md).
+/// than two copies, and within a node, where it is copied once less if it lies in a row
+/// (docs/explanation/point-to-point.md).
 constexpr std::uint64_t kEagerBytes = 32 * 1024;
 constexpr std::uint64_t kNearEagerBytes = 8 * 1024;
+constexpr std::uint64_t kNearEagerBytesInARow = 16 * 1024;
 /// An envelope with the bytes that follow it.
 constexpr std::size_t kEnvelopeBytes = sizeof(Envelope) + kEagerBytes;
 /// What a rank sends to another beyond what the other's receives have taken may have to be kept: 256 KiB at most, which

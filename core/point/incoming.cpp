@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "core/point/point_to_point.h"
 
@@ -11,6 +12,8 @@ namespace {
 
 /// A receive of any rank's envelopes belongs to no peer, so its failure tells little; it is not repeated for ever.
 constexpr int kMostFailures = 16;
+/// Shorter messages, with their envelopes, are not worth the look for their receives.
+constexpr std::size_t kLeastPlaced = 512;
 
 // Handlers run inside Provider::post_* and Provider::poll, which run under the engine's lock.
 IncomingEnvelope& incoming_of(Completion& completion) FAB_ASSERT_CAPABILITY(engine_lock) {
@@ -39,7 +42,31 @@ Post::Handlers PointToPoint::incoming_handlers() noexcept {
           },
       .fail = [](Completion& self,
                  const Status& status) noexcept { incoming_of(self).owner.listener_failed(incoming_of(self), status); },
-      .attempt = [](Post& self) { return incoming_of(self).owner.post(incoming_of(self)); }};
+      .attempt = [](Post& self) { return incoming_of(self).owner.post(incoming_of(self)); },
+      .take =
+          [](Completion& self, const Delivery& delivery) noexcept {
+            return incoming_of(self).owner.place(incoming_of(self), delivery);
+          }};
+}
+
+// The receive that is found here takes the message when the provider is done with it: nothing happens in between.
+bool PointToPoint::place(IncomingEnvelope& incoming, const Delivery& delivery) {
+  const std::span<const std::byte> wire = delivery.bytes;
+  if (incoming.correspondent == nullptr || wire.size() != delivery.message_bytes || wire.size() < kLeastPlaced)
+    return false;
+  const Envelope envelope = head_of(wire);
+  const Correspondent& from = *incoming.correspondent;
+  if (envelope.kind != EnvelopeKind::eager || envelope.sender != from.world_rank ||
+      envelope.sequence != from.next_expected || sizeof(envelope) + envelope.bytes != wire.size() ||
+      !makes_sense(envelope))
+    return false;
+  const PostedReceive* const receive = queues_of({envelope.context_owner, envelope.context_number}).look_for(envelope);
+  std::byte* const place = receive == nullptr ? nullptr : receive->place_for(envelope);
+  if (place == nullptr) return false;
+  std::memcpy(incoming.memory.get(), &envelope, sizeof(envelope));
+  std::memcpy(place, wire.data() + sizeof(envelope), envelope.bytes);
+  incoming.placed = place;
+  return true;
 }
 
 void PointToPoint::listen_to_node() {
@@ -88,6 +115,9 @@ void PointToPoint::listener_failed(IncomingEnvelope& incoming, const Status& sta
 }
 
 void PointToPoint::handle(IncomingEnvelope& incoming, std::size_t bytes) {
+  if (incoming.placed != nullptr)
+    return handle(head_of({incoming.memory.get(), sizeof(Envelope)}),
+                  {std::exchange(incoming.placed, nullptr), bytes - sizeof(Envelope)});
   const std::span<const std::byte> wire{incoming.memory.get(), bytes};
   const bool is_brief = bytes >= sizeof(BriefEnvelope) && static_cast<EnvelopeKind>(wire[0]) == EnvelopeKind::brief;
   if (is_brief && incoming.correspondent != nullptr) return handle_brief(*incoming.correspondent, wire);
@@ -153,6 +183,7 @@ void PointToPoint::handle(Correspondent& from, const Envelope& envelope, const s
   switch (envelope.kind) {
     case EnvelopeKind::eager:
     case EnvelopeKind::rts:
+    case EnvelopeKind::offer:
       return message_came(from, envelope, bytes);
     case EnvelopeKind::cts:
       if (send != nullptr) send->was_cleared(envelope.receive);
@@ -167,6 +198,8 @@ void PointToPoint::handle(Correspondent& from, const Envelope& envelope, const s
       if (envelope.receive < receives_.size() && receives_[envelope.receive].correspondent() == &from)
         receives_[envelope.receive].sender_gave_up();
       return;
+    case EnvelopeKind::withdrawn:
+      return offer_withdrawn(from, envelope.send);
     case EnvelopeKind::ask_refusals:
       return runtime_.refusals().asked_by(envelope.sender);
     case EnvelopeKind::credit:
@@ -174,6 +207,14 @@ void PointToPoint::handle(Correspondent& from, const Envelope& envelope, const s
     case EnvelopeKind::brief:
       return;
   }
+}
+
+void PointToPoint::offer_withdrawn(Correspondent& from, std::uint32_t sequence) {
+  if (static_cast<std::int32_t>(sequence - from.next_expected) >= 0) return from.withdrawn.push_back(sequence);
+  for (ReceiveOperation& receive : receives_)
+    if (receive.takes_offer(from, sequence)) return receive.sender_gave_up();
+  for (auto& [key, queues] : match_queues_)
+    if (queues.withdraw(from, sequence)) return;
 }
 
 void PointToPoint::message_came(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
@@ -193,6 +234,11 @@ void PointToPoint::message_came(Correspondent& from, const Envelope& envelope, c
 }
 
 void PointToPoint::deliver(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
+  if (!from.withdrawn.empty() && std::erase(from.withdrawn, envelope.sequence) > 0) {
+    Envelope withdrawn = envelope;
+    withdrawn.kind = EnvelopeKind::withdrawn;
+    return deliver(from, withdrawn, bytes);
+  }
   MatchQueues& queues = queues_of({envelope.context_owner, envelope.context_number});
   if (PostedReceive* receive = queues.match(envelope)) return receive->take(from, envelope, bytes);
   if (envelope.mode == SendMode::ready) {

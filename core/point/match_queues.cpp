@@ -4,11 +4,19 @@
 
 namespace fab::core {
 
+std::vector<PostedReceive*>::const_iterator MatchQueues::first_for(const Envelope& envelope) const {
+  return std::find_if(posted_.begin(), posted_.end(), [&](const PostedReceive* receive) FAB_REQUIRES(engine_lock) {
+    return !receive->is_probe() && receive->matches(envelope);
+  });
+}
+
+const PostedReceive* MatchQueues::look_for(const Envelope& envelope) const {
+  const auto found = first_for(envelope);
+  return found == posted_.end() ? nullptr : *found;
+}
+
 PostedReceive* MatchQueues::match(const Envelope& envelope) {
-  const auto found =
-      std::find_if(posted_.begin(), posted_.end(), [&](const PostedReceive* receive) FAB_REQUIRES(engine_lock) {
-        return !receive->is_probe() && receive->matches(envelope);
-      });
+  const auto found = first_for(envelope);
   if (found == posted_.end()) return nullptr;
   PostedReceive* const receive = *found;
   posted_.erase(found);
@@ -27,6 +35,16 @@ void MatchQueues::keep(Unexpected message) {
     posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
     probe->found(envelope);
   }
+}
+
+bool MatchQueues::withdraw(const Correspondent& from, std::uint32_t sequence) {
+  const auto found = std::ranges::find_if(unexpected_, [&](const Unexpected& message) {
+    return message.correspondent == &from && message.envelope.kind == EnvelopeKind::offer &&
+           message.envelope.sequence == sequence;
+  });
+  if (found == unexpected_.end()) return false;
+  found->envelope.kind = EnvelopeKind::withdrawn;
+  return true;
 }
 
 std::optional<Unexpected> MatchQueues::take(const PostedReceive& receive) {

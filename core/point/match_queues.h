@@ -23,11 +23,14 @@ class PostedReceive {
   [[nodiscard]] bool matches(const Envelope& envelope) const noexcept FAB_REQUIRES(engine_lock) {
     return core::matches(from_, envelope);
   }
+  /// Where the bytes of that message, which it matches, come to lie in a row; null: they do not, or it has no room.
+  [[nodiscard]] virtual std::byte* place_for(const Envelope& envelope) const noexcept FAB_REQUIRES(engine_lock) = 0;
   /// It takes nothing.
   [[nodiscard]] bool is_probe() const noexcept FAB_REQUIRES(engine_lock) { return probe_; }
   /// A probe is over.
   virtual void found(const Envelope& envelope) FAB_REQUIRES(engine_lock) = 0;
-  /// Takes a message; `bytes` of an eager one. The queues have forgotten this receive.
+  /// Takes a message; `bytes` of an eager one, which may be where place_for() says. The queues have forgotten this
+  /// receive.
   virtual void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes)
       FAB_REQUIRES(engine_lock) = 0;
 
@@ -45,8 +48,12 @@ class MatchQueues {
  public:
   /// A receive for a message that has come: forgotten here from now on. Null: there is none.
   [[nodiscard]] PostedReceive* match(const Envelope& envelope) FAB_REQUIRES(engine_lock);
+  /// The same receive, which stays here.
+  [[nodiscard]] const PostedReceive* look_for(const Envelope& envelope) const FAB_REQUIRES(engine_lock);
   /// Keeps a message that no receive has matched; tells the probes.
   void keep(Unexpected message) FAB_REQUIRES(engine_lock);
+  /// The sender of an offer that is kept here has given it up. Returns whether it is.
+  bool withdraw(const Correspondent& from, std::uint32_t sequence) FAB_REQUIRES(engine_lock);
   /// A message for a receive.
   [[nodiscard]] std::optional<Unexpected> take(const PostedReceive& receive) FAB_REQUIRES(engine_lock);
   /// Null: there is none.
@@ -55,6 +62,9 @@ class MatchQueues {
   void forget(const PostedReceive& receive) FAB_REQUIRES(engine_lock) { std::erase(posted_, &receive); }
 
  private:
+  [[nodiscard]] std::vector<PostedReceive*>::const_iterator first_for(const Envelope& envelope) const
+      FAB_REQUIRES(engine_lock);
+
   std::vector<PostedReceive*> posted_ FAB_GUARDED_BY(engine_lock);  ///< in the order of their posts
   std::list<Unexpected> unexpected_ FAB_GUARDED_BY(engine_lock);    ///< in the order in which they came
 };

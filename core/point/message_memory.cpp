@@ -25,7 +25,7 @@ void MessageMemory::pack(std::byte* out) const {
 void MessageMemory::unpack(const std::byte* in, std::uint64_t bytes) const {
   if (bytes == 0) return;
   if (!in_pieces_) {
-    std::memmove(address_, in, bytes);
+    if (in != address_) std::memmove(address_, in, bytes);
     return;
   }
   if (bytes == bytes_) return layout_.unpack(in, address_);

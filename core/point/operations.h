@@ -45,8 +45,10 @@ class PointHost {
   /// Posts it, unless the peer's address is still being looked up.
   virtual void post_when_ready(Correspondent& correspondent, Post& post) FAB_REQUIRES(engine_lock) = 0;
   virtual void forget(Correspondent& correspondent, Post& post) FAB_REQUIRES(engine_lock) = 0;
-  /// The tag under which the bytes of a message travel.
+  /// The tag under which the bytes of a message travel that a receive has asked for.
   [[nodiscard]] virtual std::uint64_t payload_tag(Rank sender, std::uint32_t receive) const noexcept = 0;
+  /// And of one that waits at its sender.
+  [[nodiscard]] virtual std::uint64_t offer_tag(Rank sender, std::uint32_t sequence) const noexcept = 0;
 
   /// Nothing gets through to that rank any more.
   virtual void lose(Correspondent& correspondent, const Status& reason) FAB_REQUIRES(engine_lock) = 0;
@@ -173,6 +175,8 @@ class SendOperation final : public PointOperation {
   [[nodiscard]] SendOperation* left_envelope() FAB_REQUIRES(engine_lock);
   /// After start(), instead: an RTS goes, and the bytes follow when the CTS of the receiver is there.
   void await_cts() FAB_REQUIRES(engine_lock);
+  /// Instead, after an offer with that number has gone: the bytes wait for the receiver.
+  void offer(std::uint32_t sequence) FAB_REQUIRES(engine_lock);
   /// After start(): with that number its message, or its RTS, is about to leave. Precondition: the engine has a
   /// recorder.
   void record_send(std::uint32_t sequence, bool eager) FAB_REQUIRES(engine_lock);
@@ -183,16 +187,25 @@ class SendOperation final : public PointOperation {
   void was_acked() FAB_REQUIRES(engine_lock);
   void was_nacked() FAB_REQUIRES(engine_lock);
   void was_cleared(std::uint32_t receive) FAB_REQUIRES(engine_lock);
+  void was_taken_back() FAB_REQUIRES(engine_lock);
   void correspondent_lost() FAB_REQUIRES(engine_lock);
 
   Peer* waited(std::uint64_t ns) noexcept override FAB_REQUIRES(engine_lock);
   /// The user was told that it failed, but the receiver may still answer.
   [[nodiscard]] bool given_up() const noexcept override FAB_REQUIRES(engine_lock) { return given_up_; }
   [[nodiscard]] const MessageMemory& memory() const noexcept FAB_REQUIRES(engine_lock) { return memory_; }
+  /// Its memory is the message until it is done, or until it has left the envelope.
+  [[nodiscard]] bool lends_memory() const noexcept FAB_REQUIRES(engine_lock) {
+    return mode_ == SendMode::standard && memory_.is_contiguous();
+  }
+  [[nodiscard]] bool needs_no_answer() const noexcept FAB_REQUIRES(engine_lock) {
+    return mode_ == SendMode::standard || mode_ == SendMode::buffered;
+  }
   [[nodiscard]] const Correspondent* correspondent() const noexcept FAB_REQUIRES(engine_lock) { return correspondent_; }
 
  private:
   void stop_leaving() FAB_REQUIRES(engine_lock);
+  void send_bytes(std::uint64_t tag) FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::string describe() const override FAB_REQUIRES(engine_lock);
   [[nodiscard]] const char* describe_state() const noexcept override FAB_REQUIRES(engine_lock);
   /// Packs the message into memory of its own, from which it goes on.
@@ -210,7 +223,10 @@ class SendOperation final : public PointOperation {
   Correspondent* correspondent_ FAB_GUARDED_BY(engine_lock) = nullptr;
   OutgoingEnvelope* envelope_ FAB_GUARDED_BY(engine_lock) = nullptr;   ///< while leaving
   SendOperation* next_leaving_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< in the same envelope
-  std::uint32_t receive_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint32_t receive_ FAB_GUARDED_BY(engine_lock) = 0;              ///< that has asked for the bytes
+  std::uint32_t sequence_ FAB_GUARDED_BY(engine_lock) = 0;             ///< of an offer
+  bool offered_ FAB_GUARDED_BY(engine_lock) = false;
+  std::uint64_t payload_tag_ FAB_GUARDED_BY(engine_lock) = 0;
   bool given_up_ FAB_GUARDED_BY(engine_lock) = false;
   State state_ FAB_GUARDED_BY(engine_lock) = State::idle;
 };
@@ -241,12 +257,21 @@ class ReceiveOperation final : public PointOperation, public PostedReceive {
   [[nodiscard]] bool waits_for_any() const noexcept override FAB_REQUIRES(engine_lock) {
     return correspondent_ == nullptr;
   }
+  [[nodiscard]] std::byte* place_for(const Envelope& envelope) const noexcept override FAB_REQUIRES(engine_lock) {
+    return envelope.bytes <= memory_.bytes() ? memory_.contiguous() : nullptr;
+  }
   void found(const Envelope& envelope) override FAB_REQUIRES(engine_lock);
   void take(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes) override
       FAB_REQUIRES(engine_lock);
   /// After start(), if no message has come: the queues have it from now on.
   void wait_for_message() FAB_REQUIRES(engine_lock);
   void sender_gave_up() FAB_REQUIRES(engine_lock);
+  /// It receives the bytes of the offer with that number.
+  [[nodiscard]] bool takes_offer(const Correspondent& from, std::uint32_t sequence) const noexcept
+      FAB_REQUIRES(engine_lock) {
+    return offered_ && correspondent_ == &from && sequence_ == sequence &&
+           (state_ == State::receiving || state_ == State::discarding);
+  }
   void correspondent_lost(const Correspondent& correspondent) FAB_REQUIRES(engine_lock);
   /// The sender, as soon as it is known.
   [[nodiscard]] const Correspondent* correspondent() const noexcept FAB_REQUIRES(engine_lock) { return correspondent_; }
@@ -256,6 +281,8 @@ class ReceiveOperation final : public PointOperation, public PostedReceive {
   [[nodiscard]] const char* describe_state() const noexcept override FAB_REQUIRES(engine_lock);
   [[nodiscard]] Status truncated(const Envelope& envelope) const FAB_REQUIRES(engine_lock);
   void fetch(const Envelope& envelope) FAB_REQUIRES(engine_lock);
+  /// Takes note of an offer whose bytes find no room.
+  void discard_offer(const Status& reason) FAB_REQUIRES(engine_lock);
   void copy_from_self(const Envelope& envelope) FAB_REQUIRES(engine_lock);
   bool post_payload() FAB_REQUIRES(engine_lock);
   void received() FAB_REQUIRES(engine_lock);
@@ -272,6 +299,7 @@ class ReceiveOperation final : public PointOperation, public PostedReceive {
   std::uint32_t send_ FAB_GUARDED_BY(engine_lock) = 0;
   Status end_ FAB_GUARDED_BY(engine_lock);             ///< why it is being taken back
   bool discards_ FAB_GUARDED_BY(engine_lock) = false;  ///< and the bytes come nevertheless
+  bool offered_ FAB_GUARDED_BY(engine_lock) = false;   ///< they need not be asked for
   State state_ FAB_GUARDED_BY(engine_lock) = State::idle;
 };
 

@@ -35,29 +35,47 @@ Post::Handlers PointToPoint::outgoing_handlers() noexcept {
       .attempt = [](Post& self) { return outgoing_of(self).owner.post(outgoing_of(self)); }};
 }
 
+bool PointToPoint::is_copied_once(const SendOperation& send, const Correspondent& to) {
+  if (to.is_far || to.peer == nullptr || to.peer->provider == nullptr || !send.lends_memory()) return false;
+  return sizeof(Envelope) + send.memory().bytes() <= to.peer->provider->capabilities().inject_bytes;
+}
+
+// Shorter ones would be copied to a receiver that keeps many already.
+bool PointToPoint::may_be_offered(const SendOperation& send, const Correspondent& to) {
+  if (to.is_far || to.peer == nullptr || to.peer->provider == nullptr || !send.needs_no_answer()) return false;
+  const Capabilities& provider = to.peer->provider->capabilities();
+  return provider.waits_at_sender && send.memory().bytes() > provider.inject_bytes;
+}
+
 // A message that may not travel with its envelope, as it is long or the receiver keeps many already, sends an RTS. So
 // beyond the window a receiver has to keep only the RTS of messages whose senders still hold them.
 void PointToPoint::send_message(SendOperation& send, Correspondent& to) {
   Envelope envelope = send.envelope();
-  const bool eager =
-      envelope.bytes <= (to.is_far ? kEagerBytes : kNearEagerBytes) && to.credits >= credits_for(envelope.bytes);
-  envelope.kind = eager ? EnvelopeKind::eager : EnvelopeKind::rts;
+  const bool once = envelope.bytes > kMostBriefBytes && is_copied_once(send, to);
+  const std::uint64_t most_eager = to.is_far ? kEagerBytes : once ? kNearEagerBytesInARow : kNearEagerBytes;
+  const bool eager = envelope.bytes <= most_eager && to.credits >= credits_for(envelope.bytes);
+  const bool offered = !eager && may_be_offered(send, to);
+  envelope.kind = eager ? EnvelopeKind::eager : offered ? EnvelopeKind::offer : EnvelopeKind::rts;
   envelope.sequence = to.next_sent++;
   if (!to.is_far && to.peer != nullptr && may_be_brief(envelope)) return send_brief(send, to, envelope);
   if (eager && bundles_.wants(to, sizeof(envelope) + envelope.bytes)) return send_in_bundle(send, to, envelope);
-  OutgoingEnvelope& out = outgoing(to, eager);
+  OutgoingEnvelope& out = outgoing(to, eager && !once);
   send_counts_.sent(envelope.bytes, eager);
   if (engine().recorder() != nullptr) [[unlikely]]
     send.record_send(envelope.sequence, eager);
   if (eager) {
     to.credits -= credits_for(envelope.bytes);
     out.count_in(&send_counts_.ways());
-    send.memory().pack(out.memory.get() + sizeof(Envelope));
+    if (once)
+      out.behind = {send.memory().contiguous(), envelope.bytes};
+    else
+      send.memory().pack(out.memory.get() + sizeof(Envelope));
     send.leave(out);
-  } else {
+  } else if (!offered) {
     send.await_cts();
   }
-  send_out(out, envelope, eager ? envelope.bytes : 0);
+  send_out(out, envelope, eager && !once ? envelope.bytes : 0);
+  if (offered) send.offer(envelope.sequence);
 }
 
 void PointToPoint::send_brief(SendOperation& send, Correspondent& to, Envelope envelope) {
@@ -135,6 +153,7 @@ OutgoingEnvelope& PointToPoint::outgoing(Correspondent& to, bool with_bytes) {
       (with_bytes ? long_envelopes_ : short_envelopes_).take(*this, outgoing_handlers(), with_bytes);
   out.correspondent = &to;
   out.senders = nullptr;
+  out.behind = {};
   out.count_in(nullptr);  // most are fab's own
   return out;
 }
@@ -166,9 +185,10 @@ bool PointToPoint::post(OutgoingEnvelope& out) {
     has_left(out);
     return true;
   }
-  const std::array<iovec, 1> pieces{{{out.memory.get(), out.bytes}}};
+  const std::array<iovec, 2> pieces{{{out.memory.get(), out.bytes}, {out.behind.data(), out.behind.size()}}};
   const std::uint64_t tag = runtime_.tags().point_to_point();
-  switch (to.peer->provider->post_send(to.peer->handle, pieces, tag, out)) {
+  const std::size_t count = out.behind.empty() ? 1 : 2;
+  switch (to.peer->provider->post_send(to.peer->handle, std::span(pieces).first(count), tag, out)) {
     case PostResult::done:
       has_left(out);
       return true;

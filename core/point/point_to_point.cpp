@@ -273,4 +273,8 @@ std::uint64_t PointToPoint::payload_tag(Rank sender, std::uint32_t receive) cons
   return runtime_.tags().point_to_point_payload(sender, receive);
 }
 
+std::uint64_t PointToPoint::offer_tag(Rank sender, std::uint32_t sequence) const noexcept {
+  return runtime_.tags().point_to_point_offer(sender, sequence);
+}
+
 }  // namespace fab::core

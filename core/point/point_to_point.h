@@ -94,6 +94,7 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   void post_when_ready(Correspondent& correspondent, Post& post) override FAB_REQUIRES(engine_lock);
   void forget(Correspondent& correspondent, Post& post) override FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::uint64_t payload_tag(Rank sender, std::uint32_t receive) const noexcept override;
+  [[nodiscard]] std::uint64_t offer_tag(Rank sender, std::uint32_t sequence) const noexcept override;
   void lose(Correspondent& correspondent, const Status& reason) override FAB_REQUIRES(engine_lock);
   [[nodiscard]] Rank blame(const Correspondent& correspondent, const Status& reason) override FAB_REQUIRES(engine_lock);
   void visit_members(const Membership& communicator, const Pending::PeerVisitor& visit) override
@@ -126,6 +127,9 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   void listener_failed(IncomingEnvelope& incoming, const Status& status) FAB_REQUIRES(engine_lock);
 
   // What comes.
+  /// Copies a message within the node from where the provider has it to the receive that will take it. False: nothing
+  /// was done, and the provider copies it to the memory of the envelope.
+  [[nodiscard]] bool place(IncomingEnvelope& incoming, const Delivery& delivery) FAB_REQUIRES(engine_lock);
   /// So many bytes have come there.
   void handle(IncomingEnvelope& incoming, std::size_t bytes) FAB_REQUIRES(engine_lock);
   void handle_brief(Correspondent& from, std::span<const std::byte> wire) FAB_REQUIRES(engine_lock);
@@ -140,12 +144,19 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
       FAB_REQUIRES(engine_lock);
   void deliver(Correspondent& correspondent, const Envelope& envelope, const std::byte* bytes)
       FAB_REQUIRES(engine_lock);
+  void offer_withdrawn(Correspondent& from, std::uint32_t sequence) FAB_REQUIRES(engine_lock);
   [[nodiscard]] static Unexpected copy_of(Correspondent& correspondent, const Envelope& envelope,
                                           const std::byte* bytes);
 
   // What goes.
   [[nodiscard]] static Post::Handlers outgoing_handlers() noexcept;
   void send_message(SendOperation& send, Correspondent& to) FAB_REQUIRES(engine_lock);
+  /// The provider copies the message out of the caller's memory, or refuses it, in post_send.
+  [[nodiscard]] static bool is_copied_once(const SendOperation& send, const Correspondent& to)
+      FAB_REQUIRES(engine_lock);
+  /// It goes there at once, or waits here until the receiver copies it.
+  [[nodiscard]] static bool may_be_offered(const SendOperation& send, const Correspondent& to)
+      FAB_REQUIRES(engine_lock);
   /// Within a node, with a BriefEnvelope.
   void send_brief(SendOperation& send, Correspondent& to, Envelope envelope) FAB_REQUIRES(engine_lock);
   void send_in_bundle(SendOperation& send, Correspondent& to, Envelope envelope) FAB_REQUIRES(engine_lock);

@@ -37,6 +37,7 @@ void ReceiveOperation::start(Membership& communicator, MatchQueues& queues, Mess
   correspondent_ = correspondent;
   if (!end_.ok()) end_ = {};
   discards_ = false;
+  offered_ = false;
   if (engine().recorder() != nullptr) [[unlikely]]
     record_start(owner_.count_of_receives());
 }
@@ -105,6 +106,9 @@ void ReceiveOperation::take(Correspondent& correspondent, const Envelope& envelo
   sequence_ = envelope.sequence;
   message_ = {envelope.source, envelope.tag, envelope.bytes};
   const Status status = truncated(envelope);
+  if (envelope.kind == EnvelopeKind::withdrawn)
+    return end(failure({make_error_code(Errc::cancelled), "the sender has cancelled the message"}));
+  if (envelope.kind == EnvelopeKind::offer) return status.ok() ? fetch(envelope) : discard_offer(status);
   const bool waits = envelope.mode == SendMode::synchronous || envelope.mode == SendMode::ready;
   if (envelope.kind == EnvelopeKind::eager) {
     if (status.ok()) memory_.unpack(bytes, envelope.bytes);
@@ -131,11 +135,22 @@ void ReceiveOperation::copy_from_self(const Envelope& envelope) {
 
 void ReceiveOperation::fetch(const Envelope& envelope) {
   send_ = envelope.send;
+  offered_ = envelope.kind == EnvelopeKind::offer;
   payload_bytes_ = envelope.bytes;
   if (!memory_.is_contiguous()) payload_.memory.reset(new std::byte[payload_bytes_]);
   state_ = State::matched;
   moved();
   engine().raise_urgency(*this, Urgency::polls);
+  owner_.post_when_ready(*correspondent_, payload_);
+}
+
+// The provider cuts them.
+void ReceiveOperation::discard_offer(const Status& reason) {
+  offered_ = true;
+  payload_bytes_ = 0;
+  complete(reason);
+  no_longer_active();
+  state_ = State::discarding;
   owner_.post_when_ready(*correspondent_, payload_);
 }
 
@@ -149,13 +164,14 @@ bool ReceiveOperation::post_payload() {
   std::byte* const memory = payload_.memory != nullptr ? payload_.memory.get() : memory_.contiguous();
   const std::array<iovec, 1> pieces{{{memory, payload_bytes_}}};
   const Peer& peer = *correspondent_->peer;
-  const std::uint64_t tag = owner_.payload_tag(peer.world_rank, number());
+  const std::uint64_t tag =
+      offered_ ? owner_.offer_tag(peer.world_rank, sequence_) : owner_.payload_tag(peer.world_rank, number());
   if (peer.provider->post_recv(peer.handle, pieces, tag, 0, payload_) == PostResult::again) {
     state_ = before;
     engine().retry_later(payload_);
     return false;
   }
-  if (before == State::matched && state_ == State::receiving)
+  if (!offered_ && before == State::matched && state_ == State::receiving)
     owner_.answer(*correspondent_, EnvelopeKind::cts, send_, number());
   return true;
 }
@@ -192,6 +208,7 @@ void ReceiveOperation::abandon(const Status& reason) {
       return end(reason);
     case State::matched:
       owner_.forget(*correspondent_, payload_);
+      if (offered_) return discard_offer(reason);
       owner_.answer(*correspondent_, EnvelopeKind::ack, send_);
       return end(reason);
     case State::receiving:

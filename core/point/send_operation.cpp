@@ -28,8 +28,9 @@ SendOperation::SendOperation(PointHost& owner, std::uint32_t number) noexcept
       payload_(
           *this, [](Completion& self, std::uint64_t, std::uint64_t) noexcept { send_of(self).end({}); },
           [](Completion& self, const Status& its_status) noexcept {
-            const Status status = not_taken_back(its_status);
             SendOperation& send = send_of(self);
+            if (send.given_up_ && its_status.errc() == Errc::cancelled) return send.was_taken_back();
+            const Status status = not_taken_back(its_status);
             Correspondent& correspondent = *send.correspondent_;
             PointHost& all = send.owner_;
             send.failed_rank_ = all.blame(correspondent, status);
@@ -46,6 +47,7 @@ void SendOperation::start(Membership& communicator, MessageMemory memory, Destin
   mode_ = mode;
   correspondent_ = &correspondent;
   given_up_ = false;
+  offered_ = false;
   if (engine().recorder() != nullptr) [[unlikely]]
     record_start(owner_.count_of_sends());
 }
@@ -119,12 +121,22 @@ void SendOperation::await_cts() {
   if (mode_ == SendMode::buffered) complete();
 }
 
+void SendOperation::offer(std::uint32_t sequence) {
+  engine().raise_urgency(*this, Urgency::sends);
+  if (mode_ == SendMode::buffered) buffer();
+  offered_ = true;
+  sequence_ = sequence;
+  if (mode_ == SendMode::buffered) complete();
+  send_bytes(owner_.offer_tag(owner_.runtime().job().rank, sequence));
+}
+
 SendOperation* SendOperation::left_envelope() {
   envelope_ = nullptr;
   return std::exchange(next_leaving_, nullptr);
 }
 
 void SendOperation::stop_leaving() {
+  if (!envelope_->behind.empty()) envelope_->keep_bytes();
   SendOperation** place = &std::exchange(envelope_, nullptr)->senders;
   while (*place != this) place = &(*place)->next_leaving_;
   *place = std::exchange(next_leaving_, nullptr);
@@ -147,6 +159,11 @@ void SendOperation::was_cleared(std::uint32_t receive) {
   }
   moved();
   receive_ = receive;
+  send_bytes(owner_.payload_tag(owner_.runtime().job().rank, receive));
+}
+
+void SendOperation::send_bytes(std::uint64_t tag) {
+  payload_tag_ = tag;
   state_ = State::sending;
   if (!memory_.is_contiguous()) {
     payload_.memory.reset(new std::byte[memory_.bytes()]);
@@ -163,9 +180,8 @@ bool SendOperation::post_payload() {
   std::byte* const memory = payload_.memory != nullptr ? payload_.memory.get() : memory_.contiguous();
   const std::array<iovec, 1> pieces{{{memory, memory_.bytes()}}};
   const Peer& peer = *correspondent_->peer;
-  const std::uint64_t tag = owner_.payload_tag(owner_.runtime().job().rank, receive_);
   payload_.count_in(&owner_.count_of_sends().ways());
-  switch (peer.provider->post_send(peer.handle, pieces, tag, payload_)) {
+  switch (peer.provider->post_send(peer.handle, pieces, payload_tag_, payload_)) {
     case PostResult::done:
       end({});
       return true;
@@ -188,6 +204,21 @@ void SendOperation::abandon(const Status& reason) {
   given_up_ = true;
   complete(reason);
   no_longer_active();
+  if (state_ != State::sending) return;
+  if (payload_.refused_in != nullptr) {
+    owner_.forget(*correspondent_, payload_);
+    was_taken_back();
+  } else {
+    static_cast<void>(correspondent_->peer->provider->take_back(payload_));
+  }
+}
+
+void SendOperation::was_taken_back() {
+  if (offered_)
+    owner_.answer(*correspondent_, EnvelopeKind::withdrawn, sequence_);
+  else
+    owner_.answer(*correspondent_, EnvelopeKind::cancelled, number(), receive_);
+  end({});
 }
 
 void SendOperation::visit_peers(const PeerVisitor& visit) const {

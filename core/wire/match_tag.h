@@ -72,6 +72,11 @@ class TagFormat {
            message(source, number & static_cast<std::uint32_t>(slots() - 1));
   }
   [[nodiscard]] std::uint64_t point_to_point_payloads() const noexcept { return slots() * sequences(); }
+  /// The bytes of a message that waits at its sender: by its number among the messages between these two ranks. Of
+  /// those that wait, no two have numbers that differ by point_to_point_payloads().
+  [[nodiscard]] std::uint64_t point_to_point_offer(Rank source, std::uint32_t number) const noexcept {
+    return point_to_point_payload(source, number) | persistent_;
+  }
   /// The bit that no first part has.
   [[nodiscard]] std::uint64_t later_mark() const noexcept { return later_; }
   /// How many parts there may be between the first and the last: half of what `part` can be, up to 256; none in narrow
