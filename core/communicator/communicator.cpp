@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <limits>
+#include <new>
 #include <optional>
 #include <set>
 #include <utility>
@@ -38,7 +39,19 @@ Communicator::Communicator(std::shared_ptr<Context> context, Group group, Rank r
       compares_calls_(context_->config().check && size() > 1),
       plans_(context_->config().plan_cache) {}
 
-Communicator::~Communicator() = default;
+// Perhaps under the engine's lock, and perhaps not: so that is left to the engine's next progress.
+Communicator::~Communicator() {
+  engine_lock.assert_held();  // no thread uses it any more
+  if (match_queues() == nullptr || engine().halted()) return;
+  try {
+    engine().enqueue([context = context_.get(), id = context_id()] {
+      engine_lock.assert_held();
+      context->point_to_point().communicator_ended(id);
+    });
+  } catch (const std::bad_alloc&) {
+    // The queues stay until the context ends.
+  }
+}
 
 std::shared_ptr<Communicator> Communicator::world(std::shared_ptr<Context> context) {
   const JobInfo& job = context->job();

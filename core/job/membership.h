@@ -18,6 +18,8 @@
 
 namespace fab::core {
 
+class MatchQueues;
+
 /// A communicator as its plans, runs and messages see it. What changes after construction is guarded by the engine's
 /// lock.
 class Membership : public std::enable_shared_from_this<Membership> {
@@ -46,6 +48,8 @@ class Membership : public std::enable_shared_from_this<Membership> {
   [[nodiscard]] const Status* refusal() const noexcept FAB_REQUIRES(engine_lock) {
     return refusal_.ok() ? nullptr : &refusal_;
   }
+  /// Of the messages to this rank, for PointToPoint alone: null until it is asked for one.
+  [[nodiscard]] MatchQueues*& match_queues() noexcept FAB_REQUIRES(engine_lock) { return match_queues_; }
   [[nodiscard]] CallScope& scope() noexcept FAB_REQUIRES(engine_lock) { return scope_; }
   /// Its name in statistics.
   [[nodiscard]] const Ledger::Communicator& in_ledger() const noexcept { return in_ledger_; }
@@ -74,6 +78,7 @@ class Membership : public std::enable_shared_from_this<Membership> {
   CallScope scope_ FAB_GUARDED_BY(engine_lock);
   std::uint64_t context_tag_ FAB_GUARDED_BY(engine_lock) = 0;
   Status refusal_ FAB_GUARDED_BY(engine_lock);
+  MatchQueues* match_queues_ FAB_GUARDED_BY(engine_lock) = nullptr;
   std::uint64_t in_flight_ FAB_GUARDED_BY(engine_lock) = 0;
   mutable std::once_flag nodes_looked_up_;
   mutable std::shared_ptr<const NodeMap> nodes_;

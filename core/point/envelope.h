@@ -15,7 +15,7 @@ enum class EnvelopeKind : std::uint8_t {
   offer,         ///< a message whose bytes wait at the sender for a receive under the message's sequence number
   cts,           ///< clear to send: a receive waits for the bytes of a message that came as `rts`
   ack,           ///< a synchronous message, a ready one or an `rts` has been matched, and nothing more is wanted
-  nack,          ///< a ready message met no receive
+  nack,          ///< a ready message met no receive, or the communicator has ended there
   cancelled,     ///< the sender has given up a message that it was cleared to send
   withdrawn,     ///< the sender has given up the `offer` with the sequence number `send`
   credit,        ///< nothing but credits

@@ -248,6 +248,17 @@ void PointToPoint::deliver(Correspondent& from, const Envelope& envelope, const 
   queues.keep(copy_of(from, envelope, bytes));
 }
 
+// Its sender has its credits back, and waits for no answer.
+void PointToPoint::drop(const Unexpected& message) {
+  Correspondent& from = *message.correspondent;
+  const bool eager = message.envelope.kind == EnvelopeKind::eager;
+  if (eager) from.owed += credits_for(message.envelope.bytes);
+  if (!eager || message.envelope.mode == SendMode::synchronous)
+    answer(from, EnvelopeKind::nack, message.envelope.send);
+  else
+    return_credits(from);
+}
+
 Unexpected PointToPoint::copy_of(Correspondent& from, const Envelope& envelope, const std::byte* bytes) {
   Unexpected message{&from, envelope, nullptr};
   if (envelope.kind == EnvelopeKind::eager && envelope.bytes > 0) {

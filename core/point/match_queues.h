@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/engine_lock.h"
@@ -61,12 +62,24 @@ class MatchQueues {
   void post(PostedReceive& receive) FAB_REQUIRES(engine_lock) { posted_.push_back(&receive); }
   void forget(const PostedReceive& receive) FAB_REQUIRES(engine_lock) { std::erase(posted_, &receive); }
 
+  /// A communicator of this rank's receives from here from now on.
+  void join() noexcept FAB_REQUIRES(engine_lock) { ++communicators_; }
+  /// One has ended; returns whether it was the last.
+  [[nodiscard]] bool leave() noexcept FAB_REQUIRES(engine_lock) { return --communicators_ == 0; }
+  /// No receive or probe waits.
+  [[nodiscard]] bool none_waits() const noexcept FAB_REQUIRES(engine_lock) { return posted_.empty(); }
+  /// Messages that no receive will take.
+  [[nodiscard]] std::list<Unexpected> take_all() noexcept FAB_REQUIRES(engine_lock) {
+    return std::exchange(unexpected_, {});
+  }
+
  private:
   [[nodiscard]] std::vector<PostedReceive*>::const_iterator first_for(const Envelope& envelope) const
       FAB_REQUIRES(engine_lock);
 
   std::vector<PostedReceive*> posted_ FAB_GUARDED_BY(engine_lock);  ///< in the order of their posts
   std::list<Unexpected> unexpected_ FAB_GUARDED_BY(engine_lock);    ///< in the order in which they came
+  int communicators_ FAB_GUARDED_BY(engine_lock) = 0;
 };
 
 }  // namespace fab::core

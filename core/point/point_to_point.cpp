@@ -57,6 +57,35 @@ MatchQueues& PointToPoint::queues_of(const ContextId& communicator) {
   return recent_queues_->second;
 }
 
+MatchQueues& PointToPoint::queues_of(Membership& communicator) {
+  MatchQueues*& queues = communicator.match_queues();
+  if (queues == nullptr) {
+    queues = &queues_of(communicator.context_id());
+    queues->join();
+  }
+  return *queues;
+}
+
+// Ids are given once, so no communicator will receive what has come, or still comes; but the job's own has several
+// handles, and gets more.
+void PointToPoint::communicator_ended(const ContextId& communicator) {
+  if (communicator == ContextId{} || runtime_.closed()) return;
+  const Key key{communicator.owner, communicator.number};
+  if (match_queues_.at(key).leave()) ended_.push_back(key);
+  std::erase_if(ended_, [this](const Key& ended) FAB_REQUIRES(engine_lock) {
+    MatchQueues& queues = match_queues_.at(ended);
+    for (const Unexpected& message : queues.take_all()) drop(message);
+    if (!queues.none_waits()) return false;
+    end_queues(ended);
+    return true;
+  });
+}
+
+void PointToPoint::end_queues(const Key& communicator) {
+  if (recent_queues_ != nullptr && recent_queues_->first == communicator) recent_queues_ = nullptr;
+  match_queues_.erase(communicator);
+}
+
 SendOperation& PointToPoint::acquire_send(const Membership& communicator, std::uint64_t bytes, Destination to,
                                           SendMode mode) {
   const Correspondent& correspondent = this->correspondent(communicator.world_rank(to.rank));
@@ -146,7 +175,7 @@ ReceiveOperation& PointToPoint::start_receive(Membership& communicator, MessageM
     listen_to_node();
   else
     known = &correspondent(communicator.world_rank(from.rank));
-  MatchQueues& queues = queues_of(communicator.context_id());
+  MatchQueues& queues = queues_of(communicator);
   ReceiveOperation& receive = acquire(receives_);
   receive_counts_.called();
   receive.start(communicator, queues, std::move(memory), from, probe, known);
@@ -173,7 +202,7 @@ std::optional<MessageInfo> PointToPoint::find(Membership& communicator, Source f
     listen_to_node();
   else
     known = &correspondent(communicator.world_rank(from.rank));
-  if (const Envelope* found = queues_of(communicator.context_id()).find(from))
+  if (const Envelope* found = queues_of(communicator).find(from))
     return MessageInfo{found->source, found->tag, found->bytes};
   if (const Correspondent* lost = failed(communicator, known))
     throw Error(lost->failure.errc(), "iprobe: " + lost->failure.message);

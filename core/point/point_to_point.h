@@ -60,6 +60,12 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
       FAB_REQUIRES(engine_lock);
   void listen_to_node() override FAB_REQUIRES(engine_lock);
 
+  /// A communicator of that id is no more, which has received or probed here: what has come for it is dropped. Its
+  /// queues end with its last receive, which its user may have let go of.
+  void communicator_ended(const ContextId& communicator) FAB_REQUIRES(engine_lock);
+  /// Communicators for which something is kept.
+  [[nodiscard]] std::size_t queues() const noexcept FAB_REQUIRES(engine_lock) { return match_queues_.size(); }
+
   /// Envelopes that were dropped as they make no sense.
   [[nodiscard]] std::uint64_t misfits() const noexcept FAB_REQUIRES(engine_lock) { return misfits_; }
 
@@ -102,7 +108,12 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
 
   [[nodiscard]] Engine& engine() const noexcept { return runtime_.engine(); }
   void check_open(const char* call) const FAB_REQUIRES(engine_lock);
+  /// Makes those of a communicator that this rank may not know yet.
   [[nodiscard]] MatchQueues& queues_of(const ContextId& communicator) FAB_REQUIRES(engine_lock);
+  [[nodiscard]] MatchQueues& queues_of(Membership& communicator) FAB_REQUIRES(engine_lock);
+  /// Nothing uses them any more.
+  void end_queues(const Key& communicator) FAB_REQUIRES(engine_lock);
+  void drop(const Unexpected& message) FAB_REQUIRES(engine_lock);
   [[nodiscard]] Correspondent& correspondent(Rank world_rank) FAB_REQUIRES(engine_lock) {
     Correspondent* const recent = recent_[static_cast<std::size_t>(world_rank) % kRecent];
     return recent != nullptr && recent->world_rank == world_rank ? *recent : look_up_correspondent(world_rank);
@@ -189,6 +200,7 @@ class PointToPoint final : PointHost, public LossListener, public Refusals::Cour
   std::array<Correspondent*, kRecent> recent_ FAB_GUARDED_BY(engine_lock){};
   std::map<Key, MatchQueues> match_queues_ FAB_GUARDED_BY(engine_lock);
   std::pair<const Key, MatchQueues>* recent_queues_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< of match_queues_
+  std::vector<Key> ended_ FAB_GUARDED_BY(engine_lock);  ///< communicators that are no more, of which receives wait
   Slots<SendOperation> sends_ FAB_GUARDED_BY(engine_lock);
   Slots<ReceiveOperation> receives_ FAB_GUARDED_BY(engine_lock);
   Slots<SendrecvOperation> sendrecvs_ FAB_GUARDED_BY(engine_lock);

@@ -147,8 +147,10 @@ void SendOperation::was_acked() {
 }
 
 void SendOperation::was_nacked() {
-  if (state_ == State::answered)
-    end({make_error_code(Errc::mismatch), describe() + ": the send is ready, but no receive was waiting for it"});
+  if (state_ != State::answered) return;
+  const char* const fault = mode_ == SendMode::ready ? "the send is ready, but no receive was waiting for it"
+                                                     : "the receiver has ended the communicator";
+  end({make_error_code(Errc::mismatch), fmt::format("{}: {}", describe(), fault)});
 }
 
 void SendOperation::was_cleared(std::uint32_t receive) {
