@@ -181,8 +181,9 @@ class OfiProvider final : public Provider {
   std::uint64_t strangers_ = 0;
   std::deque<Peek> peeks_;
   std::size_t peeks_in_use_ = 0;
-  bool can_peek_ = false;   ///< where a receive of any message is needed
-  bool flags_data_ = true;  ///< flags_data(), of this provider
+  const Completion* taken_back_ = nullptr;  ///< the latest receive of which fi_cancel was asked, until one ends
+  bool can_peek_ = false;                   ///< where a receive of any message is needed
+  bool flags_data_ = true;                  ///< flags_data(), of this provider
   bool can_sweep_ = false;
   bool sweeps_ = false;         ///< a look is under way
   std::uint64_t swept_at_ = 0;  ///< ticks()

@@ -411,6 +411,7 @@ void OfiProvider::cancel(Completion& completion) {
     forget(completion);
     return completion.fail({make_error_code(Errc::cancelled), "cancelled between two parts of a long message"});
   }
+  taken_back_ = &completion;
   // -FI_ENOENT: it has completed, and the queue will say so.
   const ssize_t result = fi_cancel(&endpoint_->fid, completion.provider_space());
   if (result != 0 && result != -FI_ENOENT)

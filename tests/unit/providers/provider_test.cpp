@@ -118,6 +118,21 @@ TEST_P(NetworkProviderTest, RefusesAPeerWhosePersistentExchangesTravelOtherwise)
   }
 }
 
+// As an inbox looks, often.
+TEST_P(NetworkProviderTest, ALookForMessagesInVainAllocatesNothing) {
+  Bytes memory(4000);
+  const std::vector<iovec> to = cut(memory, 1);
+  const auto held = right_->hold({}, to);
+  const auto look = [&] {
+    Outcome looked;
+    ASSERT_NO_FATAL_FAILURE(receive(to, 0, looked, ~0ull));
+    right_->cancel(looked);
+    ASSERT_NO_FATAL_FAILURE(poll_until_ended(looked));
+    EXPECT_EQ(looked.status.errc(), Errc::cancelled);
+  };
+  EXPECT_EQ(fewest_allocations(look), 0u);
+}
+
 TEST_P(NetworkProviderTest, WritesIntoAPeersMemoryAndTellsIt) {
   ASSERT_TRUE(left_->capabilities().writes) << "all these can";
   for (const std::uint32_t bytes : {1u, 40u, 5000u, 300'000u}) {
