@@ -42,7 +42,7 @@ Fate judge_early(const Call& call, const Shape& shape, Record& record) {
   return Fate::carried;
 }
 
-/// fab is closed in MPI_Finalize, in which a program's own functions may still communicate.
+/// Where MPI_Init has not reached fab, MPI_Finalize may close it before functions of the program's that communicate.
 bool has_closed(const Record& record) { return record.attachment != nullptr && !mpi::is_open(); }
 
 // The look at all ranks is made once, and not on large communicators.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/private_comm.h"
@@ -79,6 +80,7 @@ class Lifecycle {
 
   void prepare();
   void open();
+  void before_closing(void (*hook)() noexcept);
 
  private:
   enum class State { unopened, open, failed, closed };
@@ -94,6 +96,7 @@ class Lifecycle {
   State state_ = State::unopened;
   std::string failure_;  ///< why opening failed
   bool closes_at_finalize_ = false;
+  void (*before_closing_)() noexcept = nullptr;
   std::shared_ptr<core::Context> context_;
 };
 
@@ -109,9 +112,9 @@ void open_parts() {
 // A tool may call a second function to initialize from within the first.
 void Lifecycle::prepare() {
   const std::lock_guard lock(mutex_);
-  if (meeting_is_open() || !is_own_library() || !needs_meeting()) return;
-  open_meeting();
+  if (!is_own_library()) return;
   close_at_finalize();
+  if (!meeting_is_open() && needs_meeting()) open_meeting();
 }
 
 void Lifecycle::open() {
@@ -136,7 +139,15 @@ void Lifecycle::open() {
   publish_context(context_.get());
 }
 
-// An attribute of MPI_COMM_SELF: its delete function is the first thing that MPI_Finalize calls (MPI-4.1, 11.2.4).
+void Lifecycle::before_closing(void (*hook)() noexcept) {
+  const std::lock_guard lock(mutex_);
+  before_closing_ = hook;
+  close_at_finalize();
+}
+
+// An attribute of MPI_COMM_SELF: MPI_Finalize begins with the delete functions of these, the latest first (MPI-4.1,
+// 11.2.4). So fab's is set in MPI_Init, and comes after those of the program, which may still communicate, or open fab.
+// Open MPI does not call one that is set while it does so.
 void Lifecycle::close_at_finalize() {
   if (closes_at_finalize_) return;
   closes_at_finalize_ = true;
@@ -153,6 +164,7 @@ int Lifecycle::closing(MPI_Comm, int, void* lifecycle, void*) noexcept {
 // Other ranks may need this one's addresses longer than it needs theirs, be it to find that it has closed fab.
 void Lifecycle::close_all() {
   if (context_ != nullptr && context_->engine().halted()) return;  // a child of fork(): MPI_Finalize is its parent's
+  if (before_closing_ != nullptr) std::exchange(before_closing_, nullptr)();
   close();
   close_meeting();
 }
@@ -196,6 +208,8 @@ void mpi_is_initialized() noexcept {
     static_cast<void>(log_exception("MPI_Init"));
   }
 }
+
+void before_closing(void (*hook)() noexcept) { Lifecycle::instance().before_closing(hook); }
 
 namespace detail {
 void open_fab_now() { Lifecycle::instance().open(); }

@@ -1,6 +1,6 @@
-// A program whose calls fab has to leave to MPI, each checked by its result: between groups, with a process of another
-// launch, and while MPI finalizes. Usage: passed_on, which starts one more process, or passed_on by-itself, with calls
-// that fab could carry.
+// A program whose calls fab has to leave to MPI, each checked by its result: between groups, and with a process of
+// another launch. Usage: passed_on, which starts one more process, or passed_on by-itself, with calls that fab could
+// carry, also while MPI finalizes, or passed_on at-the-end, whose only calls are those while MPI finalizes.
 #include <mpi.h>
 
 #include <cstdio>
@@ -75,7 +75,7 @@ void use_child(char* program) {
   MPI_Comm_disconnect(&child);
 }
 
-/// MPI_Finalize calls it first, when fab may be closed already.
+/// MPI_Finalize calls it before it closes fab.
 int at_the_end(MPI_Comm, int, void* calls, void*) {
   ++*static_cast<int*>(calls);
   expect(sum_of_ones(MPI_COMM_WORLD) == ranks, "a reduction within MPI_Finalize");
@@ -104,6 +104,7 @@ void use_own_calls() {
 
 int main(int argc, char** argv) {
   const bool by_itself = argc > 1 && std::strcmp(argv[1], "by-itself") == 0;
+  const bool at_the_end_only = argc > 1 && std::strcmp(argv[1], "at-the-end") == 0;
   MPI_Init(&argc, &argv);
   MPI_Comm parent = MPI_COMM_NULL;
   MPI_Comm_get_parent(&parent);
@@ -116,11 +117,14 @@ int main(int argc, char** argv) {
     hang_onto_self(&calls);  // before and after fab opens
     use_own_calls();
     hang_onto_self(&calls);
+  } else if (at_the_end_only) {
+    hang_onto_self(&calls);
   } else {
     use_groups();
     use_child(argv[0]);
   }
   MPI_Finalize();
   if (by_itself) expect(calls == 2, "the functions that MPI_Finalize calls");
+  if (at_the_end_only) expect(calls == 1, "the function that MPI_Finalize calls");
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

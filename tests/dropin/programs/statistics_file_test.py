@@ -74,6 +74,19 @@ class TableAndFile(unittest.TestCase):
         self.check_agreement(table, job["dropin"])
         self.assertEqual((job["silent"], job["statistics"]), (list(range(RANKS)), []))
 
+    def test_fab_is_opened_within_mpi_finalize(self):
+        table, job = self.run_job("all", PASSED_ON, "at-the-end")
+        self.check_agreement(table, job["dropin"])
+        functions = self.functions_of(job)
+        self.assertEqual((functions["allreduce"]["carried"], functions["bcast"]["carried"]), (RANKS, RANKS))
+        self.assertEqual((job["silent"], len(job["statistics"])), ([], RANKS))
+
+    def test_calls_are_passed_on_within_mpi_finalize(self):
+        table, job = self.run_job("off", PASSED_ON, "at-the-end")
+        self.check_agreement(table, job["dropin"])
+        self.assertEqual(self.functions_of(job)["allreduce"]["passed_on_because_of"], {"off": RANKS})
+        self.assertEqual((job["silent"], job["statistics"]), (list(range(RANKS)), []))
+
     def test_a_file_that_cannot_be_written(self):
         for carry in ("all", "off"):
             table, job = self.run_job(carry, LATE, "-1", str(EXCHANGES), file="/nowhere/statistics.json")
