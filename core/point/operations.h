@@ -206,6 +206,7 @@ class SendOperation final : public PointOperation {
  private:
   void stop_leaving() FAB_REQUIRES(engine_lock);
   void send_bytes(std::uint64_t tag) FAB_REQUIRES(engine_lock);
+  void take_bytes_back() FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::string describe() const override FAB_REQUIRES(engine_lock);
   [[nodiscard]] const char* describe_state() const noexcept override FAB_REQUIRES(engine_lock);
   /// Packs the message into memory of its own, from which it goes on.
@@ -226,6 +227,8 @@ class SendOperation final : public PointOperation {
   std::uint32_t receive_ FAB_GUARDED_BY(engine_lock) = 0;              ///< that has asked for the bytes
   std::uint32_t sequence_ FAB_GUARDED_BY(engine_lock) = 0;             ///< of an offer
   bool offered_ FAB_GUARDED_BY(engine_lock) = false;
+  bool posted_ FAB_GUARDED_BY(engine_lock) = false;   ///< the bytes
+  bool refused_ FAB_GUARDED_BY(engine_lock) = false;  ///< the offer, by the receiver
   std::uint64_t payload_tag_ FAB_GUARDED_BY(engine_lock) = 0;
   bool given_up_ FAB_GUARDED_BY(engine_lock) = false;
   State state_ FAB_GUARDED_BY(engine_lock) = State::idle;

@@ -48,6 +48,7 @@ void SendOperation::start(Membership& communicator, MessageMemory memory, Destin
   correspondent_ = &correspondent;
   given_up_ = false;
   offered_ = false;
+  refused_ = false;
   if (engine().recorder() != nullptr) [[unlikely]]
     record_start(owner_.count_of_sends());
 }
@@ -147,10 +148,13 @@ void SendOperation::was_acked() {
 }
 
 void SendOperation::was_nacked() {
-  if (state_ != State::answered) return;
   const char* const fault = mode_ == SendMode::ready ? "the send is ready, but no receive was waiting for it"
                                                      : "the receiver has ended the communicator";
-  end({make_error_code(Errc::mismatch), fmt::format("{}: {}", describe(), fault)});
+  const Status status{make_error_code(Errc::mismatch), fmt::format("{}: {}", describe(), fault)};
+  if (state_ == State::answered) return end(status);
+  if (state_ != State::sending || !offered_ || given_up_) return;
+  refused_ = true;
+  abandon(status);
 }
 
 void SendOperation::was_cleared(std::uint32_t receive) {
@@ -166,6 +170,7 @@ void SendOperation::was_cleared(std::uint32_t receive) {
 
 void SendOperation::send_bytes(std::uint64_t tag) {
   payload_tag_ = tag;
+  posted_ = false;
   state_ = State::sending;
   if (!memory_.is_contiguous()) {
     payload_.memory.reset(new std::byte[memory_.bytes()]);
@@ -188,6 +193,7 @@ bool SendOperation::post_payload() {
       end({});
       return true;
     case PostResult::pending:
+      posted_ = true;
       return true;
     case PostResult::again:
       break;
@@ -206,8 +212,11 @@ void SendOperation::abandon(const Status& reason) {
   given_up_ = true;
   complete(reason);
   no_longer_active();
-  if (state_ != State::sending) return;
-  if (payload_.refused_in != nullptr) {
+  if (state_ == State::sending) take_bytes_back();
+}
+
+void SendOperation::take_bytes_back() {
+  if (!posted_) {
     owner_.forget(*correspondent_, payload_);
     was_taken_back();
   } else {
@@ -216,9 +225,9 @@ void SendOperation::abandon(const Status& reason) {
 }
 
 void SendOperation::was_taken_back() {
-  if (offered_)
+  if (offered_ && !refused_)
     owner_.answer(*correspondent_, EnvelopeKind::withdrawn, sequence_);
-  else
+  else if (!offered_)
     owner_.answer(*correspondent_, EnvelopeKind::cancelled, number(), receive_);
   end({});
 }

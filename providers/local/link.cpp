@@ -107,7 +107,6 @@ bool Link::send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uin
   rts.region = region.number;
   rts.descriptor = region.descriptor;
   rts.may_help = shared_.traffic.receives == 0 ? 1 : 0;
-  rts.taken_back = out_memory_.as<Ring>()->taken_back.load(std::memory_order_relaxed);
   publish();
   return true;
 }
@@ -201,9 +200,10 @@ bool Link::take_back(Completion& completion) {
     completion.done(send.bytes, 0);
     return true;
   }
-  // A receiver that reads this count after it has copied sees what the caller changes from here on at the earliest.
+  // A receiver that has copied, and then sees the old count, has seen nothing of what the caller changes from here on.
   out_memory_.as<Ring>()->taken_back.fetch_add(1, std::memory_order_seq_cst);
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  answer({CellKind::retract, {.send = send.number}});
   completion.fail({make_error_code(Errc::cancelled), "the send was taken back"});
   return true;
 }
@@ -287,22 +287,16 @@ void Link::take() {
       helped(clearance);
       return;
     }
-    case CellKind::ask: {
-      const Clearance question = cell.clearance;
+    case CellKind::retract: {
+      const std::uint32_t send = cell.clearance.send;
       in_->pop();
-      asked_about(question);
+      retracted(send);
       return;
     }
-    case CellKind::confirmed: {
-      Receive& receive = receives_[cell.clearance.receive];
+    case CellKind::retracted: {
+      Send& send = sends_[cell.clearance.send];
       in_->pop();
-      finish(receive, receive.message_bytes, receive.tag);
-      return;
-    }
-    case CellKind::withdrawn: {
-      Receive& receive = receives_[cell.clearance.receive];
-      in_->pop();
-      withdrawn(receive);
+      finish(send);
       return;
     }
     case CellKind::clear: {

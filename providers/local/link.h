@@ -5,7 +5,9 @@
 // read (any other), and says so. A sender that has nothing else to do helps the kernel's copy along from the other end
 // of the message: see division.h. Where that is forbidden it asks for the bytes, which then follow in chunks through
 // the bulk memory while both sides copy. Messages that no receive waits for stay in the ring as long as nothing else is
-// expected from there; otherwise they are taken in, so that they hold up nothing.
+// expected from there; otherwise they are taken in, so that they hold up nothing. An announced message can be taken
+// back: the ring counts such messages, and a receiver that has copied looks at the count before it calls that a
+// message.
 #pragma once
 
 #include <array>
@@ -95,13 +97,18 @@ class Link {
     cleared,
     taken_back  ///< a send, of which the receiver may not know that yet
   };
+  /// Of a message that is cleared.
+  enum class Copy : std::uint8_t {
+    none,
+    doubtful,  ///< the sender may have taken it back meanwhile
+    sure
+  };
   /// Where a long message lies at the other side.
   struct Source {
     std::uint64_t bytes = 0;
     std::uint32_t send = 0;
     bool mapped = false;    ///< the pieces are addresses of this process
     bool may_help = false;  ///< the other side
-    std::uint32_t taken_back = 0;
     Pieces pieces{};
   };
   /// A receive that waits for its message, or for the rest of a long one.
@@ -113,7 +120,10 @@ class Link {
     std::uint64_t tag = 0;
     std::uint64_t ignore = 0;
     std::uint64_t message_bytes = 0;
-    std::uint64_t missing = 0;  ///< bytes, once the message was cleared
+    std::uint64_t missing = 0;         ///< bytes, once the message was cleared
+    std::uint32_t send = 0;            ///< the peer's, once it was cleared
+    std::uint32_t doubtful_until = 0;  ///< so many messages of the peer have been retracted
+    Copy copy = Copy::none;
     Pieces pieces;
     State state = State::unused;
     bool is_long = false;             ///< as long as messages that are divided
@@ -198,9 +208,11 @@ class Link {
   void cleared(const Clearance& clearance);
   void fetch(Receive& receive, const Source& source, std::uint64_t tag);
   void clear(const Receive& receive, const Source& source);
-  [[nodiscard]] bool may_be_taken_back(const Source& source) const noexcept;
-  void asked_about(const Clearance& question);
-  void withdrawn(Receive& receive);
+  [[nodiscard]] bool is_in_doubt(const Receive& receive) const noexcept;
+  void acknowledge(const Receive& receive);
+  /// The sender has taken that message back.
+  void retracted(std::uint32_t send);
+  void start_again(Receive& receive);
   void keep_the_rest(Send& send);
   // Both inline, so that the answer's fields go straight into the cell: to read them back together, just after they
   // were written one by one, would have to wait until all stores before are over, those of the message among them.
@@ -266,6 +278,7 @@ class Link {
   std::optional<Help> help_;
   std::deque<Answer> answers_;           ///< that found no room
   std::vector<std::uint32_t> outgoing_;  ///< cleared sends
+  std::uint32_t retractions_ = 0;        ///< of the peer's messages, of which it has told
   bool refused_ = false;                 ///< a post, since the last that was not
   std::string end_;                      ///< not empty: the peer has closed, or its process has ended
 };

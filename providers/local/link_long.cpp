@@ -27,7 +27,6 @@ Link::Source Link::source_of(const RequestToSend& rts) {
   source.bytes = rts.location.bytes;
   source.send = rts.send;
   source.may_help = rts.may_help != 0;
-  source.taken_back = rts.taken_back;
   source.pieces = read_location(rts.location);
   if (rts.region != 0) source.mapped = peer_memory_.translate({rts.region, rts.descriptor}, source.pieces.left());
   return source;
@@ -39,6 +38,8 @@ void Link::fetch(Receive& receive, const Source& source, std::uint64_t tag) {
   receive.message_bytes = source.bytes;
   receive.missing = std::min(source.bytes, total_bytes(receive.pieces.left()));
   receive.state = State::cleared;
+  receive.send = source.send;
+  receive.copy = Copy::none;
   ++shared_.traffic.fetched;
   if (!source.mapped && !shared_.memory.usable() && receive.missing > 0) return clear(receive, source);
   Reading reading;
@@ -76,25 +77,45 @@ void Link::end_reading(const Reading& reading) {
   Receive& receive = receives_[reading.receive];
   if (receive.missing > 0) return;
   if (reading.divided) division_.open = false;
-  const bool is_sure = !may_be_taken_back(reading.source);
-  answer({is_sure ? CellKind::ack : CellKind::ask, {0, reading.source.send, receive.number}});
-}
-
-// The sender counts before its caller may change the memory.
-bool Link::may_be_taken_back(const Source& source) const noexcept {
   std::atomic_thread_fence(std::memory_order_acquire);
-  return in_memory_.as<Ring>()->taken_back.load(std::memory_order_relaxed) != source.taken_back;
+  receive.doubtful_until = in_memory_.as<Ring>()->taken_back.load(std::memory_order_relaxed);
+  receive.copy = is_in_doubt(receive) ? Copy::doubtful : Copy::sure;
+  if (receive.copy == Copy::sure) acknowledge(receive);
 }
 
-void Link::asked_about(const Clearance& question) {
-  Send& send = sends_[question.send];
-  const bool is_taken_back = send.state == State::taken_back;
-  finish(send);
-  answer({is_taken_back ? CellKind::withdrawn : CellKind::confirmed, {.receive = question.receive}});
+// What was copied is the message unless its sender has taken it back. A count that is seen now, after the copy, may be
+// ahead of the cells that tell which messages those are.
+bool Link::is_in_doubt(const Receive& receive) const noexcept {
+  return static_cast<std::int32_t>(receive.doubtful_until - retractions_) > 0;
 }
 
-// The sender's notice may come in its place, or be there already.
-void Link::withdrawn(Receive& receive) {
+void Link::acknowledge(const Receive& receive) { answer({CellKind::ack, {0, receive.send, receive.number}}); }
+
+// Handlers may post, so what is concerned is found first.
+void Link::retracted(std::uint32_t send) {
+  ++retractions_;
+  const auto is_that = [send](const Early& early) { return early.memory == nullptr && early.source.send == send; };
+  if (std::erase_if(early_, is_that) > 0) answer({CellKind::retracted, {.send = send}});
+  std::vector<std::uint32_t> concerned;
+  for (const Receive& receive : receives_)
+    if (receive.state == State::cleared && receive.copy != Copy::sure) concerned.push_back(receive.number);
+  for (const std::uint32_t number : concerned) {
+    Receive& receive = receives_[number];
+    if (receive.send == send) {
+      answer({CellKind::retracted, {.send = send}});
+      start_again(receive);
+    } else if (receive.copy == Copy::doubtful && !is_in_doubt(receive)) {
+      receive.copy = Copy::sure;
+      acknowledge(receive);
+    }
+  }
+}
+
+// What the receive has is worth nothing. The notice that the sender owes may come, or be there already.
+void Link::start_again(Receive& receive) {
+  std::erase_if(readings_, [&](const Reading& reading) { return reading.receive == receive.number; });
+  if (awaited_ && awaited_->receive == receive.number) awaited_.reset();
+  if (division_.receive == receive.number) division_.open = false;
   const bool is_cancelled = receive.is_cancelled;
   const Pieces pieces = receive.pieces;
   const std::uint64_t tag = receive.tag;
@@ -245,8 +266,7 @@ void Link::copy_mapped(const Receive& receive, Reading& reading, std::uint64_t b
 void Link::cleared(const Clearance& clearance) {
   if (help_ && help_->send == clearance.send) help_.reset();  // the receive may end before it would
   Send& send = sends_[clearance.send];
-  if (send.state == State::taken_back && clearance.bytes > 0)
-    return asked_about({.send = clearance.send, .receive = clearance.receive});
+  if (send.state == State::taken_back) return;  // which the receiver is told already
   send.missing = clearance.bytes;
   send.receive = clearance.receive;
   if (send.missing == 0) return finish(send);

@@ -26,13 +26,11 @@ enum class CellKind : std::uint32_t {
   rts,    ///< request to send a long message: its length, the number of its send and, in the bulk memory, where it lies
   ack,    ///< answer to `rts`: the receiver has read the message
   offer,  ///< of a part in the reading: where the message goes
-  helped,  ///< answer to `offer`: how much the sender has written there
-  clear,   ///< or: the receive that waits for chunks, and how much of the message it takes
-  chunk,   ///< a piece of a long message in the bulk memory, for a receive
-  // Where the sender has taken announced messages back while the receiver was copying:
-  ask,        ///< whether that one is the sender's still; all of it was copied
-  confirmed,  ///< it was, and has ended by this
-  withdrawn,  ///< it was not: what the receive has is worth nothing, and its message may come yet
+  helped,     ///< answer to `offer`: how much the sender has written there
+  clear,      ///< or: the receive that waits for chunks, and how much of the message it takes
+  chunk,      ///< a piece of a long message in the bulk memory, for a receive
+  retract,    ///< an announced message is taken back: it is none
+  retracted,  ///< the receiver knows
 };
 
 /// Asks for the cache lines of so many bytes ahead of writing to them: the other side has copies, which take long to be
@@ -71,8 +69,7 @@ struct RequestToSend {
   std::uint32_t send = 0;
   std::uint32_t region = 0;  ///< 0: in memory that only the sender maps
   std::int32_t descriptor = -1;
-  std::uint32_t may_help = 0;    ///< the sender, with the copy: see division.h
-  std::uint32_t taken_back = 0;  ///< the ring's count when this was written
+  std::uint32_t may_help = 0;  ///< the sender, with the copy: see division.h
 };
 
 struct Offer {
@@ -122,8 +119,8 @@ struct BasicRing {
   alignas(kCacheLine) Atomic<std::uint32_t> cells_read;  ///< the reader writes both
   Atomic<std::uint64_t> bulk_read;
   alignas(kCacheLine) Atomic<std::uint32_t> writer_waits;  ///< wants to be woken when there is room
-  Atomic<std::uint32_t> taken_back;                        ///< announced messages, by the writer
-  alignas(kCacheLine) BasicDivision<Atomic> division;      ///< of a message that the writer of the ring receives
+  Atomic<std::uint32_t> taken_back;  ///< announced messages, by the writer, before `retract` names each
+  alignas(kCacheLine) BasicDivision<Atomic> division;  ///< of a message that the writer of the ring receives
   std::array<Cell, kCells> cells;
   alignas(kCacheLine) std::array<std::byte, kBulkBytes> bulk;
 };

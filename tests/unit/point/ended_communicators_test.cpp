@@ -88,7 +88,7 @@ TEST_P(EndedCommunicators, DropMessagesThatWereNotReceived) {
     const auto communicators = job_.communicators(no_topology);
     take_part(*communicators[1]);
     Operation sent{communicators[0].get(), data(number, kBytes)};
-    send(sent, {1, Tag{1}});
+    send(sent, {1, Tag{7}});
     ASSERT_NO_FATAL_FAILURE(progress_until(job_, [&] { return sent.done(); }));
     sent.end();
     EXPECT_TRUE(sent.status.ok()) << sent.status.message;

@@ -99,6 +99,27 @@ TEST_P(TakenBackSendTest, SparesOtherMessages) {
   });
 }
 
+TEST_P(TakenBackSendTest, IsForgottenWhereNoReceiveHasMetIt) {
+  as_the_way_says(GetParam(), [this] {
+    send(sent_, 7);
+    send(notice_, 8);
+    Message& other = messages_.emplace_back(std::vector<std::byte>(8));
+    receive(other, 8);
+    while (!other.outcome.ended) poll();
+    take_back(sent_);
+    Message& last = messages_.emplace_back(periodic_bytes(8, 6));
+    send(last, 9);
+    Message& last_received = messages_.emplace_back(std::vector<std::byte>(8));
+    receive(last_received, 9);
+    poll_for_a_while();
+    EXPECT_TRUE(last_received.outcome.ended);
+    EXPECT_FALSE(left_.busy()) << "nothing is kept for it";
+    receive(received_, 7);
+    poll_for_a_while();
+    EXPECT_FALSE(received_.outcome.ended);
+  });
+}
+
 TEST_P(TakenBackSendTest, EndsAReceiveThatIsCancelledMeanwhile) {
   as_the_way_says(GetParam(), [this] {
     send(sent_, 7);
