@@ -123,6 +123,7 @@ class Network {
   [[nodiscard]] PostResult receive(Rank to, Receive receive);
   [[nodiscard]] PostResult write(Write write);
   void write_unprepared(Rank rank);
+  void visit_ways(Rank from, Rank to, const Provider::WayVisitor& visit) const;
   [[nodiscard]] std::uint64_t expose(Rank rank, std::span<std::byte> memory);
   void withdraw(Rank rank, std::uint64_t key);
   void cancel(Rank rank, Completion& completion);

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "core/provider.h"
@@ -94,6 +95,7 @@ struct Port {
   std::deque<Outgoing> outgoing;
   Traffic sent;
   Traffic received;
+  std::unordered_map<Rank, WayCounts> ways;  ///< of what has left for each peer
   std::uint64_t dies_after_messages = ~0ull;
   int idle_polls = 0;             ///< while it holds messages up
   int registrations_refused = 0;  ///< of the next ones

@@ -91,6 +91,8 @@ PostResult Network::send(Rank from, Rank to, std::span<const iovec> pieces, std:
   const bool late = !injected && !lost && message.bytes > options_.model.eager_bytes;
   Outgoing outgoing{.to = to, .bytes = message.bytes, .completion = late || injected ? nullptr : &completion};
   ++its.sent.messages;
+  its.ways[to].add(fab::Way::tagged, message.bytes);
+  completion.left_by(fab::Way::tagged, message.bytes);
   if (late) {
     message.late_completion = &completion;
     message.pieces.assign(pieces.begin(), pieces.end());
@@ -133,11 +135,20 @@ PostResult Network::write(Write write) {
   write.bytes = total_bytes(write.pieces);
   const Rank from = write.from;
   const Outgoing outgoing{.to = write.to, .bytes = write.bytes, .number = ++last_number_, .is_write = true};
-  ++port(from).sent.writes;
+  Port& its = port(from);
+  ++its.sent.writes;
+  its.ways[write.to].add(fab::Way::written, write.bytes);
+  write.completion->left_by(fab::Way::written, write.bytes);
   ring(port(write.to));
   writes_.emplace(outgoing.number, std::move(write));
   post(from, outgoing);
   return PostResult::pending;
+}
+
+void Network::visit_ways(Rank from, Rank to, const Provider::WayVisitor& visit) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = port(from).ways.find(to);
+  if (found != port(from).ways.end()) found->second.visit(visit);
 }
 
 void Network::write_unprepared(Rank rank) {

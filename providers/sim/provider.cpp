@@ -59,6 +59,10 @@ class Network::Access final : public Provider {
   }
   void set_listener(WriteListener* listener) noexcept override { network_.port(rank_).listener = listener; }
   void cancel(Completion& completion) override { network_.cancel(rank_, completion); }
+  void visit_ways(PeerHandle to, const WayVisitor& visit) const override {
+    network_.visit_ways(rank_, static_cast<Rank>(to), visit);
+  }
+  [[nodiscard]] std::string_view way_of(PeerHandle, std::span<const iovec>) const override { return "tagged"; }
   std::size_t poll() override { return network_.poll(rank_); }
   [[nodiscard]] int wait_fd() const noexcept override { return network_.port(rank_).wait_fd; }
   [[nodiscard]] bool may_sleep() override { return network_.may_sleep(rank_); }

@@ -5,6 +5,7 @@
 
 #include "bindings/sim/job.h"
 #include "collectives/start.h"
+#include "core/statistics/page.h"
 #include "support/sanitizers.h"
 #include "unit/support/patterns.h"
 
@@ -198,6 +199,51 @@ TEST(SimulatedJob, PersistentExchangesWriteIntoTheirPeers) {
   EXPECT_EQ(ring.wrong(), -1);
   EXPECT_EQ(job.network().messages(), 8u) << "what neighbours tell each other beforehand";
   EXPECT_GE(job.network().sent(0).writes, 6u);
+}
+
+MessageAmounts sent_to_peers_by(const std::string& way, const std::vector<StatisticsByWay>& ranks) {
+  MessageAmounts sums;
+  for (const StatisticsByWay& rank : ranks)
+    for (const PeerStatistics& peer : rank.peers)
+      for (const WayStatistics& its : peer.ways)
+        if (its.way == way) sums.add(its.sent);
+  return sums;
+}
+
+TEST(SimulatedJob, ItsStatisticsHaveTheWaysOfMessages) {
+  constexpr std::size_t kBytes = 300;
+  Options options = adversarial(3);
+  options.capabilities.writes = true;
+  Job job(4, options);
+  const auto grid = job.communicators();
+  Ring once(4, kBytes);
+  EXPECT_EQ(failures(job.run(grid, starting(once))), "");
+  for (Rank rank = 0; rank < 4; ++rank)
+    EXPECT_THAT(job.context(rank).statistics().ways_of("ring"),
+                testing::ElementsAre(WayStatistics{"tagged", {2, 2 * kBytes}}))
+        << "what is refused has not left";
+  Ring often(4, kBytes);
+  std::deque<core::Persistent> exchanges;
+  for (std::size_t rank = 0; rank < 4; ++rank)
+    exchanges.emplace_back(grid[rank], often.schedule(static_cast<Rank>(rank)), often.bases(static_cast<Rank>(rank)));
+  for (Rank rank = 0; rank < 4; ++rank) job.start(rank, exchanges[static_cast<std::size_t>(rank)]);
+  EXPECT_EQ(failures(job.finish()), "");
+  std::vector<StatisticsByWay> ranks;
+  Traffic sent;
+  for (Rank rank = 0; rank < 4; ++rank) {
+    ranks.push_back(job.context(rank).statistics());
+    sent.writes += job.network().sent(rank).writes;
+    sent.bytes += job.network().sent(rank).bytes;
+  }
+  const MessageAmounts tagged = sent_to_peers_by("tagged", ranks);
+  const MessageAmounts written = sent_to_peers_by("written", ranks);
+  EXPECT_EQ(tagged.messages, job.network().messages());
+  EXPECT_EQ(written.messages, sent.writes);
+  EXPECT_GE(written.messages, 8u);
+  EXPECT_EQ(tagged.bytes + written.bytes, sent.bytes);
+  const std::string page = core::statistics_page(ranks);
+  EXPECT_THAT(page, testing::ContainsRegex("ring +- +written +8 "));
+  EXPECT_THAT(page, testing::ContainsRegex("sim +tagged +" + std::to_string(tagged.messages) + " "));
 }
 
 /// Barriers on all ranks, one after the other and two at a time, until all sequence numbers have been used `wraps`
