@@ -6,17 +6,22 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <utility>
 
 #include "perf/command.h"
 #include "perf/size_progress.h"
+#include "support/at_once.h"
 #include "support/contest.h"
 #include "support/exchange_options.h"
 #include "support/fab_collectives.h"
 #include "support/mpi_collectives.h"
 #include "support/mpi_program.h"
+#include "support/own_comm.h"
 #include "support/table.h"
 
 namespace perf {
@@ -62,9 +67,13 @@ double geometric_mean(const std::vector<Lead>& leads, auto&& counts) {
 class Collectives {
  public:
   Collectives(const CollectiveOptions& options, const Job& job)
-      : options_(options), job_(job), rows_(options.files, job.rank == 0) {
-    if (!options.mpi_only) fab_.emplace();
-    if (options.flat) flat_.emplace(bench::FabRules::flat);
+      : options_(options), job_(job), team_(options.threads.count), rows_(options.files, job.rank == 0) {
+    if (options.mpi_only && options.threads.engines > 1)
+      throw std::runtime_error(
+          fmt::format("--engines {} with --mpi-only: engines are fab's; 1 is valid", options.threads.engines));
+    if (!options.mpi_only) fab_.emplace(bench::FabRules::own, options.threads);
+    if (options.flat) flat_.emplace(bench::FabRules::flat, options.threads);
+    for (int thread = 0; thread < team_.size(); ++thread) comms_.emplace_back();
   }
 
   void run() {
@@ -72,10 +81,12 @@ class Collectives {
     for (const Collective collective : options_.collectives) {
       for (const std::size_t bytes : sizes(collective)) {
         progress.next();
-        CollectiveCase one(collective, bytes, options_.memory, bench::Roots::in_turns);
-        const auto results = time(one);
+        std::deque<CollectiveCase> cases;
+        for (int thread = 0; thread < team_.size(); ++thread)
+          cases.emplace_back(collective, bytes, options_.memory, bench::Roots::in_turns, thread);
+        const auto results = time(cases);
         progress.clear();
-        if (job_.rank == 0) show(one, results);
+        if (job_.rank == 0) show(cases.front(), results);
       }
     }
     if (job_.rank == 0 && compares()) sum_up();
@@ -90,17 +101,27 @@ class Collectives {
 
   [[nodiscard]] bool compares() const { return path() && options_.against == bench::Against::mpi; }
 
-  std::vector<Result> time(CollectiveCase& one) {
+  std::vector<Contestant> contestants(CollectiveCase& one) {
     std::vector<Contestant> all;
     const auto add = [&all](std::vector<Contestant> more) { std::ranges::move(more, std::back_inserter(all)); };
     if (fab_) add(fab_->contestants(one));
     if (flat_) add(flat_->contestants(one));
-    if (options_.against == bench::Against::mpi) add(bench::mpi_collectives(one));
+    if (options_.against == bench::Against::mpi)
+      add(bench::mpi_collectives(one, comms_[static_cast<std::size_t>(one.thread())].get()));
     std::erase_if(all, [&](const Contestant& each) {
       return std::ranges::find(options_.forms, each.form) == options_.forms.end();
     });
-    return bench::contest(all, options_, [&one](const Contestant& each) {
-      one.try_out([&each] { each.calls(1); }, each.call);
+    for (Contestant& each : all) each.calls = one.noting_the_end(std::move(each.calls));
+    return all;
+  }
+
+  /// `cases` are those of the threads.
+  std::vector<Result> time(std::deque<CollectiveCase>& cases) {
+    std::vector<std::vector<Contestant>> of_threads;
+    for (CollectiveCase& one : cases) of_threads.push_back(contestants(one));
+    return bench::contest(bench::at_once(team_, std::move(of_threads)), options_, [&cases](const Contestant& each) {
+      CollectiveCase::try_out(
+          cases, [&each] { each.calls(1); }, each.call);
       return true;
     });
   }
@@ -117,14 +138,13 @@ class Collectives {
   }
 
   void start_table() {
-    const auto path = this->path();
-    fmt::print("\n# {} collective: {} ranks; {}MPI: {}; {} memory\n", program_name(), job_.ranks,
-               path ? fmt::format("on {} node(s); fab: {}; ", path->nodes, path->name) : "", bench::mpi_library(),
-               bench::name_of(options_.memory));
+    fmt::print("\n# {} collective: {}; MPI: {}; {} memory\n", program_name(),
+               bench::job_text(options_, job_.ranks, path()), bench::mpi_library(), bench::name_of(options_.memory));
     fmt::print(
         "# bytes of the vector, or of the block of one rank; sums of doubles; roots go round; cached calls (plans "
         "built, peers connected)\n# us per call: mean over ranks, median of {} batches in turns\n",
         options_.plan.batches);
+    bench::print_threads_line(options_);
     if (compares())
       fmt::print("# MPI/fab: MPI's call of the same form; ratios of neighbouring batches: median (quartiles)\n");
     if (flat_) fmt::print("# flat: fab's algorithms that know nothing of nodes\n");
@@ -134,8 +154,7 @@ class Collectives {
   [[nodiscard]] std::vector<std::string> titles() const {
     std::vector<std::string> titles = {"          collective", "bytes", "       form"};
     const auto add_library = [&](const char* name) {
-      titles.push_back(std::string(name) + " us");
-      for (const std::string& title : bench::percentile_titles(options_.plan, name)) titles.push_back(title);
+      for (const std::string& title : bench::time_titles(options_, name)) titles.push_back(title);
     };
     if (path()) add_library("fab");
     if (options_.against == bench::Against::mpi) add_library("MPI");
@@ -151,8 +170,7 @@ class Collectives {
     std::vector<std::string> cells = {bench::name_of(one.collective()), std::to_string(one.bytes()),
                                       bench::name_of(form)};
     const auto add_library = [&](const Result* result) {
-      cells.push_back(bench::number(median_us(*result)));
-      for (const std::string& cell : bench::percentile_cells(options_.plan, result)) cells.push_back(cell);
+      for (const std::string& cell : bench::time_cells(options_, result)) cells.push_back(cell);
     };
     const Result* const fab = find(results, "fab", form);
     const Result* const mpi = find(results, "MPI", form);
@@ -173,6 +191,7 @@ class Collectives {
     row["collective"] = bench::name_of(one.collective());
     row["algorithm"] = result.library == "MPI" ? kUnknown : algorithm;
     row["bytes"] = one.bytes();
+    bench::add_calls_of_threads(row, options_, result);
     bench::add_result(row, result);
     return row;
   }
@@ -203,6 +222,8 @@ class Collectives {
 
   const CollectiveOptions& options_;
   Job job_;
+  bench::ThreadTeam team_;
+  std::deque<bench::OwnComm> comms_;  ///< by thread
   std::optional<bench::FabCollectives> fab_;
   std::optional<bench::FabCollectives> flat_;
   std::optional<bench::Table> table_;
@@ -224,9 +245,11 @@ Action add_collective(CLI::App& app) {
                      "Measure only these, separated by commas; all is the default");
   bench::add_choices(app, "--form", options->forms, {kCollectiveForms.begin(), kCollectiveForms.end()},
                      "Measure only calls of these forms; all is the default");
+  bench::add_thread_options(app, options->threads);
   auto* const flat = app.add_flag("--flat", options->flat, "Measure fab's algorithms that know nothing of nodes, too");
   app.add_flag("--mpi-only", options->mpi_only, "Measure the MPI library's calls only")->excludes(flat);
-  return {.run = [options](const Job& job) { Collectives(*options, job).run(); }};
+  return {.run = [options](const Job& job) { Collectives(*options, job).run(); },
+          .has_threads = [options] { return options->threads.count > 1; }};
 }
 
 }  // namespace perf

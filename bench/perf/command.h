@@ -17,6 +17,7 @@ struct Job {
 struct Action {
   std::function<void(const Job&)> run;
   std::function<bool()> has_threads{};  ///< several threads call MPI; none: one
+  std::function<void()> before_mpi{};   ///< called ahead of MPI_Init
   bool without_mpi = false;             ///< MPI is not started, and `run` gets a job of one rank
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include "perf/measurement.h"
 #include "support/contest.h"
 #include "support/exchange_options.h"
+#include "support/exchange_team.h"
 #include "support/explained_way.h"
 #include "support/fab_forms.h"
 #include "support/mpi_forms.h"
@@ -32,7 +34,10 @@ struct HaloOptions : bench::ExchangeOptions {
 
 class Halo final : public Measurement<HaloOptions> {
  public:
-  Halo(const HaloOptions& options, const Job& job) : Measurement("halo", options, job), fab_(neighbors_) {}
+  Halo(const HaloOptions& options, const Job& job)
+      : Measurement("halo", options, job),
+        team_(neighbors_, options.pattern, options.threads.count),
+        fab_(neighbors_, options.threads) {}
 
  private:
   /// Of a face.
@@ -41,9 +46,10 @@ class Halo final : public Measurement<HaloOptions> {
   }
 
   std::vector<Result> time(std::size_t edge) override {
-    Exchange exchange(neighbors_, bytes_of(edge), options_.memory);
-    const std::vector<Contestant> all = contestants(exchange);
-    std::vector<Result> results = bench::contest(exchange, all, options_);
+    std::deque<Exchange> exchanges = team_.exchanges(bytes_of(edge), options_.memory);
+    const std::vector<Contestant> all =
+        team_.contestants(exchanges, [this](Exchange& exchange) { return contestants(exchange); });
+    std::vector<Result> results = bench::contest(exchanges, all, options_);
     if (options_.explain) observed_ = fab_.ways_taken(all.front());
     return results;
   }
@@ -67,10 +73,8 @@ class Halo final : public Measurement<HaloOptions> {
   void show(std::size_t edge, const std::vector<Result>& results) override {
     if (!table_) start_table(results);
     std::vector<std::string> cells = {std::to_string(edge), std::to_string(bytes_of(edge))};
-    for (const Result& result : results) {
-      cells.push_back(bench::number(median_us(result)));
-      for (const std::string& cell : bench::percentile_cells(options_.plan, &result)) cells.push_back(cell);
-    }
+    for (const Result& result : results)
+      for (const std::string& cell : bench::time_cells(options_, &result)) cells.push_back(cell);
     if (results.size() > 1) {
       const auto fastest = std::ranges::min_element(results.begin() + 1, results.end(), {}, bench::median_us);
       cells.push_back(bench::ratio_text(bench::lead(results.front(), *fastest)));
@@ -82,23 +86,20 @@ class Halo final : public Measurement<HaloOptions> {
   }
 
   void start_table(const std::vector<Result>& results) {
-    const auto path = fab_.path();
-    fmt::print("\n# {} halo: {} ranks in a grid of {}, on {} node(s); fab: {}; MPI: {}; {} memory\n", program_name(),
-               job_.ranks, fmt::join(neighbors_.dims(), "x"), path->nodes, path->name, bench::mpi_library(),
+    fmt::print("\n# {} halo, a grid of {}: {}; MPI: {}; {} memory\n", program_name(), fmt::join(neighbors_.dims(), "x"),
+               bench::job_text(options_, job_.ranks, fab_.path()), bench::mpi_library(),
                bench::name_of(options_.memory));
     for (const Result& result : results) fmt::print("# {}: {}\n", title_of(result), result.call);
     fmt::print(
         "# a halo one double wide around a block with edges of so many; bytes of a face; us per exchange of all faces: "
         "mean over ranks, median of {} batches in turns\n",
         options_.plan.batches);
+    bench::print_threads_line(options_);
     if (results.size() > 1)
       fmt::print("# MPI/fab: the fastest of MPI's; ratios of neighbouring batches: median (quartiles)\n");
     std::vector<std::string> titles = {"edge", "bytes"};
-    for (const Result& result : results) {
-      titles.push_back(title_of(result) + " us");
-      for (const std::string& title : bench::percentile_titles(options_.plan, title_of(result)))
-        titles.push_back(title);
-    }
+    for (const Result& result : results)
+      for (const std::string& title : bench::time_titles(options_, title_of(result))) titles.push_back(title);
     if (results.size() > 1) titles.emplace_back("             MPI/fab");
     if (options_.explain)
       for (const std::string& title : bench::way_titles()) titles.push_back(title);
@@ -113,10 +114,12 @@ class Halo final : public Measurement<HaloOptions> {
     row["bytes"] = bytes_of(edge);
     row["in_place"] = result.is_in_place;
     if (options_.explain && result.library == "fab") bench::add_way(row, way(edge));
+    bench::add_calls_of_threads(row, options_, result);
     bench::add_result(row, result);
     return row;
   }
 
+  bench::ExchangeTeam team_;
   bench::FabForms fab_;
   std::set<std::string> observed_;  // of the size that was timed last
 };
@@ -134,10 +137,12 @@ Action add_halo(CLI::App& app) {
   bench::add_pattern_options(app, options->pattern, {bench::Pattern::faces});
   bench::add_run_options(app, *options, "Cells along an edge of the block: a range FIRST:LAST[:FACTOR] or a list");
   bench::add_contest_options(app, *options);
+  bench::add_thread_options(app, options->threads);
   app.add_flag(
       "--explain", options->explain,
       "Tell which way the faces of each size should take, and which they took; rows where these differ are marked");
-  return {.run = [options](const Job& job) { Halo(*options, job).run(); }};
+  return {.run = [options](const Job& job) { Halo(*options, job).run(); },
+          .has_threads = [options] { return options->threads.count > 1; }};
 }
 
 }  // namespace perf

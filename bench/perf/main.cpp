@@ -22,7 +22,8 @@ constexpr const char* kExamples =
     "  mpirun -n 4 fab_perf neighbor --pattern grid -m 8:1M:4    Neighbour exchanges in a grid\n"
     "  mpirun -n 8 fab_perf halo --dims 2 -m 64,256 --explain    Halos of squares; the way of their sides\n"
     "  mpirun -n 2 fab_perf overlap -c allreduce --csv rows.csv  What hides behind computation\n"
-    "  mpirun -n 2 fab_perf rate --threads 4 --window 64         Messages per second of four threads";
+    "  mpirun -n 2 fab_perf rate --threads 4 --window 64         Messages per second of four threads\n"
+    "  mpirun -n 2 fab_perf neighbor -t 4 --engines 4 -m 8       Exchanges of four threads, an engine for each";
 
 /// CLI11 tells of an unknown subcommand, but not which there are.
 void require_command(const CLI::App& app) {
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
   return bench::run_mpi_program(
       app, argc, argv, [&](int rank, int ranks) { chosen.run({.rank = rank, .ranks = ranks}); },
       [&] {
+        if (chosen.before_mpi) chosen.before_mpi();
         if (chosen.without_mpi) return bench::MpiUse::none;
         return chosen.has_threads && chosen.has_threads() ? bench::MpiUse::by_threads : bench::MpiUse::by_one_thread;
       });

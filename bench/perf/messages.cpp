@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
-#include "core/base/config.h"
+#include "support/at_once.h"
 #include "support/filling.h"
 #include "support/mpi_program.h"
 
@@ -14,11 +15,10 @@ namespace perf {
 namespace {
 
 constexpr int kSpoiledByte = 0xdb;
-constexpr int kMostThreads = 1024;
 
 /// Of each thread and message another.
 std::size_t place_of(int thread, std::size_t message, std::size_t byte) {
-  return ((static_cast<std::size_t>(thread) << 12) + message) * 4099 + byte;
+  return bench::first_place(thread) + message * 4099 + byte;
 }
 
 }  // namespace
@@ -26,12 +26,7 @@ std::size_t place_of(int thread, std::size_t message, std::size_t byte) {
 void add_message_options(CLI::App& app, MessageOptions& options, const char* sizes_help) {
   bench::add_run_options(app, options, sizes_help);
   bench::add_contest_options(app, options);
-  app.add_option("-t,--threads", options.threads, "Threads of each rank, with a communicator each")
-      ->check(bench::in_range(1, kMostThreads))
-      ->capture_default_str();
-  app.add_option("--engines", options.engines, "Engines of fab's (fab::ContextOptions), dealt out to the threads")
-      ->check(bench::in_range(1, fab::kMostEngines))
-      ->capture_default_str();
+  bench::add_thread_options(app, options.threads);
   app.add_flag("--explain", options.explain, "Tell how the messages of each size meet their receives");
 }
 
@@ -60,39 +55,41 @@ void MessageBuffers::check(std::size_t mine, int sender, int thread, std::size_t
 }
 
 MessageContest::MessageContest(const MessageOptions& options)
-    : options_(options), team_(options.threads), fab_(options.threads, options.engines) {
-  if (options.against == bench::Against::mpi) mpi_ = bench::mpi_lanes(options.threads);
+    : options_(options), team_(options.threads.count), fab_(options.threads) {
+  if (options.against == bench::Against::mpi) mpi_ = bench::mpi_lanes(options.threads.count);
 }
 
 std::vector<bench::Result> MessageContest::run(bench::Form form, const Act& act, const std::function<void()>& prepare,
                                                const Look& look) {
-  const auto contestant = [&](bench::Lanes& lanes) {
-    return bench::Contestant{.library = lanes.library,
-                             .form = form,
-                             .call = form == bench::Form::blocking ? lanes.blocking : lanes.nonblocking,
-                             .calls = [this, &lanes, &act](int count) {
-                               team_.run([&](int thread) {
-                                 bench::Lane& lane = *lanes.of_thread[static_cast<std::size_t>(thread)];
-                                 for (int i = 0; i < count; ++i) act(lane, thread);
-                               });
-                             }};
-  };
-  std::vector<bench::Contestant> all = {contestant(fab_.lanes())};
-  if (mpi_) all.push_back(contestant(*mpi_));
-  return bench::contest(all, options_, [&](const bench::Contestant& one) {
+  std::vector<std::vector<bench::Contestant>> of_threads;
+  for (int thread = 0; thread < team_.size(); ++thread) {
+    const auto contestant = [&](bench::Lanes& lanes) {
+      return bench::Contestant{
+          .library = lanes.library,
+          .form = form,
+          .call = form == bench::Form::blocking ? lanes.blocking : lanes.nonblocking,
+          .calls = [&act, thread, &lane = *lanes.of_thread[static_cast<std::size_t>(thread)]](int count) {
+            for (int i = 0; i < count; ++i) act(lane, thread);
+          }};
+    };
+    std::vector<bench::Contestant>& mine = of_threads.emplace_back();
+    mine.push_back(contestant(fab_.lanes()));
+    if (mpi_) mine.push_back(contestant(*mpi_));
+  }
+  const auto check = [&](const bench::Contestant& one) {
     prepare();
     bench::meet();
     one.calls(1);
     for (int thread = 0; thread < team_.size(); ++thread) look(thread, one.call);
     bench::meet();
     return true;
-  });
+  };
+  return bench::contest(bench::at_once(team_, std::move(of_threads)), options_, check);
 }
 
 void print_message_head(const char* command, const MessageOptions& options, const Job& job, const bench::FabPath& path,
                         const std::string& what, const std::vector<bench::Result>& results) {
-  fmt::print("\n# {} {}: {} ranks of {} thread(s) on {} node(s); fab: {}, {} engine(s); MPI: {}; {} memory\n",
-             program_name(), command, job.ranks, options.threads, path.nodes, path.name, options.engines,
+  fmt::print("\n# {} {}: {}; MPI: {}; {} memory\n", program_name(), command, bench::job_text(options, job.ranks, path),
              bench::mpi_library(), bench::name_of(options.memory));
   for (const bench::Result& result : results) fmt::print("# {}: {}\n", result.library, result.call);
   fmt::print("# {}; mean over ranks, median of {} batches in turns\n", what, options.plan.batches);

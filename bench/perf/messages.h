@@ -16,8 +16,6 @@
 namespace perf {
 
 struct MessageOptions : bench::ExchangeOptions {
-  int threads = 1;
-  int engines = 1;  ///< of fab's
   bool explain = false;
 };
 

@@ -6,15 +6,20 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
+#include <string>
 
 #include "perf/command.h"
 #include "perf/measurement.h"
 #include "support/contest.h"
 #include "support/exchange_options.h"
+#include "support/exchange_team.h"
 #include "support/explained_way.h"
 #include "support/fab_forms.h"
 #include "support/mpi_forms.h"
@@ -38,11 +43,19 @@ struct NeighborOptions : bench::ExchangeOptions {
 /// The library whose messages are looked at.
 constexpr const char* kObserved = "native";
 
+/// MPI_Init reads it: the MPI binding deals communicators out to as many engines.
+void give_binding_engines(const bench::ThreadOptions& threads) {
+  if (setenv("FAB_ENGINES", std::to_string(threads.engines).c_str(), 1) != 0) throw std::runtime_error("setenv failed");
+}
+
 bool is_of_mpi(const std::string& library) { return library == "MPI" || library == "by hand"; }
 
 class Neighbor final : public Measurement<NeighborOptions> {
  public:
-  Neighbor(const NeighborOptions& options, const Job& job) : Measurement("neighbor", options, job), fab_(neighbors_) {}
+  Neighbor(const NeighborOptions& options, const Job& job)
+      : Measurement("neighbor", options, job),
+        team_(neighbors_, options.pattern, options.threads.count),
+        fab_(neighbors_, options.threads) {}
 
  private:
   std::vector<Contestant> contestants(Exchange& exchange) {
@@ -56,9 +69,10 @@ class Neighbor final : public Measurement<NeighborOptions> {
   }
 
   std::vector<Result> time(std::size_t bytes) override {
-    Exchange exchange(neighbors_, bytes, options_.memory);
-    const std::vector<Contestant> all = contestants(exchange);
-    std::vector<Result> results = bench::contest(exchange, all, options_);
+    std::deque<Exchange> exchanges = team_.exchanges(bytes, options_.memory);
+    const std::vector<Contestant> all =
+        team_.contestants(exchanges, [this](Exchange& exchange) { return contestants(exchange); });
+    std::vector<Result> results = bench::contest(exchanges, all, options_);
     if (options_.explain) observe(all);
     return results;
   }
@@ -87,10 +101,9 @@ class Neighbor final : public Measurement<NeighborOptions> {
 
   void start_table(const std::vector<Result>& results) {
     const auto path = fab_.path();
-    fmt::print("\n# {} neighbor, {}: {} ranks; {}MPI: {}; {} memory\n", program_name(),
-               bench::name_of(options_.pattern.pattern), job_.ranks,
-               path ? fmt::format("on {} node(s); fab: {}; ", path->nodes, path->name) : "", bench::mpi_library(),
-               bench::name_of(options_.memory));
+    fmt::print("\n# {} neighbor, {}: {}; MPI: {}; {} memory\n", program_name(),
+               bench::name_of(options_.pattern.pattern), bench::job_text(options_, job_.ranks, path),
+               bench::mpi_library(), bench::name_of(options_.memory));
     std::set<std::string> timed;
     for (const Result& result : results) {
       if (!timed.insert(result.library + result.call).second) continue;
@@ -101,6 +114,7 @@ class Neighbor final : public Measurement<NeighborOptions> {
         "{} "
         "batches in turns\n",
         options_.plan.batches);
+    bench::print_threads_line(options_);
     for (const Result& result : results) {
       if (std::ranges::find(libraries_, result.library) == libraries_.end()) libraries_.push_back(result.library);
     }
@@ -112,10 +126,8 @@ class Neighbor final : public Measurement<NeighborOptions> {
 
   [[nodiscard]] std::vector<std::string> titles() const {
     std::vector<std::string> titles = {"bytes", "       form"};
-    for (const std::string& library : libraries_) {
-      titles.push_back(library + " us");
-      for (const std::string& title : bench::percentile_titles(options_.plan, library)) titles.push_back(title);
-    }
+    for (const std::string& library : libraries_)
+      for (const std::string& title : bench::time_titles(options_, library)) titles.push_back(title);
     if (compares()) titles.insert(titles.end(), {"        " + ratio_title(), ""});
     if (options_.explain)
       for (const std::string& title : bench::way_titles()) titles.push_back(title);
@@ -133,8 +145,7 @@ class Neighbor final : public Measurement<NeighborOptions> {
     const Result* fastest_mpi = nullptr;
     for (const std::string& library : libraries_) {
       const Result* const result = find(results, library, form);
-      cells.push_back(result == nullptr ? "-" : bench::number(median_us(*result)));
-      for (const std::string& cell : bench::percentile_cells(options_.plan, result)) cells.push_back(cell);
+      for (const std::string& cell : bench::time_cells(options_, result)) cells.push_back(cell);
       if (result == nullptr || !is_of_mpi(library)) continue;
       if (fastest_mpi == nullptr || median_us(*result) < median_us(*fastest_mpi)) fastest_mpi = result;
     }
@@ -160,6 +171,7 @@ class Neighbor final : public Measurement<NeighborOptions> {
     row["bytes"] = bytes;
     row["in_place"] = result.is_in_place;
     if (options_.explain && !is_of_mpi(result.library)) add_way(row, bytes, result);
+    bench::add_calls_of_threads(row, options_, result);
     bench::add_result(row, result);
     return row;
   }
@@ -171,6 +183,7 @@ class Neighbor final : public Measurement<NeighborOptions> {
     bench::add_way(row, its);
   }
 
+  bench::ExchangeTeam team_;
   bench::FabForms fab_;
   std::vector<std::string> libraries_;              // in the order of the table's columns
   std::map<Form, std::set<std::string>> observed_;  // of one size
@@ -181,12 +194,15 @@ class Neighbor final : public Measurement<NeighborOptions> {
 Action add_neighbor(CLI::App& app) {
   const auto options = std::make_shared<NeighborOptions>();
   bench::add_exchange_options(app, *options);
+  bench::add_thread_options(app, options->threads);
   bench::add_choices(app, "--form", options->forms, options->forms,
                      "Measure only calls of these forms, separated by commas; all is the default");
   app.add_flag(
       "--explain", options->explain,
       "Tell which way the messages of each size should take, and which they took; rows where these differ are marked");
-  return {.run = [options](const Job& job) { Neighbor(*options, job).run(); }};
+  return {.run = [options](const Job& job) { Neighbor(*options, job).run(); },
+          .has_threads = [options] { return options->threads.count > 1; },
+          .before_mpi = [options] { give_binding_engines(options->threads); }};
 }
 
 }  // namespace perf

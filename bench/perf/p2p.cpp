@@ -25,7 +25,7 @@ class PingPong final : public Measurement<MessageOptions> {
   std::vector<Result> time(std::size_t bytes) override {
     const int peer = neighbors_.destination(0, bench::Order::fab);
     std::vector<MessageBuffers> buffers;
-    for (int thread = 0; thread < options_.threads; ++thread) buffers.emplace_back(1, 1, bytes, options_.memory);
+    for (int thread = 0; thread < options_.threads.count; ++thread) buffers.emplace_back(1, 1, bytes, options_.memory);
     const auto act = [&](bench::Lane& lane, int thread) {
       MessageBuffers& mine = buffers[static_cast<std::size_t>(thread)];
       if (job_.rank % 2 == 0) lane.send(peer, kTag, mine.sent(0));
@@ -33,7 +33,7 @@ class PingPong final : public Measurement<MessageOptions> {
       if (job_.rank % 2 != 0) lane.send(peer, kTag, mine.sent(0));
     };
     const auto prepare = [&] {
-      for (int thread = 0; thread < options_.threads; ++thread)
+      for (int thread = 0; thread < options_.threads.count; ++thread)
         buffers[static_cast<std::size_t>(thread)].fill(job_.rank, thread);
     };
     const auto look = [&](int thread, const std::string& what) {
@@ -52,7 +52,7 @@ class PingPong final : public Measurement<MessageOptions> {
 
   /// Of a pair, one way at a time.
   [[nodiscard]] double megabytes_per_s(std::size_t bytes, const Result& result) const {
-    return static_cast<double>(bytes) * options_.threads / median_us(result);
+    return static_cast<double>(bytes) * options_.threads.count / median_us(result);
   }
 
   void show(std::size_t bytes, const std::vector<Result>& results) override {
@@ -85,8 +85,7 @@ class PingPong final : public Measurement<MessageOptions> {
 
   [[nodiscard]] bench::Row row(std::size_t bytes, const Result& result) const {
     bench::Row row = bench::common_fields(command_, options_, job_.ranks, contest_.path());
-    row["threads"] = options_.threads;
-    row["engines"] = options_.engines;
+    bench::add_threads(row, options_.threads);
     row["bytes"] = bytes;
     row["megabytes_per_s"] = megabytes_per_s(bytes, result);
     if (options_.explain && result.library == "fab") row["way"] = contest_.way(bytes);
@@ -104,7 +103,7 @@ Action add_p2p(CLI::App& app) {
   options->pattern.pattern = bench::Pattern::pair;
   add_message_options(app, *options, "Bytes of a message: a range FIRST:LAST[:FACTOR] or a list");
   return {.run = [options](const Job& job) { PingPong(*options, job).run(); },
-          .has_threads = [options] { return options->threads > 1; }};
+          .has_threads = [options] { return options->threads.count > 1; }};
 }
 
 }  // namespace perf

@@ -28,11 +28,11 @@ class Rate final : public Measurement<RateOptions> {
   std::vector<Result> time(std::size_t bytes) override {
     const std::size_t messages = window_ * edges();
     std::vector<MessageBuffers> buffers;
-    for (int thread = 0; thread < options_.threads; ++thread)
+    for (int thread = 0; thread < options_.threads.count; ++thread)
       buffers.emplace_back(messages, messages, bytes, options_.memory);
     const auto act = [&](bench::Lane& lane, int thread) { exchange(lane, buffers[static_cast<std::size_t>(thread)]); };
     const auto prepare = [&] {
-      for (int thread = 0; thread < options_.threads; ++thread)
+      for (int thread = 0; thread < options_.threads.count; ++thread)
         buffers[static_cast<std::size_t>(thread)].fill(job_.rank, thread);
     };
     const auto look = [&](int thread, const std::string& what) {
@@ -60,7 +60,7 @@ class Rate final : public Measurement<RateOptions> {
   [[nodiscard]] std::size_t edges() const { return static_cast<std::size_t>(neighbors_.count()); }
   /// That rank 0 sends, all its threads together.
   [[nodiscard]] double messages_per_us(const Result& result) const {
-    return static_cast<double>(window_ * edges()) * options_.threads / median_us(result);
+    return static_cast<double>(window_ * edges()) * options_.threads.count / median_us(result);
   }
 
   void show(std::size_t bytes, const std::vector<Result>& results) override {
@@ -93,8 +93,7 @@ class Rate final : public Measurement<RateOptions> {
     bench::Row row = bench::common_fields(command_, options_, job_.ranks, contest_.path());
     row["pattern"] = bench::name_of(options_.pattern.pattern);
     row["neighbors"] = neighbors_.count();
-    row["threads"] = options_.threads;
-    row["engines"] = options_.engines;
+    bench::add_threads(row, options_.threads);
     row["window"] = options_.window;
     row["bytes"] = bytes;
     row["messages_per_s"] = 1e6 * messages_per_us(result);
@@ -120,7 +119,7 @@ Action add_rate(CLI::App& app) {
       ->capture_default_str();
   add_message_options(app, *options, "Bytes of a message: a range FIRST:LAST[:FACTOR] or a list");
   return {.run = [options](const Job& job) { Rate(*options, job).run(); },
-          .has_threads = [options] { return options->threads > 1; }};
+          .has_threads = [options] { return options->threads.count > 1; }};
 }
 
 }  // namespace perf

@@ -8,9 +8,9 @@
 #include <span>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "apps/mpi_call.h"
-#include "support/batches.h"
 
 namespace bench {
 namespace {
@@ -23,18 +23,6 @@ constexpr std::array kNames = {
     "scan"};
 constexpr double kSpoiledValue = -1;
 constexpr std::chrono::milliseconds kLate{2};
-
-// Of each rank and place another, and so small that sums over all ranks are exact.
-double value_at(int rank, std::size_t place) {
-  constexpr double kPlaces = 1 << 28;
-  return (rank + 1) * kPlaces + static_cast<double>(place);
-}
-
-double sum(int ranks, std::size_t place) {
-  double total = 0;
-  for (int rank = 0; rank < ranks; ++rank) total += value_at(rank, place);
-  return total;
-}
 
 bool all_on_one_node(int ranks) {
   MPI_Comm node = MPI_COMM_NULL;
@@ -60,8 +48,12 @@ const std::vector<Collective>& all_collectives() {
   return all;
 }
 
-CollectiveCase::CollectiveCase(Collective collective, std::size_t bytes, MemoryKind memory, Roots roots)
-    : collective_(collective), bytes_(bytes), send_(allocate(memory, 1)), receive_(allocate(memory, 1)) {
+CollectiveCase::CollectiveCase(Collective collective, std::size_t bytes, MemoryKind memory, Roots roots, int thread)
+    : collective_(collective),
+      bytes_(bytes),
+      thread_(thread),
+      send_(allocate(memory, 1)),
+      receive_(allocate(memory, 1)) {
   if (bytes % sizeof(double) != 0)
     throw std::runtime_error(
         fmt::format("{} of {} bytes: sizes are multiples of {}", name_of(collective), bytes, sizeof(double)));
@@ -71,6 +63,19 @@ CollectiveCase::CollectiveCase(Collective collective, std::size_t bytes, MemoryK
   shares_clock_ = collective == Collective::barrier && all_on_one_node(ranks_);
   send_ = allocate(memory, std::max<std::size_t>(1, sent_blocks() * bytes));
   receive_ = allocate(memory, std::max<std::size_t>(1, received_blocks() * bytes));
+}
+
+// Of each rank and place another, and so small that sums over all ranks are exact. The threads' values are shifted.
+double CollectiveCase::value_at(int rank, std::size_t place) const {
+  constexpr double kPlaces = 1 << 28;
+  constexpr double kShift = 977;
+  return (rank + 1) * kPlaces + static_cast<double>(place) + thread_ * kShift;
+}
+
+double CollectiveCase::sum(int ranks, std::size_t place) const {
+  double total = 0;
+  for (int rank = 0; rank < ranks; ++rank) total += value_at(rank, place);
+  return total;
 }
 
 std::size_t CollectiveCase::sent_blocks() const {
@@ -146,7 +151,7 @@ void CollectiveCase::check(int root, const std::string& what) {
   }
 }
 
-void CollectiveCase::check_barrier(Time entered, Time left, const std::string& what) const {
+void CollectiveCase::check_barrier(Time entered, Time left, const std::string& what) {
   const auto count_of = [](Time time) { return static_cast<long long>(time.time_since_epoch().count()); };
   long long last_entry = count_of(entered);
   long long first_exit = count_of(left);
@@ -156,17 +161,33 @@ void CollectiveCase::check_barrier(Time entered, Time left, const std::string& w
     throw std::runtime_error(fmt::format("{}: a rank left it before another one came", what));
 }
 
-void CollectiveCase::try_out(const std::function<void()>& call, const std::string& what) {
-  for (int turn = 0; turn < ranks_; ++turn) {
-    const int root = next_root_;
-    fill();
+Calls CollectiveCase::noting_the_end(Calls calls) {
+  return [this, calls = std::move(calls)](int count) {
+    calls(count);
+    ended_ = Clock::now();
+  };
+}
+
+// The first thread that leaves a barrier must leave it after the last rank has come.
+void CollectiveCase::try_out(std::deque<CollectiveCase>& of_threads, const std::function<void()>& call,
+                             const std::string& what) {
+  const CollectiveCase& first = of_threads.front();
+  for (int turn = 0; turn < first.ranks_; ++turn) {
+    const int root = first.next_root_;
+    for (CollectiveCase& one : of_threads) {
+      one.fill();
+      one.ended_.reset();
+    }
     meet();
-    if (shares_clock_ && rank_ == root) std::this_thread::sleep_for(kLate);
+    if (first.shares_clock_ && first.rank_ == root) std::this_thread::sleep_for(kLate);
     const Time entered = Clock::now();
     call();
-    const Time left = Clock::now();
-    check(root, what);
-    if (shares_clock_) check_barrier(entered, left, what);
+    Time left = Clock::now();
+    for (CollectiveCase& one : of_threads) {
+      left = std::min(left, one.ended_.value_or(left));
+      one.check(root, what);
+    }
+    if (first.shares_clock_) check_barrier(entered, left, what);
     meet();
   }
 }

@@ -3,10 +3,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "support/batches.h"
 #include "support/memory.h"
 
 namespace bench {
@@ -35,8 +38,10 @@ enum class Roots { in_turns, first };
 class CollectiveCase {
  public:
   /// Collective over all ranks. Throws std::runtime_error for bytes that hold no whole number of doubles.
-  CollectiveCase(Collective collective, std::size_t bytes, MemoryKind memory, Roots roots);
+  /// Of a thread, whose data differ from those of others.
+  CollectiveCase(Collective collective, std::size_t bytes, MemoryKind memory, Roots roots, int thread = 0);
 
+  [[nodiscard]] int thread() const { return thread_; }
   [[nodiscard]] Collective collective() const { return collective_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] int count() const { return static_cast<int>(bytes_ / sizeof(double)); }
@@ -52,29 +57,36 @@ class CollectiveCase {
     return root;
   }
 
-  /// As many checked calls as there are roots; `call` makes one, which takes its root. Collective. Throws
-  /// std::runtime_error, naming `what`, when a rank does not have what the collective shall give it. Barriers are
-  /// checked where all ranks are on one node: one rank comes late.
-  void try_out(const std::function<void()>& call, const std::string& what);
+  /// The thread's calls, whose end is noted: try_out() then knows it of each thread.
+  [[nodiscard]] Calls noting_the_end(Calls calls);
+  /// As many checked calls as there are roots, of all threads of the rank; `call` makes one of each, which takes its
+  /// root. Collective. Throws std::runtime_error, naming `what`, when a rank does not have what the collective shall
+  /// give it. Barriers are checked where all ranks are on one node: one rank comes late.
+  static void try_out(std::deque<CollectiveCase>& of_threads, const std::function<void()>& call,
+                      const std::string& what);
 
  private:
   using Time = std::chrono::steady_clock::time_point;
 
   void fill();
   void check(int root, const std::string& what);
-  void check_barrier(Time entered, Time left, const std::string& what) const;
+  static void check_barrier(Time entered, Time left, const std::string& what);
   [[nodiscard]] bool receives(int root) const;
   [[nodiscard]] double expected(int root, std::size_t place) const;
+  [[nodiscard]] double value_at(int rank, std::size_t place) const;
+  [[nodiscard]] double sum(int ranks, std::size_t place) const;
   [[nodiscard]] std::size_t sent_blocks() const;
   [[nodiscard]] std::size_t received_blocks() const;
 
   Collective collective_;
   std::size_t bytes_;
+  int thread_;
   int rank_ = 0;
   int ranks_ = 1;
   int roots_ = 1;
   bool shares_clock_ = false;
   int next_root_ = 0;
+  std::optional<Time> ended_;  ///< the latest calls
   Memory send_;
   Memory receive_;
 };

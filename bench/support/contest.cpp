@@ -1,10 +1,21 @@
 #include "support/contest.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "support/table.h"
 
 namespace bench {
+
+namespace {
+
+/// Of all threads of a rank together.
+double calls_per_s(const RunOptions& options, const Result& result) {
+  return 1e6 * options.threads.count / median_us(result);
+}
+
+}  // namespace
 
 std::vector<Result> contest(const std::vector<Contestant>& all, const RunOptions& options, const Check& check) {
   std::vector<Result> results;
@@ -19,14 +30,17 @@ std::vector<Result> contest(const std::vector<Contestant>& all, const RunOptions
   return results;
 }
 
-std::vector<Result> contest(Exchange& exchange, const std::vector<Contestant>& all, const RunOptions& options) {
-  return contest(all, options, [&exchange](const Contestant& one) {
-    exchange.fill();
+std::vector<Result> contest(std::deque<Exchange>& exchanges, const std::vector<Contestant>& all,
+                            const RunOptions& options) {
+  return contest(all, options, [&exchanges](const Contestant& one) {
+    for (Exchange& exchange : exchanges) exchange.fill();
     meet();
     one.calls(1);
-    const bool is_in_place = exchange.check(one.order, one.placement, one.call);
+    bool all_in_place = true;
+    for (Exchange& exchange : exchanges)
+      if (!exchange.check(one.order, one.placement, one.call)) all_in_place = false;
     meet();
-    return is_in_place;
+    return all_in_place;
   });
 }
 
@@ -39,6 +53,32 @@ const Result* find(const std::vector<Result>& results, const std::string& librar
 double median_us(const Result& result) { return spread_of(result.times.us).median; }
 
 Spread lead(const Result& fab, const Result& other) { return spread_of(ratios(other.times.us, fab.times.us)); }
+
+std::vector<std::string> time_titles(const RunOptions& options, const std::string& library) {
+  std::vector<std::string> titles = {library + " us"};
+  if (options.threads.count > 1) titles.push_back(library + " k/s");
+  for (const std::string& title : percentile_titles(options.plan, library)) titles.push_back(title);
+  return titles;
+}
+
+std::vector<std::string> time_cells(const RunOptions& options, const Result* result) {
+  std::vector<std::string> cells = {result == nullptr ? "-" : number(median_us(*result))};
+  if (options.threads.count > 1) cells.push_back(result == nullptr ? "-" : number(calls_per_s(options, *result) / 1e3));
+  for (const std::string& cell : percentile_cells(options.plan, result)) cells.push_back(cell);
+  return cells;
+}
+
+void print_threads_line(const RunOptions& options) {
+  if (options.threads.count > 1)
+    fmt::print(
+        "# us: of a call as a thread sees it; k/s: thousands of calls that the {} threads of a rank make in a s\n",
+        options.threads.count);
+}
+
+void add_calls_of_threads(Row& row, const RunOptions& options, const Result& result) {
+  add_threads(row, options.threads);
+  row["calls_per_s"] = calls_per_s(options, result);
+}
 
 std::vector<std::string> percentile_titles(const BatchPlan& plan, const std::string& whose) {
   if (!plan.percentiles) return {};

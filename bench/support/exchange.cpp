@@ -22,8 +22,9 @@ std::vector<std::size_t> bytes_of(const Box& box, std::size_t element_bytes) {
 
 }  // namespace
 
-Exchange::Exchange(const Neighbors& neighbors, std::size_t bytes_per_neighbor, MemoryKind memory)
+Exchange::Exchange(const Neighbors& neighbors, std::size_t bytes_per_neighbor, MemoryKind memory, int thread)
     : neighbors_(neighbors),
+      thread_(thread),
       boxes_(neighbors, bytes_per_neighbor),
       send_(allocate(memory, boxes_.array_bytes())),
       receive_(allocate(memory, boxes_.in_one_array() ? 1 : boxes_.array_bytes())) {
@@ -32,12 +33,14 @@ Exchange::Exchange(const Neighbors& neighbors, std::size_t bytes_per_neighbor, M
 
 void Exchange::fill() {
   for (std::size_t place = 0; place < boxes_.array_bytes(); ++place)
-    send_.get()[place] = byte_at(neighbors_.rank(), place);
+    send_.get()[place] = byte_of(neighbors_.rank(), place);
   for (int block = 0; block < neighbors_.count(); ++block) {
     for (const std::size_t place : bytes_of(boxes_.received(block, Order::fab), boxes_.element_bytes()))
       receive()[place] = kSpoiledByte;
   }
 }
+
+std::byte Exchange::byte_of(int rank, std::size_t place) const { return byte_at(rank, first_place(thread_) + place); }
 
 bool Exchange::check(Order order, Placement placement, const std::string& what) {
   bool all_in_place = true;
@@ -63,7 +66,7 @@ bool Exchange::holds(int block, int sent_block, Order order) {
   const auto sent = bytes_of(boxes_.sent(sent_block, order), boxes_.element_bytes());
   const auto received = bytes_of(boxes_.received(block, order), boxes_.element_bytes());
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    if (receive()[received[i]] != byte_at(sender, sent[i])) return false;
+    if (receive()[received[i]] != byte_of(sender, sent[i])) return false;
   }
   return true;
 }

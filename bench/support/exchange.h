@@ -20,8 +20,10 @@ enum class Placement {
 
 class Exchange {
  public:
-  Exchange(const Neighbors& neighbors, std::size_t bytes_per_neighbor, MemoryKind memory);
+  /// Of a thread, whose data differ from those of others.
+  Exchange(const Neighbors& neighbors, std::size_t bytes_per_neighbor, MemoryKind memory, int thread = 0);
 
+  [[nodiscard]] int thread() const { return thread_; }
   [[nodiscard]] const Neighbors& neighbors() const { return neighbors_; }
   [[nodiscard]] const Boxes& boxes() const { return boxes_; }
   [[nodiscard]] const std::byte* send() const { return send_.get(); }
@@ -39,8 +41,11 @@ class Exchange {
   /// The neighbours in both directions of the block's dimension are one rank.
   [[nodiscard]] bool same_both_ways(int block, Order order) const;
   [[nodiscard]] bool holds(int block, int sent_block, Order order);
+  /// That the thread of a rank sends from there.
+  [[nodiscard]] std::byte byte_of(int rank, std::size_t place) const;
 
   const Neighbors& neighbors_;
+  int thread_;
   Boxes boxes_;
   Memory send_;
   Memory receive_;

@@ -1,13 +1,17 @@
 #include "support/exchange_options.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
+#include "core/base/config.h"
 #include "support/mpi_program.h"
 #include "support/sizes.h"
 
 namespace bench {
 namespace {
 
+constexpr int kMostThreads = 1024;
 constexpr int kLargestCount = 1'000'000'000;  // of calls and batches
 
 std::string describe(Pattern pattern) {
@@ -67,6 +71,15 @@ void add_contest_options(CLI::App& app, RunOptions& options) {
   app.add_flag("--no-check", options.unchecked, "Do not look at the data of each call before it is timed");
 }
 
+void add_thread_options(CLI::App& app, ThreadOptions& options) {
+  app.add_option("-t,--threads", options.count, "Threads of each rank, with a communicator each")
+      ->check(in_range(1, kMostThreads))
+      ->capture_default_str();
+  app.add_option("--engines", options.engines, "Engines of fab's (fab::ContextOptions), dealt out to the threads")
+      ->check(in_range(1, fab::kMostEngines))
+      ->capture_default_str();
+}
+
 void add_pattern_options(CLI::App& app, PatternOptions& options, const std::vector<Pattern>& patterns) {
   std::string help;
   for (const Pattern pattern : patterns) help += (help.empty() ? "" : "; ") + describe(pattern);
@@ -103,6 +116,17 @@ Row common_fields(const char* bench, const RunOptions& options, int ranks, const
   row["provider"] = fab->provider;
   row["domain"] = fab->domain;
   return row;
+}
+
+std::string job_text(const RunOptions& options, int ranks, const std::optional<FabPath>& fab) {
+  const std::string job = fmt::format("{} ranks of {} thread(s)", ranks, options.threads.count);
+  if (!fab) return job;
+  return fmt::format("{} on {} node(s); fab: {}, {} engine(s)", job, fab->nodes, fab->name, options.threads.engines);
+}
+
+void add_threads(Row& row, const ThreadOptions& threads) {
+  row["threads"] = threads.count;
+  row["engines"] = threads.engines;
 }
 
 }  // namespace bench

@@ -20,6 +20,12 @@ namespace bench {
 enum class Against { mpi, none };
 [[nodiscard]] constexpr const char* name_of(Against against) { return against == Against::mpi ? "mpi" : "none"; }
 
+/// Threads of each rank that make the same calls at once, each on a communicator of its own.
+struct ThreadOptions {
+  int count = 1;
+  int engines = 1;  ///< of fab's, dealt out to the threads in turn
+};
+
 /// What is timed, and how often.
 struct RunOptions {
   MemoryKind memory = MemoryKind::user;
@@ -28,6 +34,7 @@ struct RunOptions {
   Against against = Against::mpi;
   bool unchecked = false;  ///< data are not looked at before the timing
   RowFiles files{};
+  ThreadOptions threads{};
 };
 
 /// Of neighbour exchanges; sizes are per neighbour.
@@ -45,6 +52,8 @@ void add_run_options(CLI::App& app, RunOptions& options, const char* sizes_help)
 void add_percentile_option(CLI::App& app, BatchPlan& plan);
 /// This, and --no-check, for contests.
 void add_contest_options(CLI::App& app, RunOptions& options);
+/// --threads and --engines.
+void add_thread_options(CLI::App& app, ThreadOptions& options);
 /// The options of a pattern. `patterns`: those that --pattern offers.
 void add_pattern_options(CLI::App& app, PatternOptions& options, const std::vector<Pattern>& patterns);
 /// All options of a contest of neighbour exchanges.
@@ -85,5 +94,9 @@ void add_choices(CLI::App& app, const char* name, std::vector<Value>& chosen, co
 /// What the rows of one job share. `bench` is the subcommand. `fab` has no value in a program without fab.
 [[nodiscard]] Row common_fields(const char* bench, const RunOptions& options, int ranks,
                                 const std::optional<FabPath>& fab);
+/// The job in the line above a table: "2 ranks of 4 thread(s) on 1 node(s); fab: shared memory, 1 engine(s)".
+[[nodiscard]] std::string job_text(const RunOptions& options, int ranks, const std::optional<FabPath>& fab);
+/// Adds the numbers of threads and engines.
+void add_threads(Row& row, const ThreadOptions& threads);
 
 }  // namespace bench

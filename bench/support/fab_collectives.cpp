@@ -15,6 +15,7 @@
 #include "collectives/start.h"
 #include "fab/fab.h"
 #include "support/fab_transport.h"
+#include "support/fab_worlds.h"
 
 namespace bench {
 namespace {
@@ -154,31 +155,32 @@ class RulesVariable {
   int fd_ = -1;
 };
 
-fab::Context open(FabRules rules) {
-  if (rules == FabRules::own) return fab::Context::open();
+FabWorlds open(FabRules rules, const ThreadOptions& threads) {
+  if (rules == FabRules::own) return FabWorlds(threads);
   const RulesVariable variable(flat_rules());
-  return fab::Context::open();
+  return FabWorlds(threads);
 }
 
 }  // namespace
 
 struct FabCollectives::Parts {
-  explicit Parts(FabRules rules) : library(rules == FabRules::flat ? "flat" : "fab"), context(open(rules)) {}
+  Parts(FabRules rules, const ThreadOptions& threads)
+      : library(rules == FabRules::flat ? "flat" : "fab"), worlds(open(rules, threads)) {}
 
   FabTransport transport;
   const char* library;
-  fab::Context context;
-  fab::Communicator world = context.world();
+  FabWorlds worlds;
 };
 
-FabCollectives::FabCollectives(FabRules rules) : parts_(std::make_unique<Parts>(rules)) {}
+FabCollectives::FabCollectives(FabRules rules, const ThreadOptions& threads)
+    : parts_(std::make_unique<Parts>(rules, threads)) {}
 FabCollectives::~FabCollectives() = default;
 
 std::optional<FabPath> FabCollectives::path() const { return parts_->transport.path(); }
 
 std::string FabCollectives::algorithm(const CollectiveCase& one) const {
   const bool is_split = one.collective() == Collective::reduce_scatter_block;
-  return fab::collectives::algorithm_for(*fab::Access::core(parts_->world),
+  return fab::collectives::algorithm_for(*fab::Access::core(parts_->worlds.of_thread(one.thread())),
                                          {.collective = of_fab(one.collective()),
                                           .bytes = one.bytes() * static_cast<std::size_t>(is_split ? one.ranks() : 1),
                                           .operation = fab::Operator::of<double>(fab::ReduceOp::sum)})
@@ -186,7 +188,7 @@ std::string FabCollectives::algorithm(const CollectiveCase& one) const {
 }
 
 std::vector<Contestant> FabCollectives::contestants(CollectiveCase& one) {
-  const auto call = std::make_shared<Call>(parts_->world, one);
+  const auto call = std::make_shared<Call>(parts_->worlds.of_thread(one.thread()), one);
   const std::string name = name_of(one.collective());
   const char* const library = parts_->library;
   return {
@@ -199,7 +201,7 @@ std::vector<Contestant> FabCollectives::contestants(CollectiveCase& one) {
 }
 
 std::optional<NonblockingCall> FabCollectives::nonblocking(CollectiveCase& one) {
-  const auto call = std::make_shared<Call>(parts_->world, one);
+  const auto call = std::make_shared<Call>(parts_->worlds.of_thread(one.thread()), one);
   return in_halves(
       "fab", std::string("fab::") + name_of(one.collective()) + ".start", [call] { return call->begin(); },
       [](fab::Request& request) { request.wait(); });

@@ -18,8 +18,9 @@ enum class FabRules { own, flat };
 
 class FabCollectives {
  public:
-  /// Collective. Throws std::runtime_error when rules cannot be handed to fab.
-  explicit FabCollectives(FabRules rules = FabRules::own);
+  /// Collective. Throws std::runtime_error when rules cannot be handed to fab, and for several engines in a build
+  /// without fab.
+  explicit FabCollectives(FabRules rules = FabRules::own, const ThreadOptions& threads = {});
   ~FabCollectives();
   FabCollectives(const FabCollectives&) = delete;
   FabCollectives& operator=(const FabCollectives&) = delete;
@@ -28,7 +29,8 @@ class FabCollectives {
   [[nodiscard]] std::optional<FabPath> path() const;
   /// Which one fab itself takes for it.
   [[nodiscard]] std::string algorithm(const CollectiveCase& one) const;
-  /// Library "fab", or "flat", the native API: blocking and non-blocking. None in a build without fab, as below.
+  /// Library "fab", or "flat", the native API: blocking and non-blocking. Of the case's thread. None in a build without
+  /// fab, as below.
   [[nodiscard]] std::vector<Contestant> contestants(CollectiveCase& one);
   [[nodiscard]] std::optional<NonblockingCall> nonblocking(CollectiveCase& one);
 

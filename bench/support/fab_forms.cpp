@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <deque>
 #include <exception>
 #include <map>
 #include <set>
@@ -14,6 +15,7 @@
 #include "support/bare_exchange.h"
 #include "support/bare_tcp.h"
 #include "support/fab_transport.h"
+#include "support/fab_worlds.h"
 #include "support/mpi_forms.h"
 
 namespace bench {
@@ -155,10 +157,10 @@ std::vector<Contestant> native_forms(const fab::Communicator& communicator, Exch
            .calls = repeat([native] { native->persistent(); })}};
 }
 
-fab::Communicator communicator_of(const fab::Context& context, const Neighbors& neighbors) {
+fab::Communicator with_neighbors(const fab::Communicator& world, const Neighbors& neighbors) {
   const std::vector<bool> periodic(neighbors.dims().size(), neighbors.periodic());
-  if (neighbors.is_cartesian()) return context.world().cartesian(neighbors.dims(), periodic);
-  return context.world().distributed_graph(neighbors.edges().sources, neighbors.edges().destinations);
+  if (neighbors.is_cartesian()) return world.cartesian(neighbors.dims(), periodic);
+  return world.distributed_graph(neighbors.edges().sources, neighbors.edges().destinations);
 }
 
 /// Messages that a rank has sent, by peer and way.
@@ -178,9 +180,10 @@ Memory allocate_from_fab(std::size_t bytes) {
 }
 
 struct FabForms::Parts {
-  explicit Parts(const Neighbors& all)
-      : neighbors(all), context(fab::Context::open()), communicator(communicator_of(context, neighbors)) {
-    if (!transport.uses_network() || !neighbors.has_single_peer()) return;
+  Parts(const Neighbors& all, const ThreadOptions& threads) : neighbors(all), worlds(threads) {
+    for (int thread = 0; thread < threads.count; ++thread)
+      communicators.push_back(with_neighbors(worlds.of_thread(thread), neighbors));
+    if (!transport.uses_network() || !neighbors.has_single_peer() || threads.count > 1) return;
     const int peer = neighbors.destination(0, Order::fab);
     libfabric = std::make_unique<BareExchange>(*transport.network().info, peer);
     tcp = std::make_unique<BareTcp>(peer);
@@ -188,13 +191,14 @@ struct FabForms::Parts {
 
   const Neighbors& neighbors;
   FabTransport transport;
-  fab::Context context;
-  fab::Communicator communicator;
+  FabWorlds worlds;
+  std::deque<fab::Communicator> communicators;  ///< by thread
   std::unique_ptr<BareExchange> libfabric;
   std::unique_ptr<BareTcp> tcp;
 };
 
-FabForms::FabForms(const Neighbors& neighbors) : parts_(std::make_unique<Parts>(neighbors)) {}
+FabForms::FabForms(const Neighbors& neighbors, const ThreadOptions& threads)
+    : parts_(std::make_unique<Parts>(neighbors, threads)) {}
 FabForms::~FabForms() = default;
 
 std::optional<FabPath> FabForms::path() const { return parts_->transport.path(); }
@@ -215,11 +219,12 @@ std::set<std::string> FabForms::ways(std::size_t bytes, MemoryKind memory, Form 
 }
 
 std::set<std::string> FabForms::ways_taken(const Contestant& contestant) const {
-  const SentByWay before = sent_by_way(parts_->context.statistics());
+  const fab::Context& context = parts_->worlds.context();
+  const SentByWay before = sent_by_way(context.statistics());
   meet();
   contestant.calls(1);
   std::set<std::string> taken;
-  for (const auto& [peer_and_way, messages] : sent_by_way(parts_->context.statistics())) {
+  for (const auto& [peer_and_way, messages] : sent_by_way(context.statistics())) {
     const auto found = before.find(peer_and_way);
     if (found == before.end() || messages > found->second) taken.insert(peer_and_way.second);
   }
@@ -232,7 +237,7 @@ std::vector<Contestant> FabForms::contestants(Exchange& exchange) {
     for (Contestant& contestant : some) all.push_back(std::move(contestant));
   };
   if (exchange.boxes().edge() == 0) append(binding_forms(exchange));
-  append(native_forms(parts_->communicator, exchange));
+  append(native_forms(parts_->communicators[static_cast<std::size_t>(exchange.thread())], exchange));
   const std::size_t bytes = exchange.boxes().array_bytes();
   const auto add_limit = [&](const char* library, const char* call, auto* bare) {
     all.push_back(
@@ -252,11 +257,12 @@ Contestant FabForms::halo(Exchange& exchange) {
   const std::size_t dimensions = neighbors.dims().size();
   const auto edge = static_cast<std::size_t>(exchange.boxes().edge());
   const auto halo = std::make_shared<fab::HaloExchange>(
-      parts_->context.world(), fab::HaloOptions{.grid = neighbors.dims(),
-                                                .periodic = std::vector<bool>(dimensions, neighbors.periodic()),
-                                                .block = {.interior = std::vector<std::size_t>(dimensions, edge),
-                                                          .width = std::vector<std::size_t>(dimensions, 1)},
-                                                .memory = {exchange.array()}});
+      parts_->worlds.of_thread(exchange.thread()),
+      fab::HaloOptions{.grid = neighbors.dims(),
+                       .periodic = std::vector<bool>(dimensions, neighbors.periodic()),
+                       .block = {.interior = std::vector<std::size_t>(dimensions, edge),
+                                 .width = std::vector<std::size_t>(dimensions, 1)},
+                       .memory = {exchange.array()}});
   return {.library = "fab", .form = Form::persistent, .call = "HaloExchange: start + finish", .calls = repeat([halo] {
                                                                                                 halo->start();
                                                                                                 halo->finish();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/contestant.h"
+#include "support/exchange_options.h"
 #include "support/fab_path.h"
 #include "support/nonblocking_call.h"
 
@@ -16,8 +17,9 @@ namespace bench {
 
 class FabForms {
  public:
-  /// Collective; `neighbors` stays with the caller and must live longer.
-  explicit FabForms(const Neighbors& neighbors);
+  /// Collective; `neighbors` stays with the caller and must live longer. Throws std::runtime_error for several engines
+  /// in a build without fab.
+  explicit FabForms(const Neighbors& neighbors, const ThreadOptions& threads = {});
   ~FabForms();
   FabForms(const FabForms&) = delete;
   FabForms& operator=(const FabForms&) = delete;
@@ -31,7 +33,8 @@ class FabForms {
   /// took, as the statistics count them. Empty in a build without fab. Collective.
   [[nodiscard]] std::set<std::string> ways_taken(const Contestant& contestant) const;
   /// Libraries "fab" (the MPI binding; not for faces, whose shapes differ more than its calls can say) and "native",
-  /// and, where all blocks go to one peer through the network, all in one message, "libfabric" and "TCP". Collective.
+  /// and, where all blocks go to one peer through the network, all in one message, and there is one thread, "libfabric"
+  /// and "TCP". Of the exchange's thread. Collective.
   [[nodiscard]] std::vector<Contestant> contestants(Exchange& exchange);
   /// fab::HaloExchange, of faces, in the memory of the exchange: library "fab", persistent. Not in a build without fab.
   [[nodiscard]] Contestant halo(Exchange& exchange);

@@ -1,8 +1,7 @@
-#include <utility>
-
 #include "core/point/envelope.h"
 #include "fab/fab.h"
 #include "support/fab_transport.h"
+#include "support/fab_worlds.h"
 #include "support/lane.h"
 
 namespace bench {
@@ -10,7 +9,7 @@ namespace {
 
 class FabLane final : public Lane {
  public:
-  explicit FabLane(fab::Communicator communicator) : communicator_(std::move(communicator)) {}
+  explicit FabLane(const fab::Communicator& communicator) : communicator_(communicator) {}
 
   void send(int peer, int tag, std::span<const std::byte> data) override {
     fab::send(communicator_, data, {peer, fab::Tag{tag}});
@@ -30,23 +29,23 @@ class FabLane final : public Lane {
   }
 
  private:
-  fab::Communicator communicator_;
+  const fab::Communicator& communicator_;
   std::vector<fab::Request> requests_;
 };
 
 }  // namespace
 
 struct FabLanes::Parts {
-  explicit Parts(int engines) : context(fab::Context::open({.engines = engines})) {}
+  explicit Parts(const ThreadOptions& threads) : worlds(threads) {}
 
   FabTransport transport;
-  fab::Context context;
+  FabWorlds worlds;
   Lanes lanes{.library = "fab", .blocking = "fab::send, fab::recv", .nonblocking = "fab::irecv, fab::isend, wait_all"};
 };
 
-FabLanes::FabLanes(int threads, int engines) : parts_(std::make_unique<Parts>(engines)) {
-  for (int thread = 0; thread < threads; ++thread)
-    parts_->lanes.of_thread.push_back(std::make_unique<FabLane>(parts_->context.world(thread % engines).duplicate()));
+FabLanes::FabLanes(const ThreadOptions& threads) : parts_(std::make_unique<Parts>(threads)) {
+  for (int thread = 0; thread < threads.count; ++thread)
+    parts_->lanes.of_thread.push_back(std::make_unique<FabLane>(parts_->worlds.of_thread(thread)));
 }
 FabLanes::~FabLanes() = default;
 

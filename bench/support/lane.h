@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/exchange_options.h"
 #include "support/fab_path.h"
 
 namespace bench {
@@ -42,8 +43,8 @@ struct Lanes {
 /// fab's, with a context of its own.
 class FabLanes {
  public:
-  /// With so many engines, among which the threads are dealt out. Collective over all ranks.
-  FabLanes(int threads, int engines);
+  /// Collective over all ranks.
+  explicit FabLanes(const ThreadOptions& threads);
   ~FabLanes();
   FabLanes(const FabLanes&) = delete;
   FabLanes& operator=(const FabLanes&) = delete;

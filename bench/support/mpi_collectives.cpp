@@ -10,13 +10,12 @@ namespace {
 
 using apps::check_mpi;
 
-int call(CollectiveCase& one) {
+int call(CollectiveCase& one, MPI_Comm comm) {
   const void* const send = one.send();
   void* const receive = one.receive();
   const int count = one.count();
   const int root = one.take_root();
   const MPI_Datatype type = MPI_DOUBLE;
-  const MPI_Comm comm = MPI_COMM_WORLD;
   switch (one.collective()) {
     case Collective::barrier:
       return MPI_Barrier(comm);
@@ -42,13 +41,12 @@ int call(CollectiveCase& one) {
   return MPI_ERR_ARG;
 }
 
-int begin(CollectiveCase& one, MPI_Request& request) {
+int begin(CollectiveCase& one, MPI_Comm comm, MPI_Request& request) {
   const void* const send = one.send();
   void* const receive = one.receive();
   const int count = one.count();
   const int root = one.take_root();
   const MPI_Datatype type = MPI_DOUBLE;
-  const MPI_Comm comm = MPI_COMM_WORLD;
   switch (one.collective()) {
     case Collective::barrier:
       return MPI_Ibarrier(comm, &request);
@@ -74,9 +72,9 @@ int begin(CollectiveCase& one, MPI_Request& request) {
   return MPI_ERR_ARG;
 }
 
-MPI_Request begin(CollectiveCase& one) {
+MPI_Request begin(CollectiveCase& one, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(begin(one, request), name_of(one.collective()));
+  check_mpi(begin(one, comm, request), name_of(one.collective()));
   return request;
 }
 
@@ -89,22 +87,21 @@ std::string mpi_name(const char* prefix, const std::string& rest) { return fmt::
 
 NonblockingCall mpi_nonblocking(CollectiveCase& one) {
   return in_halves(
-      "MPI", mpi_name("I", name_of(one.collective())), [&one] { return begin(one); },
+      "MPI", mpi_name("I", name_of(one.collective())), [&one] { return begin(one, MPI_COMM_WORLD); },
       [](MPI_Request& request) { wait_in_mpi(request); });
 }
 
-std::vector<Contestant> mpi_collectives(CollectiveCase& one) {
+std::vector<Contestant> mpi_collectives(CollectiveCase& one, MPI_Comm comm) {
   std::string name = name_of(one.collective());
   const std::string nonblocking = mpi_name("I", name) + " + MPI_Wait";
   name.front() = static_cast<char>(std::toupper(name.front()));
-  return {{.library = "MPI", .form = Form::blocking, .call = mpi_name("", name), .calls = repeat([&one] {
-                                                                                   check_mpi(call(one),
-                                                                                             name_of(one.collective()));
-                                                                                 })},
-          {.library = "MPI", .form = Form::nonblocking, .call = nonblocking, .calls = repeat([&one] {
-                                                                               MPI_Request request = begin(one);
-                                                                               wait_in_mpi(request);
-                                                                             })}};
+  const auto make_call = [&one, comm] { check_mpi(call(one, comm), name_of(one.collective())); };
+  const auto start_and_wait = [&one, comm] {
+    MPI_Request request = begin(one, comm);
+    wait_in_mpi(request);
+  };
+  return {{.library = "MPI", .form = Form::blocking, .call = mpi_name("", name), .calls = repeat(make_call)},
+          {.library = "MPI", .form = Form::nonblocking, .call = nonblocking, .calls = repeat(start_and_wait)}};
 }
 
 }  // namespace bench

@@ -1,10 +1,8 @@
-#include <fmt/core.h>
 #include <mpi.h>
-
-#include <exception>
 
 #include "apps/mpi_call.h"
 #include "support/lane.h"
+#include "support/own_comm.h"
 
 namespace bench {
 namespace {
@@ -15,25 +13,18 @@ int bytes_in(std::span<const std::byte> data) { return static_cast<int>(data.siz
 
 class MpiLane final : public Lane {
  public:
-  MpiLane() { check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup"); }
-  // An exception on its way ends the job.
-  ~MpiLane() override {
-    if (std::uncaught_exceptions() > 0) return;
-    if (MPI_Comm_free(&comm_) != MPI_SUCCESS) fmt::print(stderr, "MPI_Comm_free failed\n");
-  }
-
   void send(int peer, int tag, std::span<const std::byte> data) override {
-    check_mpi(MPI_Send(data.data(), bytes_in(data), MPI_BYTE, peer, tag, comm_), "MPI_Send");
+    check_mpi(MPI_Send(data.data(), bytes_in(data), MPI_BYTE, peer, tag, comm_.get()), "MPI_Send");
   }
   void receive(int peer, int tag, std::span<std::byte> data) override {
-    check_mpi(MPI_Recv(data.data(), bytes_in(data), MPI_BYTE, peer, tag, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+    check_mpi(MPI_Recv(data.data(), bytes_in(data), MPI_BYTE, peer, tag, comm_.get(), MPI_STATUS_IGNORE), "MPI_Recv");
   }
   void start_send(int peer, int tag, std::span<const std::byte> data) override {
-    check_mpi(MPI_Isend(data.data(), bytes_in(data), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()),
+    check_mpi(MPI_Isend(data.data(), bytes_in(data), MPI_BYTE, peer, tag, comm_.get(), &requests_.emplace_back()),
               "MPI_Isend");
   }
   void start_receive(int peer, int tag, std::span<std::byte> data) override {
-    check_mpi(MPI_Irecv(data.data(), bytes_in(data), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()),
+    check_mpi(MPI_Irecv(data.data(), bytes_in(data), MPI_BYTE, peer, tag, comm_.get(), &requests_.emplace_back()),
               "MPI_Irecv");
   }
   // The PMPI_ function is what programs call that do not use fab: its binding stands in for the other.
@@ -43,7 +34,7 @@ class MpiLane final : public Lane {
   }
 
  private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  OwnComm comm_;
   std::vector<MPI_Request> requests_;
 };
 

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <stdexcept>
 
 #include "support/fab_collectives.h"
@@ -5,11 +7,21 @@
 
 namespace bench {
 
+namespace {
+
+void refuse_engines(const ThreadOptions& threads) {
+  if (threads.engines > 1)
+    throw std::runtime_error(
+        fmt::format("--engines {}: this program is built without fab; 1 is valid", threads.engines));
+}
+
+}  // namespace
+
 Memory allocate_from_fab(std::size_t) { throw std::runtime_error("--memory fab: this program is built without fab"); }
 
 struct FabForms::Parts {};
 
-FabForms::FabForms(const Neighbors&) {}
+FabForms::FabForms(const Neighbors&, const ThreadOptions& threads) { refuse_engines(threads); }
 FabForms::~FabForms() = default;
 
 std::optional<FabPath> FabForms::path() const { return std::nullopt; }
@@ -20,7 +32,7 @@ std::optional<NonblockingCall> FabForms::nonblocking(Exchange&) { return std::nu
 
 struct FabCollectives::Parts {};
 
-FabCollectives::FabCollectives(FabRules) {}
+FabCollectives::FabCollectives(FabRules, const ThreadOptions& threads) { refuse_engines(threads); }
 FabCollectives::~FabCollectives() = default;
 
 std::optional<FabPath> FabCollectives::path() const { return std::nullopt; }

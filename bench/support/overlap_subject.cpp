@@ -1,5 +1,6 @@
 #include "support/overlap_subject.h"
 
+#include <deque>
 #include <stdexcept>
 
 #include "support/batches.h"
@@ -60,16 +61,17 @@ class CollectiveSubject final : public OverlapSubject {
   std::optional<FabPath> path() const override { return fab_.path(); }
   Row fields() const override { return {{"collective", name_of(collective_)}}; }
   std::vector<NonblockingCall> calls(std::size_t bytes) override {
-    case_.emplace(collective_, bytes, memory_, Roots::first);
+    cases_.clear();
+    CollectiveCase& one = cases_.emplace_back(collective_, bytes, memory_, Roots::first);
     std::vector<NonblockingCall> all;
-    if (auto fab = fab_.nonblocking(*case_)) all.push_back(*std::move(fab));
-    all.push_back(mpi_nonblocking(*case_));
+    if (auto fab = fab_.nonblocking(one)) all.push_back(*std::move(fab));
+    all.push_back(mpi_nonblocking(one));
     for (const NonblockingCall& call : all) {
       const auto make_call = [&call] {
         call.start();
         call.wait();
       };
-      case_->try_out(make_call, call.call);
+      CollectiveCase::try_out(cases_, make_call, call.call);
     }
     return all;
   }
@@ -78,7 +80,7 @@ class CollectiveSubject final : public OverlapSubject {
   Collective collective_;
   MemoryKind memory_;
   FabCollectives& fab_;
-  std::optional<CollectiveCase> case_;
+  std::deque<CollectiveCase> cases_;  ///< one, of the latest size
 };
 
 }  // namespace

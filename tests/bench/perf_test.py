@@ -139,6 +139,49 @@ class Measures(unittest.TestCase):
                 for row in rows:
                     self.assertAlmostEqual(row["messages_per_s"] * row["us_median"] / 1e6, 2 * 4 * int(threads))
 
+    def assert_threads(self, rows, threads, engines):
+        self.assert_times(rows)
+        for row in rows:
+            self.assertEqual((row["threads"], row["engines"]), (threads, engines))
+            self.assertAlmostEqual(row["calls_per_s"] * row["us_median"] / 1e6, threads)
+        self.assertIn(f"{rows[0]['ranks']} ranks of {threads} thread(s)", self.table)
+        self.assertEqual("k/s" in self.table, threads > 1)
+
+    def test_exchanges_of_one_thread_and_of_several(self):
+        for threads, engines in ((1, 1), (2, 1), (3, 2)):
+            options = ["-t", str(threads), "--engines", str(engines), *SHORT]
+            with self.subTest(threads=threads, engines=engines):
+                rows = self.rows(2, "neighbor", "-m", "8,64k", "--explain", *options)
+                self.assert_threads(rows, threads, engines)
+                forms = ["blocking", "nonblocking", "persistent"]
+                for library, its in (("fab", forms), ("native", forms), ("MPI", forms[:2]), ("by hand", forms[1:])):
+                    self.assertEqual([row["form"] for row in rows if row["library"] == library], 2 * its)
+                self.assert_observed(rows, 3 * ["cell"] + 3 * ["kernel"], 6 * [False])
+                rows = self.rows(2, "halo", "--dims", "2", "-m", "8", *options)
+                self.assert_threads(rows, threads, engines)
+                rows = self.rows(3, "collective", "-m", "64", *options, "--flat")
+                self.assert_threads(rows, threads, engines)
+                self.assertEqual(len(rows), 10 * 2 * 3)
+
+    def test_threads_have_engines_of_their_own(self):
+        """The binding's communicators, too: the statistics of MPI's calls name the engines behind the communicators."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "statistics.json"
+            environment = {"FAB_STATS": str(file)}
+            self.rows(2, "neighbor", "-m", "8", "-t", "2", "--engines", "2", *SHORT, "--form", "blocking",
+                      under=["env", *(f"{name}={value}" for name, value in environment.items())])
+            names = [each.name for each in pathlib.Path(folder).iterdir()]
+            self.assertTrue(names)
+
+    def test_csv_has_the_threads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "rows.csv"
+            rows = self.rows(2, "neighbor", "-m", "8", "-t", "2", *SHORT, "--percentiles", "--csv", str(file))
+            with open(file, newline="", encoding="utf-8") as lines:
+                read = list(csv.DictReader(lines))
+        self.assertEqual([line["threads"] for line in read], ["2"] * len(rows))
+        self.assertEqual([float(line["calls_per_s"]) for line in read], [row["calls_per_s"] for row in rows])
+
     def test_discover_takes_every_way(self):
         rows = self.rows(3, "discover", "-m", "8,1k", "-d", "5", *SHORT)
         self.assert_times(rows)
@@ -227,6 +270,9 @@ class Refuses(unittest.TestCase):
         self.refused(["neighbor", "--against", "x"], "--against", '"x"', "mpi,none")
         self.refused(["rate", "-w", "0"], "--window", "0", "1 to 4096")
         self.refused(["p2p", "--threads", "x"], "--threads", "x")
+        for subcommand in ("neighbor", "halo", "collective"):
+            self.refused([subcommand, "-t", "0"], "--threads", "0", "1 to 1024")
+            self.refused([subcommand, "--engines", "65"], "--engines", "65", "1 to 64")
         self.refused(["halo", "--dims", "4"], "--dims", "4", "2 to 3")
         self.refused(["collective", "-c", "broadcast"], "--collective", '"broadcast"', "bcast")
         self.refused(["reduce", "--only", "quad"], "--only", '"quad"', "sum of double, sum of float")
@@ -242,6 +288,7 @@ class Refuses(unittest.TestCase):
         self.refused(["p2p"], "--pattern pair", "even numbers", ranks=3)
         self.refused(["neighbor", "--pattern", "faces", "-m", "100"], "100 bytes", "512", ranks=1)
         self.refused(["neighbor", "--json", "/nowhere/rows"], "--json", "/nowhere/rows", ranks=1)
+        self.refused(["collective", "--mpi-only", "--engines", "2"], "--engines 2", "--mpi-only", "1 is valid", ranks=1)
 
     def test_one_rank_tells(self):
         done = self.refused(["neighbor", "-m", "x"], "--sizes", ranks=3)
