@@ -1,6 +1,7 @@
 #include "perf/messages.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -27,7 +28,7 @@ void add_message_options(CLI::App& app, MessageOptions& options, const char* siz
   bench::add_run_options(app, options, sizes_help);
   bench::add_contest_options(app, options);
   bench::add_thread_options(app, options.threads);
-  app.add_flag("--explain", options.explain, "Tell how the messages of each size meet their receives");
+  app.add_flag("--explain", options.explain, "Tell which ways the messages of each size took");
 }
 
 MessageBuffers::MessageBuffers(std::size_t sent, std::size_t received, std::size_t bytes, bench::MemoryKind memory)
@@ -84,7 +85,21 @@ std::vector<bench::Result> MessageContest::run(bench::Form form, const Act& act,
     bench::meet();
     return true;
   };
-  return bench::contest(bench::at_once(team_, std::move(of_threads)), options_, check);
+  const std::vector<bench::Contestant> all = bench::at_once(team_, std::move(of_threads));
+  if (!options_.explain) return bench::contest(all, options_, check);
+  const bench::SentByWay before = fab_.sent();
+  std::vector<bench::Result> results = bench::contest(all, options_, check);
+  ways_ = bench::ways_since(before, fab_.sent());
+  return results;
+}
+
+std::string MessageContest::way(std::size_t bytes) const {
+  return ways_.empty() ? fmt::format("{}, by rule", fab_.protocol(bytes)) : fmt::format("{}", fmt::join(ways_, " + "));
+}
+
+void MessageContest::add_way(bench::Row& row, std::size_t bytes) const {
+  row["protocol"] = fab_.protocol(bytes);
+  row["way"] = way(bytes);
 }
 
 void print_message_head(const char* command, const MessageOptions& options, const Job& job, const bench::FabPath& path,

@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "perf/command.h"
@@ -60,11 +62,15 @@ class MessageContest {
   [[nodiscard]] std::vector<bench::Result> run(bench::Form form, const Act& act, const std::function<void()>& prepare,
                                                const Look& look);
   [[nodiscard]] bench::FabPath path() const { return fab_.path(); }
-  /// FabLanes::way.
-  [[nodiscard]] const char* way(std::size_t bytes) const { return fab_.way(bytes); }
+  /// With --explain: how the messages of the size that was timed last left, as the statistics have counted them; where
+  /// nothing was counted, how fab's rules let them meet their receives.
+  [[nodiscard]] std::string way(std::size_t bytes) const;
+  /// Adds "way", and "protocol", by the rules.
+  void add_way(bench::Row& row, std::size_t bytes) const;
 
  private:
   const MessageOptions& options_;
+  std::set<std::string> ways_;  ///< that were taken
   bench::ThreadTeam team_;
   bench::FabLanes fab_;
   std::optional<bench::Lanes> mpi_;

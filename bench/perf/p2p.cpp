@@ -64,7 +64,7 @@ class PingPong final : public Measurement<MessageOptions> {
     }
     for (const Result& result : results) cells.push_back(bench::number(megabytes_per_s(bytes, result)));
     if (results.size() > 1) cells.push_back(bench::ratio_text(bench::lead(results[0], results[1])));
-    if (options_.explain) cells.emplace_back(contest_.way(bytes));
+    if (options_.explain) cells.push_back(contest_.way(bytes));
     table_->print(cells);
     for (const Result& result : results) rows_.add(row(bytes, result));
   }
@@ -88,7 +88,7 @@ class PingPong final : public Measurement<MessageOptions> {
     bench::add_threads(row, options_.threads);
     row["bytes"] = bytes;
     row["megabytes_per_s"] = megabytes_per_s(bytes, result);
-    if (options_.explain && result.library == "fab") row["way"] = contest_.way(bytes);
+    if (options_.explain && result.library == "fab") contest_.add_way(row, bytes);
     bench::add_result(row, result);
     return row;
   }

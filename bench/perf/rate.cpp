@@ -70,7 +70,7 @@ class Rate final : public Measurement<RateOptions> {
     for (const Result& result : results)
       cells.push_back(bench::number(messages_per_us(result) * static_cast<double>(bytes)));
     if (results.size() > 1) cells.push_back(bench::ratio_text(bench::lead(results[0], results[1])));
-    if (options_.explain) cells.emplace_back(contest_.way(bytes));
+    if (options_.explain) cells.push_back(contest_.way(bytes));
     table_->print(cells);
     for (const Result& result : results) rows_.add(row(bytes, result));
   }
@@ -97,7 +97,7 @@ class Rate final : public Measurement<RateOptions> {
     row["window"] = options_.window;
     row["bytes"] = bytes;
     row["messages_per_s"] = 1e6 * messages_per_us(result);
-    if (options_.explain && result.library == "fab") row["way"] = contest_.way(bytes);
+    if (options_.explain && result.library == "fab") contest_.add_way(row, bytes);
     bench::add_result(row, result);
     return row;
   }

@@ -4,19 +4,18 @@
 
 #include <deque>
 #include <exception>
-#include <map>
 #include <set>
 #include <utility>
 
 #include "apps/mpi_call.h"
 #include "fab/fab.h"
 #include "fab/mpi.h"
-#include "fab/statistics.h"
 #include "support/bare_exchange.h"
 #include "support/bare_tcp.h"
 #include "support/fab_transport.h"
 #include "support/fab_worlds.h"
 #include "support/mpi_forms.h"
+#include "support/sent_by_way.h"
 
 namespace bench {
 namespace {
@@ -163,16 +162,6 @@ fab::Communicator with_neighbors(const fab::Communicator& world, const Neighbors
   return world.distributed_graph(neighbors.edges().sources, neighbors.edges().destinations);
 }
 
-/// Messages that a rank has sent, by peer and way.
-using SentByWay = std::map<std::pair<fab::Rank, std::string>, std::uint64_t>;
-
-SentByWay sent_by_way(const fab::Statistics& statistics) {
-  SentByWay sent;
-  for (const fab::PeerStatistics& peer : statistics.peers)
-    for (const fab::WayStatistics& way : peer.ways) sent[{peer.rank, way.way}] = way.sent.messages;
-  return sent;
-}
-
 }  // namespace
 
 Memory allocate_from_fab(std::size_t bytes) {
@@ -220,15 +209,10 @@ std::set<std::string> FabForms::ways(std::size_t bytes, MemoryKind memory, Form 
 
 std::set<std::string> FabForms::ways_taken(const Contestant& contestant) const {
   const fab::Context& context = parts_->worlds.context();
-  const SentByWay before = sent_by_way(context.statistics());
+  const SentByWay before = sent_to_peers(context.statistics());
   meet();
   contestant.calls(1);
-  std::set<std::string> taken;
-  for (const auto& [peer_and_way, messages] : sent_by_way(context.statistics())) {
-    const auto found = before.find(peer_and_way);
-    if (found == before.end() || messages > found->second) taken.insert(peer_and_way.second);
-  }
-  return taken;
+  return ways_since(before, sent_to_peers(context.statistics()));
 }
 
 std::vector<Contestant> FabForms::contestants(Exchange& exchange) {

@@ -52,7 +52,9 @@ FabLanes::~FabLanes() = default;
 FabPath FabLanes::path() const { return parts_->transport.path(); }
 Lanes& FabLanes::lanes() { return parts_->lanes; }
 
-const char* FabLanes::way(std::size_t bytes) const {
+SentByWay FabLanes::sent() const { return sent_by("send", parts_->worlds.context().statistics_by_way()); }
+
+const char* FabLanes::protocol(std::size_t bytes) const {
   const bool is_near = !parts_->transport.uses_network();
   return bytes <= (is_near ? fab::core::kNearEagerBytes : fab::core::kEagerBytes) ? "eager" : "rendezvous";
 }

@@ -9,6 +9,7 @@
 
 #include "support/exchange_options.h"
 #include "support/fab_path.h"
+#include "support/sent_by_way.h"
 
 namespace bench {
 
@@ -51,8 +52,10 @@ class FabLanes {
 
   [[nodiscard]] FabPath path() const;
   [[nodiscard]] Lanes& lanes();
-  /// How a message of so many bytes meets its receive: "eager" or "rendezvous".
-  [[nodiscard]] const char* way(std::size_t bytes) const;
+  /// How a message of so many bytes meets its receive by fab's rules: "eager" or "rendezvous".
+  [[nodiscard]] const char* protocol(std::size_t bytes) const;
+  /// The messages that this rank's lanes have sent so far.
+  [[nodiscard]] SentByWay sent() const;
 
  private:
   struct Parts;

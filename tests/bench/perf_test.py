@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -131,13 +132,34 @@ class Measures(unittest.TestCase):
             with self.subTest(threads=threads):
                 rows = self.rows(2, "p2p", "-m", "8,64k", *SHORT, "--threads", threads, "--explain")
                 self.assert_times(rows)
-                self.assertEqual([row["way"] for row in rows if row["library"] == "fab"], ["eager", "rendezvous"])
+                self.assertEqual([row["way"] for row in rows if row["library"] == "fab"], ["cell", "kernel"])
                 for row in rows:
                     self.assertAlmostEqual(row["megabytes_per_s"], row["bytes"] * int(threads) / row["us_median"])
                 rows = self.rows(2, "rate", "-m", "8", *SHORT, "-t", threads, "-w", "4", "--pattern", "ring")
                 self.assert_times(rows)
                 for row in rows:
                     self.assertAlmostEqual(row["messages_per_s"] * row["us_median"] / 1e6, 2 * 4 * int(threads))
+
+    def test_messages_name_the_way_that_they_took(self):
+        """By the rules alone, messages of 64 KiB are `rendezvous` on every way; the last column is the counted one."""
+        ways = {(): ["cell", "ring", "kernel"], (forbidding,): ["cell", "ring", "chunks"]}
+        for under, expected in ways.items():
+            with self.subTest(under=under):
+                rows = self.rows(2, "p2p", "-m", "8,1k,64k", *SHORT, "--explain", under=under)
+                of_fab = [row for row in rows if row["library"] == "fab"]
+                self.assertEqual([row["way"] for row in of_fab], expected)
+                self.assertEqual([row["protocol"] for row in of_fab], ["eager", "eager", "rendezvous"])
+                self.assertTrue(all("way" not in row for row in rows if row["library"] == "MPI"))
+                lines = [line.split() for line in self.table.splitlines() if re.match(r" *[0-9]", line)]
+                self.assertEqual([(int(line[0]), line[-1]) for line in lines], list(zip((8, 1024, 65536), expected)))
+        rows = self.rows(2, "p2p", "-m", "64k", *SHORT, "--memory", "fab", "--explain", "--against", "none")
+        self.assertEqual([row["way"] for row in rows], ["mapped"])
+        rows = self.rows(2, "rate", "-m", "8", *SHORT, "-t", "2", "--explain", "--against", "none")
+        self.assertEqual([row["way"] for row in rows], ["cell"])
+
+    def test_messages_to_oneself_are_told_by_rule(self):
+        rows = self.rows(1, "rate", "-m", "8", *SHORT, "--pattern", "ring", "--explain", "--against", "none")
+        self.assertEqual([(row["way"], row["protocol"]) for row in rows], [("eager, by rule", "eager")])
 
     def assert_threads(self, rows, threads, engines):
         self.assert_times(rows)
@@ -164,14 +186,15 @@ class Measures(unittest.TestCase):
                 self.assertEqual(len(rows), 10 * 2 * 3)
 
     def test_threads_have_engines_of_their_own(self):
-        """The binding's communicators, too: the statistics of MPI's calls name the engines behind the communicators."""
+        """The statistics have the number of the engine behind a communicator; the file is that of the MPI binding's
+        context, which closes last."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "statistics.json"
-            environment = {"FAB_STATS": str(file)}
             self.rows(2, "neighbor", "-m", "8", "-t", "2", "--engines", "2", *SHORT, "--form", "blocking",
-                      under=["env", *(f"{name}={value}" for name, value in environment.items())])
-            names = [each.name for each in pathlib.Path(folder).iterdir()]
-            self.assertTrue(names)
+                      under=["env", f"FAB_STATS={file}"])
+            rank = json.loads(file.read_text())["statistics"][0]
+        its = [each["communicator"] for each in rank["operations"] if each["operation"] == "neighbor_xchg"]
+        self.assertEqual([name.endswith("@1") for name in sorted(its, key=lambda name: "@" in name)], [False, True])
 
     def test_csv_has_the_threads(self):
         with tempfile.TemporaryDirectory() as folder:
