@@ -181,7 +181,7 @@ class Measures(unittest.TestCase):
                 self.assert_observed(rows, 3 * ["cell"] + 3 * ["kernel"], 6 * [False])
                 rows = self.rows(2, "halo", "--dims", "2", "-m", "8", *options)
                 self.assert_threads(rows, threads, engines)
-                rows = self.rows(3, "collective", "-m", "64", *options, "--flat")
+                rows = self.rows(2, "collective", "-m", "64", *options, "--flat")
                 self.assert_threads(rows, threads, engines)
                 self.assertEqual(len(rows), 10 * 2 * 3)
 
