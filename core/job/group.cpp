@@ -33,9 +33,10 @@ Group Group::computed(int size, std::function<Rank(Rank)> world_rank) {
 
 Rank Group::world_rank(Rank rank) const {
   if (computed_) return computed_(rank);
-  const auto after = std::upper_bound(stretches_.begin(), stretches_.end(), rank,
-                                      [](Rank value, const Stretch& stretch) { return value < stretch.first_rank; });
-  const Stretch& stretch = *(after - 1);
+  const auto begins_after = [](Rank value, const Stretch& stretch) { return value < stretch.first_rank; };
+  const Stretch& stretch = stretches_.size() == 1  // as most have
+                               ? stretches_.front()
+                               : *(std::upper_bound(stretches_.begin(), stretches_.end(), rank, begins_after) - 1);
   return stretch.first_world_rank + (rank - stretch.first_rank) * stretch.stride;
 }
 

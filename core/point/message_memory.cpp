@@ -7,30 +7,29 @@
 
 namespace fab::core {
 
-MessageMemory::MessageMemory(std::byte* base, const Layout& layout)
-    : address_(base), bytes_(layout.size()), in_pieces_(!layout.is_contiguous()) {
-  if (in_pieces_)
-    layout_ = layout;
+MessageMemory::MessageMemory(std::byte* base, const Layout& layout) : address_(base), bytes_(layout.size()) {
+  if (!layout.is_contiguous())
+    pieces_ = layout;
   else if (bytes_ > 0)
     address_ += layout.true_lower_bound();
 }
 
 void MessageMemory::pack(std::byte* out) const {
-  if (in_pieces_)
-    layout_.pack(address_, out);
+  if (pieces_)
+    pieces_->pack(address_, out);
   else if (bytes_ > 0)
     std::memcpy(out, address_, bytes_);
 }
 
 void MessageMemory::unpack(const std::byte* in, std::uint64_t bytes) const {
   if (bytes == 0) return;
-  if (!in_pieces_) {
+  if (!pieces_) {
     if (in != address_) std::memmove(address_, in, bytes);
     return;
   }
-  if (bytes == bytes_) return layout_.unpack(in, address_);
-  std::vector<Piece> pieces(layout_.piece_count());
-  list_pieces(layout_.nodes(), pieces);
+  if (bytes == bytes_) return pieces_->unpack(in, address_);
+  std::vector<Piece> pieces(pieces_->piece_count());
+  list_pieces(pieces_->nodes(), pieces);
   for (const Piece& piece : pieces) {
     const std::uint64_t part = std::min(piece.bytes, bytes);
     if (part > 0) std::memcpy(address_ + piece.offset, in, part);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "fab/layout.h"
 
@@ -17,8 +18,8 @@ class MessageMemory {
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   /// Of bytes in a row; null for others.
-  [[nodiscard]] std::byte* contiguous() const noexcept { return in_pieces_ ? nullptr : address_; }
-  [[nodiscard]] bool is_contiguous() const noexcept { return !in_pieces_; }
+  [[nodiscard]] std::byte* contiguous() const noexcept { return pieces_ ? nullptr : address_; }
+  [[nodiscard]] bool is_contiguous() const noexcept { return !pieces_; }
   void pack(std::byte* out) const;
   /// The first bytes, in the order in which they travel; at most bytes().
   void unpack(const std::byte* in, std::uint64_t bytes) const;
@@ -26,8 +27,7 @@ class MessageMemory {
  private:
   std::byte* address_ = nullptr;
   std::uint64_t bytes_ = 0;
-  bool in_pieces_ = false;
-  Layout layout_;  ///< if in pieces
+  std::optional<Layout> pieces_;  ///< none: in a row, which most are, and which then counts no users of a layout
 };
 
 /// All of one to the beginning of another that is at least as long.

@@ -126,6 +126,14 @@ Status complete(Pending& pending, IdleHook idle, MessageInfo* message) {
   return status;
 }
 
+bool take_end(Pending& pending, Status& status, MessageInfo& message) {
+  if (!pending.done()) return false;
+  status = pending.status();
+  message = pending.message();
+  pending.let_go();
+  return true;
+}
+
 void wait(Pending& pending, IdleHook idle) {
   if (pending.done() || engine_of(pending).halted()) return;
   const RecordedWait recorded(engine_of(pending), &pending);

@@ -28,6 +28,9 @@ void finish(Pending& pending, IdleHook idle = nullptr);
 /// finish(); then lets it go and returns how it ended, and tells what it received.
 [[nodiscard]] Status complete(Pending& pending, IdleHook idle = nullptr, MessageInfo* message = nullptr);
 
+/// Lets go of one that is done already, and tells how it ended, and what it received. False: it is not done.
+[[nodiscard]] bool take_end(Pending& pending, Status& status, MessageInfo& message) FAB_REQUIRES(engine_lock);
+
 /// As wait, until the clock shows that time: returns whether it is done. FAB_WAIT_TIMEOUT does not end it.
 [[nodiscard]] bool wait_until(Pending& pending, std::chrono::steady_clock::time_point time);
 

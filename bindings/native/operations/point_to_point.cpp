@@ -78,7 +78,7 @@ auto receiving(const MessageMemory& memory, Source from) {
 }
 
 void send(const Communicator& communicator, const MessageMemory& memory, Destination to, SendMode mode) {
-  if (check(communicator, memory, to, "send")) start_run(communicator, sending(memory, to, mode)).wait();
+  if (check(communicator, memory, to, "send")) pass_message(communicator, sending(memory, to, mode));
 }
 
 Request isend(const Communicator& communicator, const MessageMemory& memory, Destination to, SendMode mode) {
@@ -88,9 +88,7 @@ Request isend(const Communicator& communicator, const MessageMemory& memory, Des
 
 MessageInfo recv(const Communicator& communicator, const MessageMemory& memory, Source from) {
   if (!check(communicator, memory, from, "recv")) return {};
-  Request request = start_run(communicator, receiving(memory, from));
-  request.wait();
-  return request.message();
+  return pass_message(communicator, receiving(memory, from));
 }
 
 Request irecv(const Communicator& communicator, const MessageMemory& memory, Source from) {
@@ -167,12 +165,9 @@ Request irecv(const Communicator& communicator, void* data, const Layout& layout
 
 MessageInfo probe(const Communicator& communicator, Source from) {
   if (!check(communicator, from, "probe")) return {};
-  Request request =
-      start_run(communicator, [&](core::Communicator& core) FAB_REQUIRES(core::engine_lock) -> core::Pending& {
-        return core.context().point_to_point().probe(core, from);
-      });
-  request.wait();
-  return request.message();
+  return pass_message(communicator, [&](core::Communicator& core) FAB_REQUIRES(core::engine_lock) -> core::Pending& {
+    return core.context().point_to_point().probe(core, from);
+  });
 }
 
 std::optional<MessageInfo> iprobe(const Communicator& communicator, Source from) {
