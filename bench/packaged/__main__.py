@@ -114,7 +114,7 @@ def main():
     if chosen.rows:
         return report.write(json.loads(chosen.rows.read_text()), chosen.out)
     programs = [] if chosen.check else selected(parser, chosen)
-    subprocess.run([str(pathlib.Path(__file__).parent / "install-packages")], check=True)
+    subprocess.run([str(pathlib.Path(__file__).parent / "install-packages"), "programs"], check=True)
     work = chosen.out / "work"
     catalogue.prepare(work)
     tools = runs.Tools(chosen.root.resolve(), chosen.build.resolve(), chosen.carry, chosen.limit, work)

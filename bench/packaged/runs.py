@@ -49,36 +49,59 @@ def launch(tools, link, ranks):
     return [shutil.which("mpirun.openmpi") or "mpirun", *placed, *way, *common]
 
 
-def execute(tools, command, environment=None):
-    """(stdout, stderr) of a launch that ended well."""
+def ending(tools, command, environment=None):
+    """(exit status, stdout, stderr) of a launch; the status is None if it did not end within the limit. Time in which
+    this process is suspended with the launch does not count."""
     if os.geteuid() == 0:
         environment = {**(environment or {}), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     process = subprocess.Popen(command, cwd=tools.folder, env={**os.environ, **(environment or {})}, text=True,
                                errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, start_new_session=True)
     try:
-        out, err = process.communicate(timeout=tools.limit_s)
-    except subprocess.TimeoutExpired:
-        raise Failed(f"not done within {tools.limit_s} s") from None
+        for _ in range(tools.limit_s):
+            try:
+                out, err = process.communicate(timeout=1)
+                return process.returncode, out, err
+            except subprocess.TimeoutExpired:
+                pass
+        return None, *end(process)
     finally:
         end(process)
-    if process.returncode == NOT_PERMITTED:
+
+
+def execute(tools, command, environment=None):
+    """(stdout, stderr) of a launch that ended well."""
+    status, out, err = ending(tools, command, environment)
+    if status is None:
+        raise Failed(f"not done within {tools.limit_s} s")
+    if status == NOT_PERMITTED:
         raise NotPermitted(err.strip()[:300])
-    if process.returncode != 0:
-        raise Failed(f"exit status {process.returncode}: {(err or out).strip()[:600]}")
+    if status != 0:
+        raise Failed(f"exit status {status}: {(err or out).strip()[:600]}")
     return out, err
 
 
 def end(process):
-    """A launcher that is told to end takes its ranks along."""
+    """What it wrote. A launcher that is told to end takes its ranks along, unless they do not listen."""
     if process.poll() is not None:
-        return
+        return "", ""
     process.terminate()
     try:
-        process.communicate(timeout=15)
+        return process.communicate(timeout=15)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        end_session(process.pid)
+        return process.communicate()
+
+
+def end_session(session):
+    """Open MPI's ranks have process groups of their own, but the launcher's session."""
+    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()  # state, parent, group, session
+            if int(fields[3]) == session:
+                os.kill(int(status.parent.name), signal.SIGKILL)
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # it has ended since
 
 
 def with_fab(tools):
