@@ -1,4 +1,4 @@
-"""MPICH's own tests, built against Open MPI, and benchmarks of Debian's: runs them as they are, without fab and with it,
+"""MPICH's own tests, built against Open MPI, and benchmarks of Debian's: runs them as they are, without and with fab,
 and tells which of them end differently."""
 
 import argparse
@@ -126,7 +126,8 @@ def processor():
 
 
 def circumstances(tools, chosen):
-    return {"date": datetime.date.today().isoformat(), "fab": output(tools.build / "bindings" / "fab_info", "--version"),
+    fab_info = tools.build / "bindings" / "fab_info"
+    return {"date": datetime.date.today().isoformat(), "fab": output(fab_info, "--version"),
             "mpi": output("mpirun.openmpi", "--version").splitlines()[0], "suite": f"MPICH {mpich_suite.VERSION}",
             "packages": output("dpkg-query", "-W", "-f", "${Package} ${Version}\n", "hpcc", "netpipe-openmpi"),
             "system": f"{len(os.sched_getaffinity(0))} processors ({processor()}), Linux {platform.release()}",

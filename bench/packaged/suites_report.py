@@ -52,7 +52,8 @@ def failing(rows):
     """Tests that fail or time out in the same way without fab and with it."""
     found = dict.fromkeys(row["title"] for row in rows
                           if row["verdict"] == endings.SAME and row["without"] != [endings.OK])
-    return ["\n## Fail without fab, and with it\n", ", ".join(f"`{title}`" for title in found) + "." if found else "None."]
+    names = ", ".join(f"`{title}`" for title in found)
+    return ["\n## Fail without fab, and with it\n", f"{names}." if found else "None."]
 
 
 def left_out(gathered):
@@ -66,7 +67,7 @@ def text(gathered):
     rows = gathered["rows"]
     packages = ", ".join(gathered["packages"].splitlines())
     lines = ["# Other people's tests and benchmarks, with and without fab\n",
-             f"{gathered['date']}, fab {gathered['fab']}, {gathered['mpi']}, tests of {gathered['suite']}, {packages}; "
+             f"{gathered['date']}, {gathered['fab']}, {gathered['mpi']}, tests of {gathered['suite']}, {packages}; "
              f"{gathered['system']}.",
              f"{gathered['programs']} tests and benchmarks, at most {gathered['limit']} s a run of a test. "
              f"{len({row['title'] for row in rows})} of them were run.\n",
