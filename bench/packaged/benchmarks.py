@@ -14,7 +14,7 @@ class Benchmark:
     name: str
     command: list
     ranks: int
-    wrong: Callable  # (stdout, folder) -> str, empty if all its checks passed
+    wrong: Callable  # (its output, folder) -> str, empty if all its checks passed
     limit_s: int = 300
     folder: str = "benchmarks"
 
@@ -25,8 +25,8 @@ class Benchmark:
     def place(self, work):
         return work / f"{self.name}-{self.ranks}"
 
-    def right(self, status, out, work):
-        wrong = self.wrong(out, self.place(work))  # of a run that failed, too: this clears its results away
+    def right(self, status, out, err, work):
+        wrong = self.wrong(out + err, self.place(work))  # of a run that failed, too: this clears its results away
         return status == 0 and not wrong
 
 
@@ -60,8 +60,8 @@ def wrong_with_hpcc(_, folder):
     return wrong_in_summary(text)
 
 
-def wrong_with_netpipe(out, _):
-    sizes, passed = out.count("-->"), out.count("Integrity check passed")
+def wrong_with_netpipe(said, _):
+    sizes, passed = said.count("-->"), said.count("Integrity check passed")
     return "" if sizes == passed > 0 else f"{passed} of {sizes} integrity checks passed"
 
 
@@ -73,19 +73,13 @@ BENCHMARKS = [
 ]
 
 
-def prepare(work):
-    """A folder for each, with its input."""
-    for benchmark in BENCHMARKS:
+def prepared(work, only):
+    """Those whose titles have a part of `only`: each gets a folder with its input."""
+    chosen = [one for one in BENCHMARKS if not only or any(word in one.title for word in only)]
+    for benchmark in chosen:
         folder = benchmark.place(work)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        if benchmark.name == "hpcc":
-            grid = {"{rows}": str(benchmark.ranks // 2), "{columns}": "2"}
-            text = INPUT.read_text()
-            for word, value in grid.items():
-                text = text.replace(word, value)
-            (folder / "hpccinf.txt").write_text(text)
-
-
-def chosen(only):
-    return [one for one in BENCHMARKS if not only or any(word in one.title for word in only)]
+        text = INPUT.read_text().replace("{rows}", str(benchmark.ranks // 2)).replace("{columns}", "2")
+        (folder / INPUT.name).write_text(text)
+    return chosen

@@ -66,7 +66,7 @@ class Subject:
         status, out, err = runs.ending(self.tools, command)
         if carry:
             self.carried = sum(row["carried"] for row in (outputs.carried(err) or {}).values())
-        right = self.program.right(status, out, self.work)
+        right = self.program.right(status, out, err, self.work)
         if status is None:
             return endings.TIMED_OUT
         return endings.OK if right else endings.FAILED
@@ -127,8 +127,9 @@ def processor():
 
 def circumstances(tools, chosen):
     fab_info = tools.build / "bindings" / "fab_info"
-    return {"date": datetime.date.today().isoformat(), "fab": output(fab_info, "--version"),
-            "mpi": output("mpirun.openmpi", "--version").splitlines()[0], "suite": f"MPICH {mpich_suite.VERSION}",
+    return {"date": datetime.date.today().isoformat(), "fab": output(fab_info, "--version").replace("fab_info", "fab"),
+            "mpi": f"Open MPI {output('mpirun.openmpi', '--version').split()[2]}",
+            "suite": f"MPICH {mpich_suite.VERSION}",
             "packages": output("dpkg-query", "-W", "-f", "${Package} ${Version}\n", "hpcc", "netpipe-openmpi"),
             "system": f"{len(os.sched_getaffinity(0))} processors ({processor()}), Linux {platform.release()}",
             "links": chosen.links, "carry": chosen.carry, "limit": chosen.limit}
@@ -143,9 +144,8 @@ def main():
     if not os.access(tools.fab_run, os.X_OK):
         parser.error(f"--build: {tools.fab_run} does not exist")
     mpich_suite.build(chosen.work)
-    benchmarks.prepare(chosen.work)
     tests, left_out = mpich_suite.tests(chosen.work, chosen.only)
-    programs = [*tests, *benchmarks.chosen(chosen.only)]
+    programs = [*tests, *benchmarks.prepared(chosen.work, chosen.only)]
     if not programs:
         parser.error("--only: no test and no benchmark has such a title")
     cut_off = False

@@ -71,8 +71,8 @@ def text(gathered):
              f"{gathered['system']}.",
              f"{gathered['programs']} tests and benchmarks, at most {gathered['limit']} s a run of a test. "
              f"{len({row['title'] for row in rows})} of them were run.\n",
-             "A run that ends otherwise with fab than without is repeated three times both ways. *Flaky* is a test that "
-             "ends in several ways without fab."]
+             f"A run that ends otherwise with fab than without is repeated {endings.REPEATS} times both ways. *Flaky* "
+             "is a test that ends in several ways without fab."]
     if gathered["cut_off"]:
         lines.append("The run was cut off before its end.")
     for link, carry in dict.fromkeys((row["link"], row["carry"]) for row in rows):

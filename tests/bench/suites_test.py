@@ -91,7 +91,7 @@ class Lists(unittest.TestCase):
         for test, status, out, right in ((normal, 0, " No Errors\n", True), (normal, 0, "No errors\n", True),
                                          (normal, 1, " No Errors\n", False), (normal, 0, "Found 3 errors\n", False),
                                          (fails, 1, "", True), (fails, 0, " No Errors\n", False)):
-            self.assertEqual(test.right(status, out, None), right, (test, status, out))
+            self.assertEqual(test.right(status, out, "", None), right, (test, status, out))
 
     def test_names_that_were_removed(self):
         replaced = mpich_suite.REMOVED.sub(r"MPI_Type_create_\1(", "MPI_Type_hvector(a); MPI_Type_create_hindexed(b)")
@@ -127,7 +127,8 @@ class Report(unittest.TestCase):
                     "left_out": {"coll/d 33": "more than 12 ranks"}}
         text = suites_report.text(gathered)
         for part in ("| coll | 3 | 2 | 1 | 0 | 1 | 0 | 21 |",
-                     "- `coll/c 2`: node, all: without fab 4 ok; with fab 4 timed out", "with it\n\n`coll/b 2`.", "- more than 12 ranks: `coll/d 33`"):
+                     "- `coll/c 2`: node, all: without fab 4 ok; with fab 4 timed out", "with it\n\n`coll/b 2`.",
+                     "- more than 12 ranks: `coll/d 33`"):
             self.assertIn(part, text)
 
 
