@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 
+import clock
 import outputs
 
 HERE = pathlib.Path(__file__).parent
@@ -50,15 +51,15 @@ def launch(tools, link, ranks):
 
 
 def ending(tools, command, environment=None):
-    """(exit status, stdout, stderr) of a launch; the status is None if it did not end within the limit. Time in which
-    this process is suspended with the launch does not count."""
+    """(exit status, stdout, stderr) of a launch; the status is None if it did not end within the limit."""
     if os.geteuid() == 0:
         environment = {**(environment or {}), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     process = subprocess.Popen(command, cwd=tools.folder, env={**os.environ, **(environment or {})}, text=True,
                                errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, start_new_session=True)
+    passed = clock.Clock(process.pid)
     try:
-        for _ in range(tools.limit_s):
+        while passed.tick() < tools.limit_s:
             try:
                 out, err = process.communicate(timeout=1)
                 return process.returncode, out, err
@@ -94,13 +95,10 @@ def end(process):
 
 
 def end_session(session):
-    """Open MPI's ranks have process groups of their own, but the launcher's session."""
-    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
+    for process in clock.members(session):
         try:
-            fields = status.read_text().rpartition(")")[2].split()  # state, parent, group, session
-            if int(fields[3]) == session:
-                os.kill(int(status.parent.name), signal.SIGKILL)
-        except (FileNotFoundError, ProcessLookupError):
+            os.kill(int(process.name), signal.SIGKILL)
+        except ProcessLookupError:
             pass  # it has ended since
 
 

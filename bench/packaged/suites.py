@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -137,6 +138,7 @@ def circumstances(tools, chosen):
 
 def main():
     parser, chosen = options()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if chosen.rows:
         return suites_report.write(json.loads(chosen.rows.read_text()), chosen)
     subprocess.run([str(pathlib.Path(__file__).parent / "install-packages"), "suites"], check=True)

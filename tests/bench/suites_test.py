@@ -1,11 +1,13 @@
 """How bench/suites judges endings, reads the lists of MPICH's tests and the results of benchmarks, and reports."""
 
+import os
 import pathlib
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "packaged"))
 import benchmarks  # noqa: E402
+import clock  # noqa: E402
 import endings  # noqa: E402
 import mpich_suite  # noqa: E402
 import suites_report  # noqa: E402
@@ -73,6 +75,32 @@ class Judged(unittest.TestCase):
     def test_flaky_is_found_late(self):
         self.assertEqual(self.judge(OK, [OK] * (endings.REPEATS + 5) + [FAILED], [FAILED, OK]), FLAKY)
         self.assertEqual(self.without.runs, endings.REPEATS + 6)
+
+
+class Share(unittest.TestCase):
+    """Of two processors, in a second."""
+
+    def share(self, *after):
+        """Of threads by the seconds that they ran and whether they would run on."""
+        now = {thread: (int(ran * 1e9), ready) for thread, (ran, ready) in enumerate(after)}
+        return clock.share({0: (0, True)}, now, int(1e9), 2)
+
+    def test_of_threads_that_sleep(self):
+        self.assertEqual(self.share((0, False), (0.01, False)), 1)
+
+    def test_of_threads_that_have_the_processors(self):
+        self.assertEqual(self.share((1, True), (1, True)), 1)
+        self.assertEqual(self.share((0.5, True), (0.5, True), (0.5, True), (0.5, False)), 1)
+
+    def test_of_threads_that_others_keep_waiting(self):
+        self.assertAlmostEqual(self.share((0.25, True), (0, False)), 0.25)
+        self.assertAlmostEqual(self.share((0.1, True), (0.1, True), (0, True)), 0.1)
+
+    def test_of_this_session(self):
+        found = clock.threads(os.getsid(0))
+        if not found:
+            self.skipTest("the kernel does not count the times of threads")
+        self.assertTrue(found[str(os.getpid())][1])
 
 
 class Lists(unittest.TestCase):
