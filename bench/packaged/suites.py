@@ -31,8 +31,8 @@ def options():
     parser.add_argument("--links", default=",".join(LINKS), help="of node,tcp (default: both)")
     parser.add_argument("--carry", action="append", metavar="WHAT",
                         help="FAB_DROPIN of runs with fab; may be repeated (default: all and auto)")
-    parser.add_argument("--limit", type=int, default=60, metavar="SECONDS",
-                        help="for one run of a test; one that takes longer has timed out (default: 60)")
+    parser.add_argument("--limit", type=int, default=30, metavar="SECONDS",
+                        help="for one run of a test; one that takes longer has timed out (default: 30)")
     parser.add_argument("--continue", dest="goes_on", action="store_true",
                         help="keep the results of a run that was cut off, and run what is missing")
     parser.add_argument("--work", type=pathlib.Path, help="the suite is built there once (default: build/suites)")
