@@ -11,7 +11,7 @@ WAYS = [FAB, DROP_IN, OPEN_MPI]
 EXPLAINED = {
     FAB: "fab's persistent exchange, MPI_Neighbor_xchgv_init",
     DROP_IN: "the program's MPI_Ineighbor_alltoallv, which fab_run lets fab carry; the program does not know of fab",
-    OPEN_MPI: "the same MPI_Ineighbor_alltoallv, by Open MPI itself",
+    OPEN_MPI: "the same program's MPI_Ineighbor_alltoallv, by Open MPI itself",
 }
 LIMIT_S = 180
 # The table of `fab_run --stats` with a call that fab carried.
@@ -62,21 +62,23 @@ class Scene:
 @dataclasses.dataclass(frozen=True)
 class Programs:
     tools: jobs.Tools
-    realspace: str
+    realspace: str  # with fab
+    realspace_mpi: str  # does not know of fab
     fab_run: str
     fab_trace: str
 
     @staticmethod
     def found(root, build):
-        return Programs(jobs.Tools.found(root, build), str(build / "bench" / "apps" / "realspace"),
-                        str(build / "bindings" / "fab_run"), str(build / "bindings" / "fab_trace"))
+        applications, tools = build / "bench" / "apps", build / "bindings"
+        return Programs(jobs.Tools.found(root, build), str(applications / "realspace"), str(applications / "realspace_mpi"),
+                        str(tools / "fab_run"), str(tools / "fab_trace"))
 
 
 def serial_job(programs, problem, picture=None):
     return jobs.Job(
         title=f"{problem.title}, serial",
         fields={"problem": dataclasses.asdict(problem)},
-        command=[programs.realspace, *problem.options(), "--serial", *(["--image", str(picture)] if picture else [])],
+        command=[programs.realspace_mpi, *problem.options(), "--serial", *(["--image", str(picture)] if picture else [])],
         environment={},
         limit_s=LIMIT_S,
     )
@@ -84,12 +86,12 @@ def serial_job(programs, problem, picture=None):
 
 def job(programs, scene, number, way):
     command, environment = jobs.launch(programs.tools, "Open MPI", scene.link, scene.ranks, scene.rate)
-    under = [programs.fab_run, "--stats"] if way == DROP_IN else []
+    program = {FAB: [programs.realspace], DROP_IN: [programs.fab_run, "--stats", programs.realspace_mpi],
+               OPEN_MPI: [programs.realspace_mpi]}[way]
     return jobs.Job(
         title=f"{scene.title}, {way}",
         fields={"scene": number, "way": way},
-        command=[*command, *under, programs.realspace, *scene.problem.options(), "--transport",
-                 "fab" if way == FAB else "mpi"],
+        command=[*command, *program, *scene.problem.options()],
         environment=environment,
         limit_s=LIMIT_S,
         # With one rank there is nothing to carry.
@@ -103,7 +105,7 @@ def traced_job(programs, scene, trace):
     return jobs.Job(
         title=f"{scene.title}, {FAB}, traced",
         fields={},
-        command=[*command, "-x", f"FAB_TRACE={trace}", programs.realspace, *scene.problem.options(), "--transport", "fab"],
+        command=[*command, "-x", f"FAB_TRACE={trace}", programs.realspace, *scene.problem.options()],
         environment=environment,
         limit_s=LIMIT_S,
     )

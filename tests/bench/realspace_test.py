@@ -1,5 +1,5 @@
-"""realspace_test.py REALSPACE FAB_RUN LAUNCHER...: energies on all numbers of ranks, states against what is known of
-them, motion in time, checkpoints, and what the program refuses."""
+"""realspace_test.py REALSPACE REALSPACE_MPI FAB_RUN LAUNCHER...: energies on all numbers of ranks, states against what
+is known of them, motion in time, checkpoints, what the programs refuse, and which libraries they are linked with."""
 
 import json
 import math
@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOLECULES = ROOT / "bench" / "apps" / "realspace"
 TIME_LIMIT_S = 60 * int(os.environ.get("TEST_TIME_FACTOR", "1"))  # see tests/cmake/time_limits.cmake
 TOLERANCE = 1e-10  # of energies, relative
-program, fab_run, launcher = "", "", []
+with_fab, without_fab, fab_run, launcher = "", "", "", []
 
 
 class Runs(unittest.TestCase):
@@ -24,9 +24,9 @@ class Runs(unittest.TestCase):
         self.addCleanup(made.cleanup)
         self.folder = pathlib.Path(made.name)
 
-    def run_it(self, ranks, *options, molecule=MOLECULES / "water.xyz", under=()):
-        """ranks: 0 for a serial run."""
-        words = [program, str(molecule), *map(str, options)]
+    def run_it(self, ranks, *options, molecule=MOLECULES / "water.xyz", program=None, under=()):
+        """ranks: 0 for a serial run. program: realspace, unless it is named."""
+        words = [program or with_fab, str(molecule), *map(str, options)]
         command = [*launcher, str(ranks), *under, *words] if ranks else [*words, "--serial"]
         return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIME_LIMIT_S,
                               check=False, stdin=subprocess.DEVNULL)
@@ -58,10 +58,11 @@ class Energies(Runs):
             serial = self.summary(0, *options)["energies_hartree"]
             self.assertEqual(serial, sorted(serial))
             for ranks in (1, 2, 5):
-                for transport in ("fab", "mpi"):
-                    with self.subTest(states=states, ranks=ranks, transport=transport):
-                        run = self.summary(ranks, *options, "--transport", transport)
+                for program, transport in ((with_fab, "fab"), (with_fab, "mpi"), (without_fab, "mpi")):
+                    with self.subTest(states=states, ranks=ranks, program=program, transport=transport):
+                        run = self.summary(ranks, *options, "--transport", transport, program=program)
                         self.assert_energies(run, serial)
+                        self.assertEqual(run["transport"], transport)
                         self.assertEqual(run["ranks"], ranks)
                         self.assertEqual(run["ghost_points"] > 0, ranks > 1)
 
@@ -82,11 +83,30 @@ class Energies(Runs):
     def test_fab_run_carries_its_exchanges(self):
         serial = self.summary(0, *SMALL, "--states", "2", "--tolerance", "1e-6")["energies_hartree"]
         file = self.folder / "summary.json"
-        done = self.run_it(2, *SMALL, "--states", "2", "--tolerance", "1e-6", "--transport", "mpi", "--json", file,
+        done = self.run_it(2, *SMALL, "--states", "2", "--tolerance", "1e-6", "--json", file, program=without_fab,
                            under=(fab_run, "--stats"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_energies(json.loads(file.read_text())[0], serial)
         self.assertRegex(done.stdout + done.stderr, re.compile(r"^neighbor_alltoallv +[1-9]", re.MULTILINE))
+
+
+class Programs(Runs):
+    def libraries(self, program):
+        """Of fab, of those that the loader maps with the program."""
+        told = subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, timeout=TIME_LIMIT_S, check=True).stdout
+        self.assertIn("libmpi.so", told)
+        return re.findall(r"^\s*(libfab(?:_\w+)?)\.so", told, re.MULTILINE)
+
+    def test_one_is_linked_with_fab_and_one_is_not(self):
+        self.assertEqual(sorted(self.libraries(with_fab)), ["libfab", "libfab_mpi"])
+        self.assertEqual(self.libraries(without_fab), [])
+
+    def test_the_default_is_fab_where_the_program_has_it(self):
+        for program, transport in ((with_fab, "fab"), (without_fab, "mpi")):
+            self.assertEqual(self.summary(2, *SMALL, "--tolerance", "1e-3", program=program)["transport"], transport)
+
+    def test_fab_is_refused_where_the_program_lacks_it(self):
+        self.assertIn("--transport: fab not in {mpi}", self.refused(2, *SMALL, "--transport", "fab", program=without_fab))
 
 
 class Motions(Runs):
@@ -177,5 +197,5 @@ class Refusals(Runs):
 
 
 if __name__ == "__main__":
-    program, fab_run, launcher = sys.argv[1], sys.argv[2], sys.argv[3:]
+    with_fab, without_fab, fab_run, *launcher = sys.argv[1:]
     unittest.main(argv=sys.argv[:1])

@@ -130,6 +130,16 @@ def png(width, height):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(pixels)) + chunk(b"IEND", b"")
 
 
+class Jobs(unittest.TestCase):
+    def test_only_fabs_way_runs_the_program_that_is_linked_with_fab(self):
+        programs = scenes.Programs.found(ROOT, pathlib.Path("build"))
+        for one in scenes.jobs_of(programs, [scenes.Scene(PROBLEM, scenes.NODE, 2)]):
+            way = one.fields["way"]
+            self.assertEqual("build/bench/apps/realspace" in one.command, way == scenes.FAB)
+            self.assertEqual("build/bench/apps/realspace_mpi" in one.command, way != scenes.FAB)
+            self.assertEqual("build/bindings/fab_run" in one.command, way == scenes.DROP_IN)
+
+
 class Report(unittest.TestCase):
     def setUp(self):
         made = tempfile.TemporaryDirectory()
@@ -189,6 +199,7 @@ class SmallJobs(unittest.TestCase):
             if scene["link"] == scenes.NODE:
                 self.assertTrue({(number, way) for way in scenes.WAYS} <= done)
         for row in data["rows"]:
+            self.assertEqual(row["transport"], "fab" if row["way"] == scenes.FAB else "mpi")
             self.assertGreater(row["steps_s"], 0)
             self.assertEqual(row["ranks"] > 1, row["exchange_bytes"] > 0)
 

@@ -1,4 +1,4 @@
-// The exchange of ghost values, by fab or by the MPI library's own neighbour collective, and the time that it takes.
+// The exchange of ghost values, and the time that it takes.
 #ifndef BENCH_APPS_REALSPACE_HALO_H
 #define BENCH_APPS_REALSPACE_HALO_H
 
@@ -6,17 +6,12 @@
 
 #include <cstddef>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "realspace/domain.h"
+#include "realspace/transport.h"
 
 namespace realspace {
-
-enum class Transport { fab, mpi };
-
-// "fab" or "mpi".
-const char* name(Transport transport);
 
 // A graph communicator over `world` whose ranks have the neighbors listed per rank. Owned.
 class GraphCommunicator {
@@ -32,15 +27,13 @@ class GraphCommunicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-// Both transports use the same communicator, counts and displacements: fab a persistent exchange for each vector, MPI a
-// call for each exchange. Boundary values are packed into memory that the transport's library gave. One exchange at a
-// time.
+// All transports use the same communicator, counts and displacements. Boundary values are packed into memory that the
+// transport's library gave. One exchange at a time.
 class Halo {
  public:
   // `domain` must outlive the halo; `comm`'s neighbors are the domain's, in the same order. Vectors have `width` values
   // per slot.
-  Halo(Transport transport, const Domain& domain, MPI_Comm comm, std::size_t width);
-  ~Halo();
+  Halo(const Transport& transport, const Domain& domain, MPI_Comm comm, std::size_t width);
   Halo(const Halo&) = delete;
   Halo& operator=(const Halo&) = delete;
 
@@ -56,23 +49,15 @@ class Halo {
   // included.
   const std::vector<double>& seconds() const { return seconds_; }
   // Of what this rank sends in an exchange.
-  std::size_t sent_bytes() const { return packed_count_ * sizeof(double); }
+  std::size_t sent_bytes() const { return blocks_.sent_bytes; }
 
  private:
-  using Memory = std::unique_ptr<double, void (*)(double*)>;
+  double* ghosts(double* x) const { return x + domain_.owned_count() * width_; }
 
-  void lay_out();
-  MPI_Request persistent_exchange(double* ghosts);
-
-  const Transport transport_;
   const Domain& domain_;
-  const MPI_Comm comm_;
   const std::size_t width_;
-  std::vector<int> send_counts_, send_displacements_;
-  std::vector<int> receive_counts_, receive_displacements_;
-  std::size_t packed_count_ = 0;
-  Memory packed_;
-  std::vector<std::pair<const double*, MPI_Request>> persistent_;  // of each vector attached
+  const Blocks blocks_;
+  const std::unique_ptr<Exchange> exchange_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   double start_seconds_ = 0;
   std::vector<double> seconds_;

@@ -45,6 +45,19 @@ void require(bool valid, const char* option, double value, const char* expected)
   if (!valid) throw InputError(fmt::format("{} is {}; it must be {}", option, value, expected));
 }
 
+CLI::Option* add_transport(CLI::App& app, Options& options) {
+  std::map<std::string, const Transport*> known;
+  std::string help = "Transport of the ghost values";
+  for (const Transport& transport : transports()) {
+    help += fmt::format("{}{}", known.empty() ? ": " : ", or ", transport.description);
+    known.emplace(transport.name, &transport);
+  }
+  const auto choose = [&options, known](const std::string& name) { options.transport = known.at(name); };
+  return app.add_option_function<std::string>("--transport", choose, help)
+      ->check(CLI::IsMember(known))
+      ->default_str(options.transport->name);
+}
+
 void add_propagation(CLI::App& app, Options& options) {
   app.add_option("--kick", options.kick_per_bohr,
                  "Give the states found this momentum, in 1/bohr, and propagate them in time; 0: do not")
@@ -100,14 +113,7 @@ void add_options(CLI::App& app, Options& options) {
                  "Tolerance of the residual, in hartree; 0: always run --max-iterations")
       ->capture_default_str();
   auto* serial = app.add_flag("--serial", options.serial, "Compute the whole grid in this process, without MPI");
-  const std::map<std::string, Transport> transports = {{"fab", Transport::fab}, {"mpi", Transport::mpi}};
-  app.add_option_function<std::string>(
-         "--transport", [&options, transports](const std::string& name) { options.transport = transports.at(name); },
-         "Transport of the ghost values: fab's persistent exchange (MPI_Neighbor_xchgv_init), or MPI's "
-         "MPI_Ineighbor_alltoallv")
-      ->check(CLI::IsMember({"fab", "mpi"}))
-      ->default_str("fab")
-      ->excludes(serial);
+  add_transport(app, options)->excludes(serial);
   app.add_option(
       "--harmonic", options.harmonic_hartree,
       "Instead of the nuclei's potential take omega^2 r^2 / 2 around their centroid, with this omega in hartree");

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "realspace/distribution.h"
-#include "realspace/halo.h"
+#include "realspace/transport.h"
 
 namespace realspace {
 
@@ -20,7 +20,7 @@ struct Options {
   bool serial = false;
   int states = 1;
   int filter_degree = 10;
-  Transport transport = Transport::fab;
+  const Transport* transport = &transports().front();
   bool quiet = false;
   std::string image_path;
   int image_width_px = 640;

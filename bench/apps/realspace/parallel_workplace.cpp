@@ -42,7 +42,7 @@ class ParallelWorkplace final : public Workplace {
   ParallelWorkplace(Molecule molecule, const Options& options, const Team& team)
       : Workplace(std::move(molecule), options),
         potential_(potential(options)),
-        transport_(options.transport),
+        transport_(*options.transport),
         team_(team) {
     const std::vector<int> part_of_point = partition_everywhere(grid_, team_);
     neighbors_ = part_neighbors(grid_, part_of_point, team_.ranks);
@@ -92,7 +92,7 @@ class ParallelWorkplace final : public Workplace {
     Operation& operation = *operations_.front();
     const Halo& halo = *operation.halo;
     summary.ranks = team_.ranks;
-    summary.transport = name(transport_);
+    summary.transport = transport_.name;
     summary.ghost_points = static_cast<int>(sum_over_ranks(static_cast<double>(domain_.ghost_count)));
     summary.setup_s = largest_of_ranks(operation.setup_s);
     summary.exchange_bytes = sum_over_ranks(static_cast<double>(halo.sent_bytes())) / team_.ranks;
@@ -108,7 +108,7 @@ class ParallelWorkplace final : public Workplace {
 
  private:
   const Potential potential_;
-  const Transport transport_;
+  const Transport& transport_;
   const Team team_;
   std::vector<std::vector<int>> neighbors_;  // of each rank
   std::unique_ptr<GraphCommunicator> graph_;
