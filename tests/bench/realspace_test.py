@@ -94,7 +94,7 @@ class Programs(Runs):
     def libraries(self, program):
         """Of fab, of those that the loader maps with the program."""
         told = subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, timeout=TIME_LIMIT_S, check=True).stdout
-        self.assertIn("libmpi.so", told)
+        self.assertIn("libmpi", told)
         return re.findall(r"^\s*(libfab(?:_\w+)?)\.so", told, re.MULTILINE)
 
     def test_one_is_linked_with_fab_and_one_is_not(self):
