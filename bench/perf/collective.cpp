@@ -8,6 +8,7 @@
 #include <cmath>
 #include <deque>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -18,6 +19,7 @@
 #include "support/at_once.h"
 #include "support/contest.h"
 #include "support/exchange_options.h"
+#include "support/explained_way.h"
 #include "support/fab_collectives.h"
 #include "support/mpi_collectives.h"
 #include "support/mpi_program.h"
@@ -40,6 +42,7 @@ constexpr const char* kUnknown = "its own";  // MPI libraries do not tell
 struct CollectiveOptions : bench::RunOptions {
   bool flat = false;
   bool mpi_only = false;
+  bool explain = false;
   std::vector<Collective> collectives;
   std::vector<Form> forms;
 };
@@ -119,11 +122,25 @@ class Collectives {
   std::vector<Result> time(std::deque<CollectiveCase>& cases) {
     std::vector<std::vector<Contestant>> of_threads;
     for (CollectiveCase& one : cases) of_threads.push_back(contestants(one));
-    return bench::contest(bench::at_once(team_, std::move(of_threads)), options_, [&cases](const Contestant& each) {
+    const std::vector<Contestant> all = bench::at_once(team_, std::move(of_threads));
+    std::vector<Result> results = bench::contest(all, options_, [&cases](const Contestant& each) {
       CollectiveCase::try_out(
           cases, [&each] { each.calls(1); }, each.call);
       return true;
     });
+    if (options_.explain) observe(all, cases.front());
+    return results;
+  }
+
+  /// The ways of the calls that were timed last. Collective.
+  void observe(const std::vector<Contestant>& all, const CollectiveCase& one) {
+    ways_.clear();
+    for (const Contestant& each : all) {
+      const auto& its = each.library == "flat" ? flat_ : fab_;
+      if (each.library == "MPI") continue;
+      ways_[{each.library, each.form}] =
+          bench::ways_text(its->ways_during(one.collective(), [&] { each.calls(one.roots()); }));
+    }
   }
 
   void show(const CollectiveCase& one, const std::vector<Result>& results) {
@@ -160,7 +177,9 @@ class Collectives {
     if (options_.against == bench::Against::mpi) add_library("MPI");
     if (compares()) titles.emplace_back("             MPI/fab");
     if (path()) titles.emplace_back("fab's algorithm");
+    if (path() && options_.explain) titles.push_back(bench::ways_title("fab"));
     if (flat_) titles.insert(titles.end(), {"flat us", "            flat/fab"});
+    if (flat_ && options_.explain) titles.push_back(bench::ways_title("flat"));
     if (compares()) titles.emplace_back("");
     return titles;
   }
@@ -180,8 +199,11 @@ class Collectives {
     if (mpi != nullptr) leads_.push_back({one.collective(), form, one.bytes(), algorithm, lead(*fab, *mpi)});
     if (mpi != nullptr) cells.push_back(bench::ratio_text(leads_.back().ratio));
     cells.push_back(algorithm);
-    if (const Result* const flat = find(results, "flat", form); flat != nullptr)
+    if (options_.explain) cells.push_back(ways_.at({"fab", form}));
+    if (const Result* const flat = find(results, "flat", form); flat != nullptr) {
       cells.insert(cells.end(), {bench::number(median_us(*flat)), bench::ratio_text(lead(*fab, *flat))});
+      if (options_.explain) cells.push_back(ways_.at({"flat", form}));
+    }
     if (mpi != nullptr) cells.emplace_back(leads_.back().ratio.median < 1 ? "fab slower" : "");
     return cells;
   }
@@ -190,6 +212,7 @@ class Collectives {
     bench::Row row = bench::common_fields("collective", options_, job_.ranks, path());
     row["collective"] = bench::name_of(one.collective());
     row["algorithm"] = result.library == "MPI" ? kUnknown : algorithm;
+    if (const auto found = ways_.find({result.library, result.form}); found != ways_.end()) row["way"] = found->second;
     row["bytes"] = one.bytes();
     bench::add_calls_of_threads(row, options_, result);
     bench::add_result(row, result);
@@ -228,6 +251,7 @@ class Collectives {
   std::optional<bench::FabCollectives> flat_;
   std::optional<bench::Table> table_;
   std::vector<Lead> leads_;
+  std::map<std::pair<std::string, Form>, std::string> ways_;  ///< by library and form, of one collective and size
   bench::Rows rows_;
 };
 
@@ -247,7 +271,10 @@ Action add_collective(CLI::App& app) {
                      "Measure only calls of these forms; all is the default");
   bench::add_thread_options(app, options->threads);
   auto* const flat = app.add_flag("--flat", options->flat, "Measure fab's algorithms that know nothing of nodes, too");
-  app.add_flag("--mpi-only", options->mpi_only, "Measure the MPI library's calls only")->excludes(flat);
+  auto* const explain = app.add_flag(
+      "--explain", options->explain,
+      "Tell which ways fab's messages of each size took, too, as counted in more calls, one with each root");
+  app.add_flag("--mpi-only", options->mpi_only, "Measure the MPI library's calls only")->excludes(flat, explain);
   return {.run = [options](const Job& job) { Collectives(*options, job).run(); },
           .has_threads = [options] { return options->threads.count > 1; }};
 }

@@ -1,7 +1,6 @@
 #include "perf/messages.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "support/at_once.h"
+#include "support/explained_way.h"
 #include "support/filling.h"
 #include "support/mpi_program.h"
 
@@ -87,14 +87,13 @@ std::vector<bench::Result> MessageContest::run(bench::Form form, const Act& act,
   };
   const std::vector<bench::Contestant> all = bench::at_once(team_, std::move(of_threads));
   if (!options_.explain) return bench::contest(all, options_, check);
-  const bench::SentByWay before = fab_.sent();
-  std::vector<bench::Result> results = bench::contest(all, options_, check);
-  ways_ = bench::ways_since(before, fab_.sent());
+  std::vector<bench::Result> results;
+  ways_ = bench::ways_during([this] { return fab_.sent(); }, [&] { results = bench::contest(all, options_, check); });
   return results;
 }
 
 std::string MessageContest::way(std::size_t bytes) const {
-  return ways_.empty() ? fmt::format("{}, by rule", fab_.protocol(bytes)) : fmt::format("{}", fmt::join(ways_, " + "));
+  return ways_.empty() ? fmt::format("{}, by rule", fab_.protocol(bytes)) : bench::ways_text(ways_);
 }
 
 void MessageContest::add_way(bench::Row& row, std::size_t bytes) const {

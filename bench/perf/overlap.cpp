@@ -18,6 +18,7 @@
 #include "support/computation.h"
 #include "support/contest.h"
 #include "support/exchange_options.h"
+#include "support/explained_way.h"
 #include "support/mpi_program.h"
 #include "support/overlap_subject.h"
 #include "support/table.h"
@@ -32,6 +33,7 @@ struct OverlapOptions : bench::ExchangeOptions {
   std::vector<bench::Collective> collectives;  ///< in place of exchanges between neighbours
   bool same_computation = false;
   bool fixed_work = false;
+  bool explain = false;
 };
 
 // Microseconds per call, one value for each batch.
@@ -155,6 +157,7 @@ struct Library {
   std::string library;
   std::string call;
   Parts times;
+  std::string way;  ///< with --explain, of fab's messages
 };
 
 class Overlap {
@@ -208,6 +211,7 @@ class Overlap {
     for (const std::string& title : bench::percentile_titles(options_.plan, "overall")) titles.push_back(title);
     titles.insert(titles.end(), {"compute us", "start us", "wait us", "pure us", "         overlap %"});
     if (options_.same_computation) titles.emplace_back("     MPI/fab overall");
+    if (tells_way(results.front())) titles.push_back(bench::ways_title("fab"));
     return bench::Table(titles);
   }
 
@@ -225,9 +229,13 @@ class Overlap {
     }
     std::vector<Library> results;
     results.reserve(all.size());
-    for (const Overlapping& one : all) results.push_back({one.call().library, one.call().call, one.times()});
+    for (const Overlapping& one : all) results.push_back({one.call().library, one.call().call, one.times(), ""});
+    if (tells_way(results.front())) results.front().way = bench::ways_text(subject.ways_taken());
     return results;
   }
+
+  // `first`: of the results of a size. In a build without fab there is none.
+  [[nodiscard]] bool tells_way(const Library& first) const { return options_.explain && first.library == "fab"; }
 
   // The ratio stands in the line of the library that is compared with fab, the first one.
   std::vector<std::string> cells(std::size_t bytes, const Library& result, const Library& fab) const {
@@ -238,10 +246,11 @@ class Overlap {
     for (const auto* values : {&times.compute, &times.start, &times.wait, &times.pure})
       cells.push_back(bench::number(median(*values)));
     cells.push_back(fmt::format("{:.1f} ({:.1f}-{:.1f})", overlap.median, overlap.lower, overlap.upper));
-    if (!options_.same_computation) return cells;
     const bool is_other = fab.library == "fab" && result.library != "fab";
-    cells.push_back(is_other ? bench::ratio_text(bench::spread_of(bench::ratios(times.overall, fab.times.overall)))
-                             : "");
+    if (options_.same_computation)
+      cells.push_back(is_other ? bench::ratio_text(bench::spread_of(bench::ratios(times.overall, fab.times.overall)))
+                               : "");
+    if (tells_way(fab)) cells.push_back(result.way);
     return cells;
   }
 
@@ -254,6 +263,7 @@ class Overlap {
     row["same_computation"] = options_.same_computation;
     row["fixed_work"] = options_.fixed_work;
     row["bytes"] = bytes;
+    if (!result.way.empty()) row["way"] = result.way;
     bench::add_times(row, "overlap_percent", overlap_percent(result.times));
     bench::add_times(row, "overall_us", result.times.overall);
     bench::add_percentiles(row, "overall_us", result.times.single_overall);
@@ -290,6 +300,9 @@ Action add_overlap(CLI::App& app) {
       "--fixed-work", options->fixed_work,
       "Compute a fixed amount of work instead of for a fixed time as OSU does; processor time that the exchange "
       "takes from the computation then counts against the overlap");
+  app.add_flag("--explain", options->explain,
+               "Tell which ways fab's messages of each size took, as counted in one more call; of neighbour exchanges "
+               "a call of the native API");
   return {.run = [options](const Job& job) { Overlap(*options, job).run(); }};
 }
 

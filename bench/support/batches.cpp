@@ -1,6 +1,8 @@
 #include "support/batches.h"
 
 #include <algorithm>
+#include <numeric>
+#include <sstream>
 
 #include "apps/mpi_call.h"
 
@@ -11,6 +13,7 @@ using apps::check_mpi;
 
 constexpr int kMostCalls = 20000;
 constexpr int kTrials = 3;
+constexpr char kNameEnd = '\n';
 
 double seconds_of(const Calls& calls, int count) {
   meet();
@@ -99,6 +102,26 @@ Percentiles mean_percentiles(std::vector<double> sample) {
   std::vector<double> mean = {mine.p50, mine.p90, mine.p99};
   average_over_ranks(mean);
   return {.p50 = mean[0], .p90 = mean[1], .p99 = mean[2]};
+}
+
+std::set<std::string> union_over_ranks(const std::set<std::string>& names) {
+  std::string mine;
+  for (const std::string& name : names) mine += name + kNameEnd;
+  int ranks = 0;
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
+  const int size = static_cast<int>(mine.size());
+  std::vector<int> sizes(static_cast<std::size_t>(ranks));
+  check_mpi(MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD), "MPI_Allgather");
+  std::vector<int> places(sizes.size());
+  std::exclusive_scan(sizes.begin(), sizes.end(), places.begin(), 0);
+  std::string all(static_cast<std::size_t>(places.back() + sizes.back()), kNameEnd);
+  check_mpi(
+      MPI_Allgatherv(mine.data(), size, MPI_CHAR, all.data(), sizes.data(), places.data(), MPI_CHAR, MPI_COMM_WORLD),
+      "MPI_Allgatherv");
+  std::set<std::string> united;
+  std::istringstream lines(all);
+  for (std::string name; std::getline(lines, name, kNameEnd);) united.insert(name);
+  return united;
 }
 
 }  // namespace bench

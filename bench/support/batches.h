@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "support/statistics.h"
@@ -41,5 +43,7 @@ void meet();
 void average_over_ranks(std::vector<double>& values);
 /// The percentiles of this rank's sample become their means over the ranks, on all ranks. Collective.
 [[nodiscard]] Percentiles mean_percentiles(std::vector<double> sample);
+/// The names that at least one rank has, on all ranks. Collective.
+[[nodiscard]] std::set<std::string> union_over_ranks(const std::set<std::string>& names);
 
 }  // namespace bench

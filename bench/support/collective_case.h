@@ -50,6 +50,8 @@ class CollectiveCase {
   /// A bcast's buffer, too.
   [[nodiscard]] std::byte* receive() { return receive_.get(); }
 
+  /// So many calls in a row have each root once.
+  [[nodiscard]] int roots() const { return roots_; }
   /// The root of the next call. All ranks call this as often.
   int take_root() {
     const int root = next_root_;

@@ -34,7 +34,11 @@ bool differs(const ExplainedWay& way) {
   return !std::ranges::includes(expected, *way.observed);
 }
 
-std::vector<std::string> way_titles() { return {"          fab's way", "           observed", "       "}; }
+std::string ways_text(const std::set<std::string>& counted) { return counted.empty() ? "none" : joined(counted); }
+
+std::string ways_title(const std::string& library) { return fmt::format("{:>19}", library + "'s way"); }
+
+std::vector<std::string> way_titles() { return {ways_title("fab"), "           observed", "       "}; }
 
 std::vector<std::string> way_cells(const ExplainedWay& way) {
   return {joined(way.predicted), way.observed ? joined(*way.observed) : "-", differs(way) ? "differs" : ""};

@@ -18,6 +18,11 @@ struct ExplainedWay {
 /// A message took a way that was not predicted, or none took one that was.
 [[nodiscard]] bool differs(const ExplainedWay& way);
 
+/// Counted ways in one cell: "cell + ring", or "none" if no message took one.
+[[nodiscard]] std::string ways_text(const std::set<std::string>& counted);
+/// The title of their column.
+[[nodiscard]] std::string ways_title(const std::string& library);
+
 /// The columns of a table: predicted, observed, and a mark where they differ.
 [[nodiscard]] std::vector<std::string> way_titles();
 [[nodiscard]] std::vector<std::string> way_cells(const ExplainedWay& way);

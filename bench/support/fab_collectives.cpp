@@ -16,6 +16,7 @@
 #include "fab/fab.h"
 #include "support/fab_transport.h"
 #include "support/fab_worlds.h"
+#include "support/sent_by_way.h"
 
 namespace bench {
 namespace {
@@ -205,6 +206,16 @@ std::optional<NonblockingCall> FabCollectives::nonblocking(CollectiveCase& one) 
   return in_halves(
       "fab", std::string("fab::") + name_of(one.collective()) + ".start", [call] { return call->begin(); },
       [](fab::Request& request) { request.wait(); });
+}
+
+std::set<std::string> FabCollectives::ways_during(Collective collective, const std::function<void()>& calls) const {
+  const fab::Context& context = parts_->worlds.context();
+  const std::string_view name = fab::to_string(of_fab(collective));
+  return union_over_ranks(bench::ways_during([&] { return sent_by(name, context.statistics_by_way()); },
+                                             [&calls] {
+                                               meet();
+                                               calls();
+                                             }));
 }
 
 }  // namespace bench

@@ -1,8 +1,10 @@
 // Collectives of fab. A program built with an MPI library that fab was not built with has none: no_fab_forms.cpp.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,9 @@ class FabCollectives {
   /// fab, as below.
   [[nodiscard]] std::vector<Contestant> contestants(CollectiveCase& one);
   [[nodiscard]] std::optional<NonblockingCall> nonblocking(CollectiveCase& one);
+  /// Runs `calls`, which are of that collective and of those above: the ways that its messages took on any rank, as the
+  /// statistics count them. Collective.
+  [[nodiscard]] std::set<std::string> ways_during(Collective collective, const std::function<void()>& calls) const;
 
  private:
   struct Parts;

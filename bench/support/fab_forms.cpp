@@ -209,10 +209,11 @@ std::set<std::string> FabForms::ways(std::size_t bytes, MemoryKind memory, Form 
 
 std::set<std::string> FabForms::ways_taken(const Contestant& contestant) const {
   const fab::Context& context = parts_->worlds.context();
-  const SentByWay before = sent_to_peers(context.statistics());
-  meet();
-  contestant.calls(1);
-  return ways_since(before, sent_to_peers(context.statistics()));
+  return ways_during([&context] { return sent_to_peers(context.statistics()); },
+                     [&contestant] {
+                       meet();
+                       contestant.calls(1);
+                     });
 }
 
 std::vector<Contestant> FabForms::contestants(Exchange& exchange) {
@@ -257,6 +258,18 @@ std::optional<NonblockingCall> FabForms::nonblocking(Exchange& exchange) {
   return in_halves(
       "fab", "MPI_Ineighbor_xchg", [binding = std::make_shared<BindingExchange>(exchange)] { return binding->start(); },
       [](MPI_Request& request) { wait(request); });
+}
+
+std::set<std::string> FabForms::ways_of_native(Exchange& exchange) const {
+  const fab::Context& context = parts_->worlds.context();
+  const auto sent = [&context] { return sent_by("neighbor_xchg", context.statistics_by_way()); };
+  return union_over_ranks(ways_during(sent, [this, &exchange] {
+    meet();
+    fab::neighbor_xchg
+        .start(parts_->communicators[static_cast<std::size_t>(exchange.thread())], exchange.send(), exchange.receive(),
+               fab::Layout::contiguous(exchange.boxes().bytes_per_neighbor()))
+        .wait();
+  }));
 }
 
 }  // namespace bench

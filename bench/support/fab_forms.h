@@ -40,6 +40,10 @@ class FabForms {
   [[nodiscard]] Contestant halo(Exchange& exchange);
   /// MPI_Ineighbor_xchg. None in a build without fab.
   [[nodiscard]] std::optional<NonblockingCall> nonblocking(Exchange& exchange);
+  /// Makes one native non-blocking call of the exchange, not of faces: the ways that its messages took on any rank, as
+  /// the statistics count them. Statistics are of a context, and that of the MPI binding cannot be asked. Empty in a
+  /// build without fab. Collective.
+  [[nodiscard]] std::set<std::string> ways_of_native(Exchange& exchange) const;
 
  private:
   struct Parts;

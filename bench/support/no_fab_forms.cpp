@@ -29,6 +29,7 @@ std::set<std::string> FabForms::ways(std::size_t, MemoryKind, Form) const { retu
 std::set<std::string> FabForms::ways_taken(const Contestant&) const { return {}; }
 std::vector<Contestant> FabForms::contestants(Exchange&) { return {}; }
 std::optional<NonblockingCall> FabForms::nonblocking(Exchange&) { return std::nullopt; }
+std::set<std::string> FabForms::ways_of_native(Exchange&) const { return {}; }
 
 struct FabCollectives::Parts {};
 
@@ -39,5 +40,6 @@ std::optional<FabPath> FabCollectives::path() const { return std::nullopt; }
 std::string FabCollectives::algorithm(const CollectiveCase&) const { return {}; }
 std::vector<Contestant> FabCollectives::contestants(CollectiveCase&) { return {}; }
 std::optional<NonblockingCall> FabCollectives::nonblocking(CollectiveCase&) { return std::nullopt; }
+std::set<std::string> FabCollectives::ways_during(Collective, const std::function<void()>&) const { return {}; }
 
 }  // namespace bench

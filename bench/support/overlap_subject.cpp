@@ -36,6 +36,7 @@ class NeighborSubject final : public OverlapSubject {
     try_out(all.back(), Order::mpi, kCollectivePlacement);
     return all;
   }
+  std::set<std::string> ways_taken() override { return fab_.ways_of_native(*exchange_); }
 
  private:
   void try_out(const NonblockingCall& call, Order order, Placement placement) {
@@ -74,6 +75,14 @@ class CollectiveSubject final : public OverlapSubject {
       CollectiveCase::try_out(cases_, make_call, call.call);
     }
     return all;
+  }
+  std::set<std::string> ways_taken() override {
+    const auto call = fab_.nonblocking(cases_.front());
+    if (!call) return {};
+    return fab_.ways_during(collective_, [&call] {
+      call->start();
+      call->wait();
+    });
   }
 
  private:

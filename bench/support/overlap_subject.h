@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ class OverlapSubject {
   /// Of each library one, which has moved checked data once. They go before the next calls() and the subject.
   /// Collective.
   [[nodiscard]] virtual std::vector<NonblockingCall> calls(std::size_t bytes) = 0;
+  /// The ways that messages of fab's took on any rank in one more call of the latest size; of neighbour exchanges: in a
+  /// native one (FabForms::ways_of_native). Empty in a build without fab. Collective.
+  [[nodiscard]] virtual std::set<std::string> ways_taken() = 0;
 };
 
 /// Throws std::runtime_error for blocks of different shapes.

@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "fab/statistics.h"
 
@@ -25,7 +26,7 @@ inline void add(SentByWay& sums, std::span<const fab::WayStatistics> ways) {
   return sums;
 }
 /// Those of an operation.
-[[nodiscard]] inline SentByWay sent_by(const char* operation, const fab::StatisticsByWay& statistics) {
+[[nodiscard]] inline SentByWay sent_by(std::string_view operation, const fab::StatisticsByWay& statistics) {
   SentByWay sums;
   add(sums, statistics.ways_of(operation));
   return sums;
@@ -39,6 +40,13 @@ inline void add(SentByWay& sums, std::span<const fab::WayStatistics> ways) {
     if (messages > (found == before.end() ? 0 : found->second)) taken.insert(way);
   }
   return taken;
+}
+/// The ways that messages took while `calls` ran. `sent` returns those until now.
+template <class Sent, class Calls>
+[[nodiscard]] std::set<std::string> ways_during(const Sent& sent, const Calls& calls) {
+  const SentByWay before = sent();
+  calls();
+  return ways_since(before, sent());
 }
 
 }  // namespace bench

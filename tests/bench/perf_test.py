@@ -27,6 +27,11 @@ def run(arguments, ranks=0, under=()):
                           timeout=TIME_LIMIT_S, check=False, stdin=subprocess.DEVNULL)
 
 
+def ways_of_sizes():
+    """Of messages of 8, 1 Ki and 64 Ki bytes within a node, by the command that starts the program."""
+    return {(): ["cell", "ring", "kernel"], (forbidding,): ["cell", "ring", "chunks"]}
+
+
 class Measures(unittest.TestCase):
     def rows(self, ranks, *arguments, under=()):
         """What a job writes; its table has a line for each."""
@@ -93,6 +98,46 @@ class Measures(unittest.TestCase):
                          [("barrier", 0), ("allreduce", 8), ("allreduce", 64)])
         self.assertTrue(all(row["algorithm"] in self.table for row in rows if row["library"] == "fab"))
 
+    def test_collective_names_the_ways_that_were_counted(self):
+        """Rank 0 sends nothing in a reduce to it, so the ways are those of all ranks; the rows of MPI have none."""
+        rows = self.rows(2, "collective", "-m", "8", *SHORT, "--explain", "--flat")
+        ways = {(row["collective"], row["form"], row["library"]): row.get("way") for row in rows}
+        self.assertEqual(len(ways), 10 * 2 * 3)
+        for (_, _, library), way in ways.items():
+            self.assertEqual(way, None if library == "MPI" else "cell")
+        self.assertRegex(self.table, "fab's algorithm +fab's way +flat us +flat/fab +flat's way")
+        for under, expected in ways_of_sizes().items():
+            with self.subTest(under=under), tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder) / "rows.csv"
+                rows = self.rows(2, "collective", "-c", "alltoall", "-m", "8,1k,64k", *SHORT, "-t", "2", "--explain",
+                                 "--form", "nonblocking", "--against", "none", "--csv", str(file), under=under)
+                with open(file, newline="", encoding="utf-8") as lines:
+                    self.assertEqual([line["way"] for line in csv.DictReader(lines)], expected)
+                self.assertEqual([row["way"] for row in rows], expected)
+                self.assertEqual([line.split()[-1] for line in self.table.splitlines() if "alltoall" in line], expected)
+        rows = self.rows(2, "collective", "-c", "alltoall", "-m", "64k", *SHORT, "--memory", "fab", "--explain")
+        self.assertEqual([row["way"] for row in rows if row["library"] == "fab"], ["mapped"] * 2)
+        self.assertNotIn("way", self.rows(2, "collective", "-c", "bcast", "-m", "8", *SHORT)[0])
+
+    def test_overlap_names_the_ways_that_were_counted(self):
+        for subject in ((), ("--pattern", "random", "--degree", "1"), ("-c", "alltoall")):
+            for under, expected in ways_of_sizes().items():
+                with self.subTest(subject=subject, under=under), tempfile.TemporaryDirectory() as folder:
+                    file = pathlib.Path(folder) / "rows.csv"
+                    rows = self.rows(2, "overlap", "-m", "8,1k,64k", *SHORT, *subject, "--explain", "--csv", str(file),
+                                     under=under)
+                    self.assertEqual([row.get("way") for row in rows],
+                                     [way for each in expected for way in (each, None)])
+                    with open(file, newline="", encoding="utf-8") as lines:
+                        self.assertEqual([line["way"] for line in csv.DictReader(lines) if line["library"] == "fab"],
+                                         expected)
+                    lines = [line.split() for line in self.table.splitlines() if re.match(r" *[0-9]+ +fab", line)]
+                    self.assertEqual([line[-1] for line in lines], expected)
+        rows = self.rows(2, "overlap", "-c", "reduce", "-m", "8", *SHORT, "--explain", "--same-computation")
+        self.assertEqual([row.get("way") for row in rows], ["cell", None])
+        self.assertRegex(self.table, "MPI/fab overall +fab's way")
+        self.assertNotIn("way", self.rows(2, "overlap", "-m", "8", *SHORT)[0])
+
     def test_overlap_has_the_parts_of_the_time(self):
         rows = self.rows(2, "overlap", "-m", "4k", *SHORT, "--same-computation")
         self.assertEqual([row["library"] for row in rows], ["fab", "MPI"])
@@ -142,8 +187,7 @@ class Measures(unittest.TestCase):
 
     def test_messages_name_the_way_that_they_took(self):
         """By the rules alone, messages of 64 KiB are `rendezvous` on every way; the last column is the counted one."""
-        ways = {(): ["cell", "ring", "kernel"], (forbidding,): ["cell", "ring", "chunks"]}
-        for under, expected in ways.items():
+        for under, expected in ways_of_sizes().items():
             with self.subTest(under=under):
                 rows = self.rows(2, "p2p", "-m", "8,1k,64k", *SHORT, "--explain", under=under)
                 of_fab = [row for row in rows if row["library"] == "fab"]
@@ -298,6 +342,7 @@ class Refuses(unittest.TestCase):
             self.refused([subcommand, "--engines", "65"], "--engines", "65", "1 to 64")
         self.refused(["halo", "--dims", "4"], "--dims", "4", "2 to 3")
         self.refused(["collective", "-c", "broadcast"], "--collective", '"broadcast"', "bcast")
+        self.refused(["collective", "--mpi-only", "--explain"], "--mpi-only", "--explain")
         self.refused(["reduce", "--only", "quad"], "--only", '"quad"', "sum of double, sum of float")
         self.refused(["limits", "-m", "x"], "--sizes", '"x"', "FIRST:LAST[:FACTOR]")
         self.refused(["limits", "-m", "8", "--json", "/nowhere/rows"], "fab_perf limits", "--json", "/nowhere/rows")
