@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "core/bootstrap/launcher.h"
+#include "core/bootstrap/pmix_session.h"
 #include "core/bootstrap/pmix_store.h"
 #include "core/bootstrap/store.h"
 #include "fab/error.h"
@@ -19,6 +20,8 @@ namespace {
 }
 
 }  // namespace
+
+void leave_launcher_to_mpi() noexcept { PmixSession::leave_to_mpi(); }
 
 std::unique_ptr<Store> open_store() {
   // PMIx is not asked when its server has left no trace: a failed PMIx_Init starts a thread and keeps files open.

@@ -1,5 +1,6 @@
 #include "core/bootstrap/pmix_session.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -8,8 +9,22 @@
 
 namespace fab {
 
+namespace {
+
+core::Mutex process_mutex;
+int stores FAB_GUARDED_BY(process_mutex) = 0;
+
+}  // namespace
+
+std::shared_ptr<PmixSession>& PmixSession::kept() {
+  static std::shared_ptr<PmixSession> session;
+  return session;
+}
+
 std::shared_ptr<PmixSession> PmixSession::of_process() {
-  static const std::shared_ptr<PmixSession> session(new PmixSession);
+  const core::MutexLock lock(process_mutex);
+  std::shared_ptr<PmixSession>& session = kept();
+  if (session == nullptr) session.reset(new PmixSession);
   if (session->process_ != getpid())
     throw Error(Errc::bootstrap,
                 fmt::format("process {0} forked this process after it had connected to its PMIx server; only process "
@@ -40,9 +55,20 @@ PmixSession::~PmixSession() {
   for (const std::shared_ptr<PmixFetcher>& fetcher : closed_) fetcher->forget_requests();
 }
 
-int PmixSession::count_store() {
+void PmixSession::leave_to_mpi() noexcept {
+  std::shared_ptr<PmixSession> left;
+  const core::MutexLock lock(process_mutex);
+  if (kept() != nullptr && !kept()->waits_for_answers()) left = std::move(kept());
+}
+
+bool PmixSession::waits_for_answers() noexcept {
   const core::MutexLock lock(mutex_);
-  return stores_++;
+  return std::ranges::any_of(closed_, [](const std::shared_ptr<PmixFetcher>& each) { return !each->is_answered(); });
+}
+
+int PmixSession::count_store() {
+  const core::MutexLock lock(process_mutex);
+  return stores++;
 }
 
 void PmixSession::keep_until_answered(std::shared_ptr<PmixFetcher> fetcher) {

@@ -15,11 +15,15 @@ namespace fab {
 /// One for the process, as PMIx has only one: opened by the first store, closed when the process exits and no store is
 /// left, for some are closed by destructors of static objects. Closing it with
 /// the last store instead and connecting once more does not work: with PMIx 4.2.2 under Open MPI 4.1.4 every fifth
-/// fence across nodes does not end in a process that has connected again. PMIx counts its users; MPI is another one.
+/// fence across nodes does not end in a process that has connected again. PMIx counts its users; MPI is another one,
+/// and must be the last: PMIx tells its server only then that the process ends in order, and calls MPI back no more.
 class PmixSession {
  public:
   /// Throws Error(bootstrap) when the server does not answer; the next call tries again.
   static std::shared_ptr<PmixSession> of_process();
+  /// MPI is about to leave PMIx: the connection closes now, or with the last store. It stays until the process exits if
+  /// a closed store still waits for answers.
+  static void leave_to_mpi() noexcept;
 
   PmixSession(const PmixSession&) = delete;
   PmixSession& operator=(const PmixSession&) = delete;
@@ -35,11 +39,12 @@ class PmixSession {
 
  private:
   PmixSession();
+  [[nodiscard]] static std::shared_ptr<PmixSession>& kept();
+  [[nodiscard]] bool waits_for_answers() noexcept;
 
   pmix_proc_t self_{};
   const pid_t process_ = getpid();
   core::Mutex mutex_;
-  int stores_ FAB_GUARDED_BY(mutex_) = 0;
   std::vector<std::shared_ptr<PmixFetcher>> closed_ FAB_GUARDED_BY(mutex_);
 };
 

@@ -62,6 +62,10 @@ class Store {
 /// Throws Error(bootstrap), which names the variable, when launcher variables are set but no PMIx server answers.
 [[nodiscard]] std::unique_ptr<Store> open_store();
 
+/// MPI is about to end, and to tell the launcher so, which it can only as the last user of the connection: what fab has
+/// of it is closed, now or with the last store.
+void leave_launcher_to_mpi() noexcept;
+
 /// A job of one.
 [[nodiscard]] std::unique_ptr<Store> open_singleton_store();
 

@@ -23,6 +23,7 @@
 #include "bindings/mpi/requests/exchange.h"
 #include "bindings/mpi/requests/idle.h"
 #include "bindings/native/context/open_context.h"
+#include "core/bootstrap/store.h"
 
 namespace fab::mpi {
 
@@ -167,6 +168,7 @@ void Lifecycle::close_all() {
   if (before_closing_ != nullptr) std::exchange(before_closing_, nullptr)();
   close();
   close_meeting();
+  leave_launcher_to_mpi();
 }
 
 void Lifecycle::close() {
