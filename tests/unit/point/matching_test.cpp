@@ -277,5 +277,8 @@ TEST_P(PointToPoint, ModesDecideWhenASendIsComplete) {
   }
 }
 
+// Of the tests in other files of this folder, too.
+INSTANTIATE_TEST_SUITE_P(Networks, PointToPoint, kNetworks);
+
 }  // namespace
 }  // namespace fab::test::point

@@ -65,7 +65,4 @@ void PointToPoint::expect_nothing_left(InProcessJob& job, std::size_t ranks_that
   for (Rank rank = 0; rank < job.size(); ++rank) EXPECT_EQ(job.context(rank).engine().active(), 0) << rank;
 }
 
-// Of the tests of all files.
-INSTANTIATE_TEST_SUITE_P(Networks, PointToPoint, kNetworks);
-
 }  // namespace fab::test::point
