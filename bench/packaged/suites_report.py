@@ -1,8 +1,11 @@
 """The report: counts of each folder, and each test that does not end the same way with fab."""
 
 import collections
+import textwrap
 
 import endings
+
+WIDTH = 120
 
 TITLES = {endings.WORSE: "Worse with fab", endings.BETTER: "Better with fab", endings.FLAKY: "Flaky without fab"}
 
@@ -82,7 +85,15 @@ def text(gathered):
     lines += failing(rows)
     if gathered["left_out"]:
         lines += ["\n## Not run\n", *left_out(gathered)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(wrapped(line) for line in "\n".join(lines).split("\n")) + "\n"
+
+
+def wrapped(line):
+    """Of prose and lists; rows of tables stay whole."""
+    if len(line) <= WIDTH or line.startswith("|"):
+        return line
+    return textwrap.fill(line, WIDTH, subsequent_indent="  " if line.startswith("- ") else "",
+                         break_long_words=False, break_on_hyphens=False)
 
 
 def write(gathered, chosen):
