@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <type_traits>
 #include <utility>
 
 namespace fab::local {
@@ -372,16 +371,6 @@ Link::Receive* Link::find_receive(std::uint64_t tag) noexcept {
 
 void Link::stop_waiting(Receive& receive) noexcept {
   receive.aside.splice(receive.aside.end(), waiting_, receive.place);
-}
-
-template <class Record>
-Completion& Link::end(core::Slots<Record>& records, Record& record) noexcept {
-  record.state = State::unused;
-  records.give_back(record);
-  --pending_;
-  if constexpr (std::is_same_v<Record, Receive>)
-    if (record.is_long) --shared_.traffic.receives;
-  return *record.completion;
 }
 
 void Link::finish(Receive& receive, std::uint64_t bytes, std::uint64_t tag) noexcept {

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "core/base/slots.h"
@@ -250,7 +251,14 @@ class Link {
   [[nodiscard]] bool take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
                                 Completion& completion);
   template <class Record>
-  Completion& end(core::Slots<Record>& records, Record& record) noexcept;
+  Completion& end(core::Slots<Record>& records, Record& record) noexcept {
+    record.state = State::unused;
+    records.give_back(record);
+    --pending_;
+    if constexpr (std::is_same_v<Record, Receive>)
+      if (record.is_long) --shared_.traffic.receives;
+    return *record.completion;
+  }
   void finish(Receive& receive, std::uint64_t bytes, std::uint64_t tag) noexcept;
   void finish(Send& send) noexcept;
   void fail_all();
