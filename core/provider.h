@@ -31,11 +31,12 @@ inline constexpr std::size_t kMaxPieces = 16;
 enum class PostResult { done, pending, again };
 
 /// How a message or a write leaves. Within a node: announced, and then sent in chunks, as the receiver can do neither
-/// of the next two; announced, in memory that the receiver has the kernel read, or that it maps; in the bulk memory; in
-/// a cell. By libfabric: a one-sided write, or a credit for one; a tagged message, or a part of one.
-enum class Way : std::uint8_t { chunks, kernel, mapped, written, tagged, ring, cell };
-inline constexpr std::array<std::string_view, 7> kWayNames{"chunks", "kernel", "mapped", "written",
-                                                           "tagged", "ring",   "cell"};
+/// of the next two; announced, in memory that the receiver has the kernel read, or that it maps; in one copy for
+/// several receivers; in the bulk memory; in a cell. By libfabric: a one-sided write, or a credit for one; a tagged
+/// message, or a part of one.
+enum class Way : std::uint8_t { chunks, kernel, mapped, written, tagged, shared, ring, cell };
+inline constexpr std::array<std::string_view, 8> kWayNames{"chunks", "kernel", "mapped", "written",
+                                                           "tagged", "shared", "ring",   "cell"};
 
 /// How much has left by each way. Not atomic: the counting is under the engine's lock.
 class WayCounts {
@@ -132,6 +133,14 @@ class Completion {
 /// A provider's own name for a peer.
 using PeerHandle = std::uint64_t;
 
+/// One of the peers that the same message goes to.
+struct Addressee {
+  PeerHandle to = 0;
+  std::uint64_t tag = 0;
+  Completion* completion = nullptr;
+  PostResult result = PostResult::again;  ///< what became of its post
+};
+
 /// Receives: from any rank. Only transports to other nodes know it.
 inline constexpr PeerHandle kAnyPeer = ~PeerHandle{0};
 
@@ -176,6 +185,9 @@ struct Capabilities {
   /// A long message for which no receive is posted stays with its sender, costs the receiver nothing, and can be taken
   /// back.
   bool waits_at_sender = false;
+  /// Of so many bytes post_send_to_all() costs less than a post_send() for each.
+  std::uint64_t least_copied_once = 1;
+  std::uint64_t most_copied_once = 0;
   bool writes = false;  ///< one-sided writes, below, work
   bool card = false;    ///< a network card carries the bytes, past the kernel
   /// Messages up to this size reach their receiver's machine once they are posted, while both ranks compute. Longer
@@ -184,6 +196,9 @@ struct Capabilities {
   /// Sends up to this size end without polls of their receivers.
   std::uint64_t detached_bytes = ~0ull;
 
+  [[nodiscard]] bool copies_once(std::uint64_t bytes) const noexcept {
+    return bytes >= least_copied_once && bytes <= most_copied_once;
+  }
   /// The lowest bit that does not travel ends what a tag may use.
   [[nodiscard]] unsigned tag_bits() const noexcept { return static_cast<unsigned>(std::countr_one(tag_mask)); }
   /// Of those, all but the two highest, which are open: a receive ignores open bits as it likes, but closed ones only
@@ -298,9 +313,12 @@ class Provider {
   /// Messages and writes that left for the peer, by the way that they took. `way` is a word.
   using WayVisitor = std::function<void(std::string_view way, std::uint64_t messages, std::uint64_t bytes)>;
   virtual void visit_ways(PeerHandle, const WayVisitor& /*visit*/) const {}
-  /// The way of a message of these pieces that is posted now, as far as that is known before its receiver answers: a
-  /// literal. Empty: unknown.
-  [[nodiscard]] virtual std::string_view way_of(PeerHandle, std::span<const iovec> /*pieces*/) const { return {}; }
+  /// The way of a message of these pieces that is posted now, to so many peers at once, as far as that is known before
+  /// its receiver answers: a literal. Empty: unknown.
+  [[nodiscard]] virtual std::string_view way_of(PeerHandle, std::span<const iovec> /*pieces*/,
+                                                std::size_t /*peers*/ = 1) const {
+    return {};
+  }
 
   /// Messages and writes that were dropped because no rank of the job can have sent them.
   [[nodiscard]] virtual std::uint64_t strangers() const noexcept { return 0; }
@@ -320,6 +338,12 @@ class Provider {
   virtual void awake() {}
   /// Its descriptor tells of nothing that comes.
   [[nodiscard]] virtual bool is_disarmed() const noexcept { return false; }
+
+  /// Posts the same pieces to each of several peers, with results as those of post_send(). Handlers may run before all
+  /// have been posted.
+  virtual void post_send_to_all(std::span<Addressee> addressees, std::span<const iovec> pieces) {
+    for (Addressee& each : addressees) each.result = post_send(each.to, pieces, each.tag, *each.completion);
+  }
 };
 
 }  // namespace fab

@@ -89,8 +89,36 @@ void Plan::plan_round(std::span<const OperationRecord> records) {
   const std::size_t all = operations_.size() - first;
   const auto local = static_cast<std::size_t>(
       std::ranges::count_if(records, [](const OperationRecord& record) { return !is_message(record.kind); }));
+  find_common_sends(std::span(operations_).subspan(first, all - local));
   rounds_.push_back({.first = first, .messages = all - local, .local_operations = local});
   widest_round_ = std::max(widest_round_, all);
+}
+
+// Each is compared with the send before it alone: rounds may have as many sends as there are ranks.
+void Plan::find_common_sends(std::span<PlannedOperation> operations) {
+  std::uint32_t last_number = 0;
+  std::size_t in_common = 1;
+  PlannedOperation* last = nullptr;
+  for (PlannedOperation& operation : operations) {
+    if (operation.kind != OperationKind::send) continue;
+    if (last != nullptr && have_in_common(*last, operation)) {
+      if (last->common == 0) last->common = ++last_number;
+      operation.common = last->common;
+      most_in_common_ = std::max(most_in_common_, ++in_common);
+    } else {
+      in_common = 1;
+    }
+    last = &operation;
+  }
+}
+
+bool Plan::have_in_common(const PlannedOperation& one, const PlannedOperation& other) const {
+  const auto may_be_copied_once = [](const PlannedOperation& operation) {
+    return operation.part == Part::whole && operation.channel == PlannedOperation::kNoChannel && !operation.packs() &&
+           operation.peer->provider != nullptr && operation.peer->provider->capabilities().copies_once(operation.bytes);
+  };
+  return may_be_copied_once(one) && may_be_copied_once(other) && one.peer->provider == other.peer->provider &&
+         one.bytes == other.bytes && std::ranges::equal(pieces(one), pieces(other));
 }
 
 void Plan::plan_operation(const OperationRecord& record) {

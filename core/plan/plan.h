@@ -57,6 +57,9 @@ struct PlannedOperation {
   bool two_slots = false;              ///< one-sided: starts use two slots of staging memory in turn
   bool credited = false;               ///< one-sided: the writer needs credits
   std::uint32_t channel = kNoChannel;  ///< one-sided: see OneSided; otherwise none
+  /// Of sends of a round that have the same bytes in the same memory, to different peers of a provider that can copy
+  /// them once: the same number, not 0.
+  std::uint32_t common = 0;
 
   [[nodiscard]] bool receives() const noexcept { return kind == OperationKind::recv && part != Part::credit; }
   /// Of a message. One of several parts is one message.
@@ -72,6 +75,8 @@ struct PlannedPiece {
   BufferId buffer = BufferId::send;
   std::int64_t offset = 0;
   std::uint64_t bytes = 0;
+
+  bool operator==(const PlannedPiece&) const = default;
 };
 
 /// Bytes of a block that a message, or a part of it, has in staging memory.
@@ -140,6 +145,8 @@ class Plan {
       if (operation.receives()) visit(*operation.peer, operation.amounts());
   }
   [[nodiscard]] std::size_t widest_round() const noexcept { return widest_round_; }
+  /// Sends with the same PlannedOperation::common, at most.
+  [[nodiscard]] std::size_t most_in_common() const noexcept { return most_in_common_; }
   /// Its runs call a function of the user's.
   [[nodiscard]] bool has_user_reductions() const noexcept { return has_user_reductions_; }
   [[nodiscard]] std::size_t staging_bytes() const noexcept { return staging_bytes_; }
@@ -177,6 +184,8 @@ class Plan {
 
   void plan_round(std::span<const OperationRecord> records);
   void plan_operation(const OperationRecord& record);
+  void find_common_sends(std::span<PlannedOperation> operations);
+  [[nodiscard]] bool have_in_common(const PlannedOperation& one, const PlannedOperation& other) const;
   void plan_copy(PlannedOperation operation);
   void plan_message(PlannedOperation operation);
   void plan_channel(PlannedOperation operation);
@@ -205,6 +214,7 @@ class Plan {
   std::vector<PlannedShare> shares_;
   std::size_t staging_bytes_ = 0;
   std::size_t widest_round_ = 0;
+  std::size_t most_in_common_ = 0;
   bool has_user_reductions_ = false;
   std::vector<bool> one_sided_peers_;  ///< as peers_
   std::uint32_t channel_count_ = 0;

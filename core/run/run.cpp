@@ -67,6 +67,7 @@ Run::Run(const Plan& plan, RunOwner& owner)
   bases_[static_cast<std::size_t>(plan.surplus())] = plan.membership().runtime().surplus();
   memory_.reserve(plan.pieces().size());
   transfers_.reserve(plan.widest_round());
+  addressees_.reserve(plan.most_in_common());
   for (std::size_t i = 0; i < plan.widest_round(); ++i)
     transfers_.emplace_back(*this, engine_.recorder() == nullptr ? handlers() : recording_handlers(), owner_.ways);
 }
@@ -274,7 +275,11 @@ inline void Run::settled(Transfer& transfer) {
 // A start is little else than this for each message, and a call of it was a tenth of its time.
 [[gnu::always_inline]] inline bool Run::try_to_post(Transfer& transfer) {
   transfer.state = Transfer::State::posted;
-  switch (post(transfer)) {
+  return posted(transfer, post(transfer));
+}
+
+[[gnu::always_inline]] inline bool Run::posted(Transfer& transfer, PostResult result) {
+  switch (result) {
     case PostResult::done:
       settled(transfer);
       return true;
@@ -288,6 +293,24 @@ inline void Run::settled(Transfer& transfer) {
 
 bool Run::repost(Transfer& transfer) { return try_to_post(transfer); }
 
+// All are taken for posted before the first is, so that none that fails takes back others in the middle.
+void Run::post_to_all(std::span<Transfer> from_first) {
+  const PlannedOperation& first = *from_first.front().operation;
+  addressees_.clear();
+  for (Transfer& transfer : from_first) {
+    const PlannedOperation& operation = *transfer.operation;
+    if (operation.common != first.common || transfer.state != Transfer::State::due) continue;
+    transfer.state = Transfer::State::posted;
+    addressees_.push_back({operation.peer->handle, tag_of(operation), &transfer});
+  }
+  const std::span<const iovec> pieces = memory(first);
+  if (engine_.recorder() != nullptr) [[unlikely]]
+    send_to_all_and_record(pieces);
+  else
+    first.peer->provider->post_send_to_all(addressees_, pieces);
+  for (const Addressee& each : addressees_) posted(static_cast<Transfer&>(*each.completion), each.result);
+}
+
 // One that fails takes others back, and the last one that settles may end the run: not before all have been posted.
 void Run::repost(std::span<Transfer*> waiting) {
   ++pending_;
@@ -300,6 +323,10 @@ void Run::post_round() {
   for (Transfer& transfer : std::span(transfers_).first(used_transfers_)) {
     if (transfer.state != Transfer::State::due) continue;
     if (held_back_count_ > 0 && is_held_back(static_cast<std::size_t>(&transfer - transfers_.data()))) continue;
+    if (transfer.operation->common != 0 && !holds_back_) {
+      post_to_all({&transfer, transfers_.data() + used_transfers_});
+      continue;
+    }
     // A part is packed while the one before it travels.
     if (transfer.operation->packs()) stage_send(*transfer.operation);
     try_to_post(transfer);

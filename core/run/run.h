@@ -189,6 +189,9 @@ class Run final : public Pending, public Task {
   [[nodiscard]] PostResult post(Transfer& transfer) FAB_REQUIRES(engine_lock);
   /// Returns whether the provider accepted it; otherwise the engine repeats it.
   bool try_to_post(Transfer& transfer) FAB_REQUIRES(engine_lock);
+  bool posted(Transfer& transfer, PostResult result) FAB_REQUIRES(engine_lock);
+  /// And those behind it that have its bytes in common.
+  void post_to_all(std::span<Transfer> from_first) FAB_REQUIRES(engine_lock);
   void refused(Transfer& transfer) FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::uint64_t tag_of(const PlannedOperation& operation) const noexcept FAB_REQUIRES(engine_lock) {
     return run_tag_ | operation.message_tag;
@@ -219,6 +222,7 @@ class Run final : public Pending, public Task {
   void record_settled(const PlannedOperation& operation) FAB_REQUIRES(engine_lock);
   [[nodiscard, gnu::cold, gnu::noinline]] PostResult send_and_record(Transfer& transfer, std::span<const iovec> pieces)
       FAB_REQUIRES(engine_lock);
+  [[gnu::cold, gnu::noinline]] void send_to_all_and_record(std::span<const iovec> pieces) FAB_REQUIRES(engine_lock);
   [[nodiscard]] std::uint64_t key_of(const PlannedOperation& operation) const noexcept FAB_REQUIRES(engine_lock);
 
   // What is held back.
@@ -285,7 +289,8 @@ class Run final : public Pending, public Task {
   /// Of a start that waited for addresses, up to the next one.
   std::unique_ptr<KeptData> kept_data_ FAB_GUARDED_BY(engine_lock);
   std::unique_ptr<WrittenMessages> one_sided_ FAB_GUARDED_BY(engine_lock);  ///< null if the plan has no channels
-  std::vector<Transfer> transfers_ FAB_GUARDED_BY(engine_lock);  ///< as many as the widest round has operations
+  std::vector<Transfer> transfers_ FAB_GUARDED_BY(engine_lock);    ///< as many as the widest round has operations
+  std::vector<Addressee> addressees_ FAB_GUARDED_BY(engine_lock);  ///< of sends that are being posted together
   std::uint64_t sequence_tag_ FAB_GUARDED_BY(engine_lock) = 0;
   /// What the tags of all messages share, once the run has begun.
   std::uint64_t run_tag_ FAB_GUARDED_BY(engine_lock) = 0;

@@ -1,4 +1,6 @@
 // Records what a run does (FAB_TRACE).
+#include <vector>
+
 #include "core/base/hash.h"
 #include "core/run/run.h"
 #include "core/trace/recorder.h"
@@ -89,6 +91,18 @@ PostResult Run::send_and_record(Transfer& transfer, std::span<const iovec> piece
   const PostResult result = peer.provider->post_send(peer.handle, pieces, tag_of(operation), transfer);
   record_post(record, result);
   return result;
+}
+
+void Run::send_to_all_and_record(std::span<const iovec> pieces) {
+  const auto operation_of = [](const Addressee& each) FAB_REQUIRES(engine_lock) -> const PlannedOperation& {
+    return *recorded_transfer(*each.completion).operation;
+  };
+  Provider& provider = *operation_of(addressees_.front()).peer->provider;
+  std::vector<TraceRecord> records;
+  for (const Addressee& each : addressees_)
+    records.push_back(record_of(operation_of(each), provider.way_of(each.to, pieces, addressees_.size())));
+  provider.post_send_to_all(addressees_, pieces);
+  for (std::size_t i = 0; i < records.size(); ++i) record_post(records[i], addressees_[i].result);
 }
 
 }  // namespace fab::core

@@ -29,21 +29,35 @@ Link::Link(const Shared& shared, const SegmentName& peer, std::uint32_t number)
       peer_doorbell_(peer, peer_.head(), shared.has_barriers) {}
 
 PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion) {
-  if (!end_.empty()) {
-    completion.fail({make_error_code(Errc::unreachable), end_});
-    return PostResult::pending;
-  }
+  if (!end_.empty()) return fail_as_ended(completion);
   if (!out_.has_cell()) return refuse();
   const std::uint64_t bytes = total_bytes(pieces);
-  const RegionName region = region_of(pieces, bytes);
+  const RegionName region = shared_.region_of(pieces, bytes);
   if (region.number != 0 || bytes > shared_.longest_copied)
     return send_rts(pieces, bytes, tag, region, completion) ? PostResult::pending : refuse();
   return write_message(pieces, bytes, tag, completion) ? PostResult::done : refuse();
 }
 
+PostResult Link::fail_as_ended(Completion& completion) const {
+  completion.fail({make_error_code(Errc::unreachable), end_});
+  return PostResult::pending;
+}
+
+PostResult Link::post_shared(const Stretch& copy, std::uint64_t tag, Completion& completion) {
+  if (!end_.empty()) return fail_as_ended(completion);
+  if (!out_.has_cell()) return refuse();
+  Cell& cell = out_.cell();
+  cell.kind = CellKind::shared;
+  cell.tag = tag;
+  cell.stretch = copy;
+  count(Way::shared, copy.bytes, completion);
+  publish();
+  return PostResult::done;
+}
+
 Way Link::way_of(std::span<const iovec> pieces) const {
   const std::uint64_t bytes = total_bytes(pieces);
-  if (region_of(pieces, bytes).number != 0) return Way::mapped;
+  if (shared_.region_of(pieces, bytes).number != 0) return Way::mapped;
   if (bytes > shared_.longest_copied) return Way::kernel;
   return bytes <= Cell::kInlineBytes ? Way::cell : Way::ring;
 }
@@ -136,10 +150,7 @@ Pieces Link::read_location(const Location& location) {
 PostResult Link::post_recv(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
                            Completion& completion) {
   if (!early_.empty() && take_early(pieces, tag, ignore, completion)) return PostResult::pending;
-  if (!end_.empty() && !listen()) {
-    completion.fail({make_error_code(Errc::unreachable), end_});
-    return PostResult::pending;
-  }
+  if (!end_.empty() && !listen()) return fail_as_ended(completion);
   Receive& receive = take_receive(pieces, completion);
   receive.tag = tag;
   receive.ignore = ignore;
@@ -259,6 +270,15 @@ void Link::take() {
       in_->release(stretch);
       in_->pop();
       if (receive != nullptr) finish(*receive, stretch.bytes, tag);
+      return;
+    }
+    case CellKind::shared: {
+      const std::uint64_t bytes = cell.stretch.bytes;
+      const std::byte* const memory = SharedArea::find(peer_.head().area(shared_.places), cell.stretch);
+      will_read(memory, std::min(bytes, kMostAhead));
+      Receive* receive = accept(tag, memory, bytes);
+      in_->pop();
+      if (receive != nullptr) finish(*receive, bytes, tag);
       return;
     }
     case CellKind::rts: {

@@ -1,6 +1,7 @@
 // The link between this rank and one other rank of its node: matching, and the transfer of long messages.
 //
-// A short message is copied into the ring at once and copied out by its receive. A long one is announced. When a
+// A short message is copied into the ring at once and copied out by its receive. One that goes to several ranks may lie
+// in the sender's area instead, where all of them read it: see shared_area.h. A long one is announced. When a
 // receive waits for it the receiver copies it from the sender's memory, which it maps (fab's own) or has the kernel
 // read (any other), and says so. A sender that has nothing else to do helps the kernel's copy along from the other end
 // of the message: see division.h. Where that is forbidden it asks for the bytes, which then follow in chunks through
@@ -50,6 +51,11 @@ class Link {
     Traffic& traffic;
     CrossMemory& memory;
     OwnMemory& own_memory;
+
+    /// Of fab's memory from which such a message is announced; number 0: it is not.
+    [[nodiscard]] RegionName region_of(std::span<const iovec> pieces, std::uint64_t bytes) const {
+      return bytes >= least_mapped ? own_memory.region_of(pieces) : RegionName{};
+    }
   };
 
   /// Makes the ring to the peer, whose process the doorbell watches under that number. Throws Error(no_resources,
@@ -57,6 +63,11 @@ class Link {
   Link(const Shared& shared, const SegmentName& peer, std::uint32_t number);
 
   [[nodiscard]] PostResult post_send(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion);
+  /// Of a message that lies in the area; `done`, and last_cell() names it, unless it was refused or the peer has ended.
+  [[nodiscard]] PostResult post_shared(const Stretch& copy, std::uint64_t tag, Completion& completion);
+  [[nodiscard]] std::uint32_t last_cell() const noexcept { return out_.last_cell(); }
+  /// The peer has read that cell.
+  [[nodiscard]] bool has_passed(std::uint32_t cell) noexcept { return out_.has_passed(cell); }
   [[nodiscard]] PostResult post_recv(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
                                      Completion& completion);
   /// Returns whether it was a receive of this link that no message has met yet; its handler was called then.
@@ -181,10 +192,7 @@ class Link {
     Clearance clearance{};
   };
 
-  /// Of fab's memory from which such a message is announced; number 0: it is not.
-  [[nodiscard]] RegionName region_of(std::span<const iovec> pieces, std::uint64_t bytes) const {
-    return bytes >= shared_.least_mapped ? shared_.own_memory.region_of(pieces) : RegionName{};
-  }
+  [[nodiscard]] PostResult fail_as_ended(Completion& completion) const;
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
                                    Completion& completion);
   [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,

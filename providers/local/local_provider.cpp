@@ -16,6 +16,7 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
       places_(job.node_ranks.size()),
       place_(static_cast<std::size_t>(std::ranges::lower_bound(job.node_ranks, job.rank) - job.node_ranks.begin())),
       segment_(places_),
+      area_(segment_.head().area(places_)),
       doorbell_(segment_.head()),
       memory_(way, log),
       shared_{.segment = segment_,
@@ -45,6 +46,8 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
                     .wait_fd_lags = true,
                     .takes_longer_messages = true,
                     .waits_at_sender = true,
+                    .least_copied_once = Cell::kInlineBytes + 1,
+                    .most_copied_once = longest_shared(way),
                     .detached_bytes = longest_copied_at_once(way)} {
   if (!segment_.refusal().empty())
     log_.write(
@@ -71,12 +74,34 @@ PeerHandle LocalProvider::connect(std::string_view address) {
     throw;
   }
   processes_.push_back(peer.process);
+  area_.add_link();
   return handle;
 }
 
 PostResult LocalProvider::post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                     Completion& completion) {
   return links_[to]->post_send(pieces, tag, completion);
+}
+
+// What receivers can map needs no copy at all.
+bool LocalProvider::is_shared(std::span<const iovec> pieces, std::uint64_t bytes) const {
+  return capabilities_.copies_once(bytes) && shared_.region_of(pieces, bytes).number == 0;
+}
+
+void LocalProvider::post_send_to_all(std::span<Addressee> addressees, std::span<const iovec> pieces) {
+  const std::uint64_t bytes = total_bytes(pieces);
+  if (!is_shared(pieces, bytes)) return Provider::post_send_to_all(addressees, pieces);
+  const auto has_passed = [this](std::size_t link, std::uint32_t cell) { return links_[link]->has_passed(cell); };
+  Stretch copy;
+  std::byte* const memory = area_.take(bytes, copy, has_passed);
+  if (memory == nullptr) return Provider::post_send_to_all(addressees, pieces);
+  gather(pieces, memory, bytes);
+  for (Addressee& each : addressees) {
+    Link& link = *links_[each.to];
+    each.result = link.post_shared(copy, each.tag, *each.completion);
+    if (each.result == PostResult::done) area_.named_by(each.to, link.last_cell());
+  }
+  area_.release();
 }
 
 PostResult LocalProvider::post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,

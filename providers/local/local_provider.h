@@ -40,8 +40,10 @@ class LocalProvider final : public Provider {
     return links_[peer]->given_up_by_peer(communicator);
   }
   void visit_ways(PeerHandle peer, const WayVisitor& visit) const override { links_[peer]->sent().visit(visit); }
-  [[nodiscard]] std::string_view way_of(PeerHandle peer, std::span<const iovec> pieces) const override {
-    return kWayNames[static_cast<std::size_t>(links_[peer]->way_of(pieces))];
+  [[nodiscard]] std::string_view way_of(PeerHandle peer, std::span<const iovec> pieces,
+                                        std::size_t peers = 1) const override {
+    const Way way = peers > 1 && is_shared(pieces, total_bytes(pieces)) ? Way::shared : links_[peer]->way_of(pieces);
+    return kWayNames[static_cast<std::size_t>(way)];
   }
   void cancel(Completion& completion) override;
   bool take_back(Completion& completion) override;
@@ -51,14 +53,18 @@ class LocalProvider final : public Provider {
   [[nodiscard]] bool may_sleep() override;
   void awake() override;
   [[nodiscard]] bool is_disarmed() const noexcept override { return !doorbell_.armed(); }
+  void post_send_to_all(std::span<Addressee> addressees, std::span<const iovec> pieces) override;
 
  private:
+  /// Of a message to several ranks: they read the same copy, where there is room for it.
+  [[nodiscard]] bool is_shared(std::span<const iovec> pieces, std::uint64_t bytes) const;
   void notice_ends();
 
   const Log& log_;
   std::size_t places_;
   std::size_t place_;
   Segment segment_;
+  SharedArea area_;
   Doorbell doorbell_;
   CrossMemory memory_;
   OwnMemory own_memory_;

@@ -23,6 +23,7 @@ inline constexpr std::size_t kCacheLine = 64;
 enum class CellKind : std::uint32_t {
   message,  ///< with its bytes inside
   bulk,     ///< a message whose bytes lie in the bulk memory
+  shared,   ///< or in the area that all ranks of the node read
   rts,    ///< request to send a long message: its length, the number of its send and, in the bulk memory, where it lies
   ack,    ///< answer to `rts`: the receiver has read the message
   offer,  ///< of a part in the reading: where the message goes
@@ -171,6 +172,14 @@ class BasicRingWriter {
     // What is asked for may lie beyond the ring, where it does no harm.
     if (stretch.bytes <= kMostAheadOfWriting)
       will_write(ring_->bulk.data() + bulk_written_ % AnyRing::kBulkBytes, stretch.bytes);
+  }
+  /// The number of the cell that was published last, for has_passed().
+  [[nodiscard]] std::uint32_t last_cell() const noexcept { return written_; }
+  /// The reader has done with that cell, and with all before it.
+  [[nodiscard]] bool has_passed(std::uint32_t cell) noexcept {
+    const auto passed = [&] { return static_cast<std::int32_t>(seen_read_ - cell) >= 0; };
+    if (!passed()) seen_read_ = ring_->cells_read.load(std::memory_order_acquire);
+    return passed();
   }
   void waits(bool waiting) noexcept {
     if (waiting != waiting_) ring_->writer_waits.store(waiting ? 1 : 0, std::memory_order_relaxed);

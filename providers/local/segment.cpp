@@ -156,7 +156,7 @@ std::string this_node() {
 
 // Its file has room for all rings from the beginning, as pages cost nothing before they are touched: so it never grows
 // into a limit.
-Segment::Segment(std::size_t places) : used_bytes_(SegmentHead::bytes(places)) {
+Segment::Segment(std::size_t places) : used_bytes_(SegmentHead::bytes(places) + SharedArea::kBytes) {
   const std::uint64_t bytes = used_bytes_ + places * whole_pages(sizeof(Ring));
   core::AnonymousFile file = core::make_anonymous_file("fab", bytes);
   file_ = Descriptor(file.descriptor);
@@ -200,7 +200,7 @@ Mapping Segment::make_ring(std::size_t place) {
 }
 
 PeerSegment::PeerSegment(const SegmentName& name, std::size_t places) {
-  const std::size_t bytes = SegmentHead::bytes(places);
+  const std::size_t bytes = SegmentHead::bytes(places) + SharedArea::kBytes;
   if (name.descriptor >= 0)
     open_file(name, bytes);
   else

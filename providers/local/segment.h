@@ -1,4 +1,5 @@
-// The memory that a rank shares with the others of its node: a head, and one ring for each rank that it sends to.
+// The memory that a rank shares with the others of its node: a head, the area that all of them read, and one ring for
+// each rank that it sends to.
 #pragma once
 
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 
 #include "providers/local/given_up_board.h"
 #include "providers/local/ring.h"
+#include "providers/local/shared_area.h"
 #include "providers/local/sleep_flag.h"
 
 namespace fab::local {
@@ -72,6 +74,10 @@ struct SegmentHead {
   alignas(kCacheLine) std::atomic<std::uint64_t> ring_offsets[1];  ///< by the receiver's place on the node; 0: none
 
   [[nodiscard]] static std::size_t bytes(std::size_t places) noexcept;
+  /// Of a SharedArea, behind a head of so many places.
+  [[nodiscard]] std::byte* area(std::size_t places) noexcept {
+    return reinterpret_cast<std::byte*>(this) + bytes(places);
+  }
 };
 
 /// How others find a segment, as text in a rank's address.

@@ -7,6 +7,7 @@
 
 #include "core/base/config.h"
 #include "providers/local/ring.h"
+#include "providers/local/shared_area.h"
 
 namespace fab::local {
 
@@ -46,6 +47,11 @@ constexpr std::uint64_t least_mapped(LocalLong way) noexcept {
   }
   return std::numeric_limits<std::uint64_t>::max();
 }
+
+/// The longest message that is copied once for several ranks; 0: none is. Up to here two copies cost less than several
+/// readers of the same memory in the kernel (docs/lab/collectives.md).
+constexpr std::uint64_t longest_shared(LocalLong way) noexcept { return way == LocalLong::automatic ? 64 * 1024 : 0; }
+static_assert(longest_shared(LocalLong::automatic) <= SharedArea::kQuarterBytes);
 
 /// Up to here every message is copied into the ring by its post, wherever it lies.
 constexpr std::uint64_t longest_copied_at_once(LocalLong way) noexcept {

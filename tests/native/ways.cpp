@@ -123,6 +123,20 @@ TEST_F(WaysOfOperations, OfMiddleMessages) {
   EXPECT_EQ(exchange(kMiddle), expect(over_network() ? "tagged" : reads_all ? "kernel" : "ring", 1, kMiddle));
 }
 
+/// Each rank sends the same block to all others, in one round.
+TEST_F(WaysOfOperations, OfTheSameToAllOthers) {
+  std::vector<Rank> others;
+  for (Rank rank = 0; rank < size(); ++rank)
+    if (rank != world().rank()) others.push_back(rank);
+  const Communicator graph = world().distributed_graph(others, others);
+  const std::vector<std::byte> send(kMiddle);
+  std::vector<std::byte> recv(others.size() * kMiddle);
+  const bool reads_all = variable("FAB_LOCAL_LONG") == "read";
+  const std::string within = reads_all ? "kernel" : others.size() > 1 ? "shared" : "ring";
+  EXPECT_EQ(added_to("neighbor_allgather", [&] { neighbor_allgather(graph, send, recv); }),
+            expect(over_network() ? "tagged" : within, others.size(), others.size() * kMiddle));
+}
+
 /// Those in parts have a frame: added_to() has compared the bytes.
 TEST_F(WaysOfOperations, OfLongMessages) {
   Ways ways = exchange(kLong);

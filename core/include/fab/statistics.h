@@ -103,7 +103,7 @@ struct FAB_API OperationStatistics {
 
 /// Messages that left by one way: those to a peer, or those of an operation.
 struct WayStatistics {
-  std::string way{};      ///< "cell", "ring", "mapped", "kernel", "chunks"; "tagged", "written"
+  std::string way{};      ///< "cell", "ring", "shared", "mapped", "kernel", "chunks"; "tagged", "written"
   MessageAmounts sent{};  ///< that way
 
   bool operator==(const WayStatistics&) const = default;  ///< the same way and amounts

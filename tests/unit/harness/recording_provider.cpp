@@ -193,6 +193,12 @@ PostResult RecordingProvider::post_send(PeerHandle to, std::span<const iovec> pi
                  .completion = &completion});
 }
 
+void RecordingProvider::post_send_to_all(std::span<Addressee> addressees, std::span<const iovec> pieces) {
+  std::vector<PeerHandle>& peers = posts_to_all_.emplace_back();
+  for (const Addressee& each : addressees) peers.push_back(each.to);
+  Provider::post_send_to_all(addressees, pieces);
+}
+
 PostResult RecordingProvider::post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                         std::uint64_t ignore, Completion& completion) {
   const PausedCount paused;

@@ -60,6 +60,8 @@ class RecordingProvider : public Provider {
   [[nodiscard]] std::size_t count(OperationKind kind) const;
   /// The n-th accepted post of a kind to or from a peer; fails the test when there is none.
   [[nodiscard]] std::size_t find(OperationKind kind, PeerHandle peer, std::size_t n = 0) const;
+  /// The peers of each post to several, in the order of the posts. Guarded by the engine's lock.
+  [[nodiscard]] const std::vector<std::vector<PeerHandle>>& posts_to_all() const noexcept { return posts_to_all_; }
   /// What this rank told of what it has given up. Guarded by the engine's lock.
   [[nodiscard]] const std::vector<GivenUp>& told_given_up() const noexcept { return told_given_up_; }
   /// Whose connections this rank has ended. Guarded by the engine's lock.
@@ -91,6 +93,7 @@ class RecordingProvider : public Provider {
                                      Completion& completion) override;
   [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                      std::uint64_t ignore, Completion& completion) override;
+  void post_send_to_all(std::span<Addressee> addressees, std::span<const iovec> pieces) override;
   void cancel(Completion& completion) override;
   void tell_given_up(const GivenUp& what) noexcept override { told_given_up_.push_back(what); }
   void drop(PeerHandle peer, bool /*whole_host*/) override { dropped_.push_back(peer); }
@@ -133,6 +136,7 @@ class RecordingProvider : public Provider {
   std::vector<Fault> faults_;
   std::string connection_fault_;
   std::map<std::pair<PeerHandle, std::uint32_t>, Rank> given_up_;
+  std::vector<std::vector<PeerHandle>> posts_to_all_;
   std::vector<GivenUp> told_given_up_;
   std::vector<PeerHandle> dropped_;
   Cancelling cancelling_ = Cancelling::in_cancel;
