@@ -24,7 +24,8 @@ Engine::Options engine_options(const Config& config, const JobInfo& job) {
           .progress_cpu = config.progress_cpu,
           .poll_us = config.poll_us,
           .caller_may_spin = processors.of_node >= callers,
-          .thread_may_spin = processors.of_process > callers};
+          .thread_may_spin = processors.of_process > callers,
+          .spinning_threads = std::min(processors.of_process, processors.of_node / callers)};
 }
 
 /// The timeout may be infinite.

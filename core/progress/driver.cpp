@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace fab::core {
 
@@ -17,6 +18,9 @@ namespace {
 constexpr std::int64_t kSpinNs = 50'000;
 constexpr std::int64_t kCrowdedNs = 200'000;
 constexpr std::int64_t kSharedNs = 500'000;
+// Of a caller that follows, before it sleeps until it is told: a few times what a wake-up takes.
+constexpr std::int64_t kFollowNs = 100'000;
+constexpr int kLooksOfFollower = 4;   // between two looks at what it waits for
 constexpr int kIdleHookPeriodMs = 1;  // another library's progress is called at least this often
 
 std::int64_t now_ns() {
@@ -47,6 +51,7 @@ Driver::~Driver() {
 }
 
 bool Driver::step() {
+  if (!leading_ && !following_ && engine_.is_led()) return false;
   bool happened = false;
   bool user_work = false;
   {
@@ -57,6 +62,7 @@ bool Driver::step() {
     seen_news_ = engine_.happenings().news;
     user_work = engine_.happenings().user_work;
   }
+  engine_.give_way();
   if (user_work) happened = engine_.do_user_work() || happened;
   if (happened) spun_ = false;
   return happened;
@@ -74,12 +80,22 @@ void Driver::follow(int most_ms) {
   seen_epoch_ = engine_.follow(seen_epoch_, over_, most_ms);
 }
 
+// An attentive one takes the lock for each look.
+bool Driver::follows_awake() {
+  if (following_ || attention_ == Attention::to_everything || !engine_.followers_may_spin()) return false;
+  if (since_spin_began(now_ns()) >= kFollowNs) return false;
+  for (int looks = 0; looks < kLooksOfFollower; ++looks) look_again_soon();
+  return true;
+}
+
+std::int64_t Driver::since_spin_began(std::int64_t now) {
+  if (!std::exchange(spun_, true)) spin_begin_ns_ = now;
+  return now - spin_begin_ns_;
+}
+
 bool Driver::still_spinning() {
   const std::int64_t now = now_ns();
-  if (!spun_) {
-    spun_ = true;
-    spin_begin_ns_ = now;
-  }
+  static_cast<void>(since_spin_began(now));
   return engine_.caller_may_spin() ? spin_on_own_processor(now) : offer_shared_processor(now);
 }
 
@@ -100,6 +116,7 @@ bool Driver::offer_shared_processor(std::int64_t now) const {
 }
 
 void Driver::rest(int most_ms) {
+  if (!leading_ && follows_awake()) return;
   if (idle_ != nullptr) idle_();
   if (!leading_) {
     follow(most_ms);

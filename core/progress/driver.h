@@ -13,7 +13,8 @@ namespace fab::core {
 using IdleHook = void (*)();
 
 /// The calling thread drives the engine for as long as this object lives. Several threads may at once: one leads and
-/// polls, the others sleep until a run ended (an attentive one: until anything happened) or the leader left.
+/// polls. The others look for a while whether what they wait for has come, where they have processors. Then they sleep
+/// until a run ended (an attentive one: until anything happened) or the leader left.
 class Driver {
  public:
   enum class Attention : std::uint8_t { to_runs, to_everything };
@@ -32,6 +33,9 @@ class Driver {
   void rest(int most_ms = std::numeric_limits<int>::max()) FAB_EXCLUDES(engine_lock);
 
  private:
+  /// Since the first rest after something has happened.
+  [[nodiscard]] std::int64_t since_spin_began(std::int64_t now);
+  [[nodiscard]] bool follows_awake();
   [[nodiscard]] bool still_spinning();
   [[nodiscard]] bool spin_on_own_processor(std::int64_t now);
   [[nodiscard]] bool offer_shared_processor(std::int64_t now) const;

@@ -10,6 +10,7 @@ namespace fab::core {
 
 Engine::Engine(const Options& options, const Log& log, Counters& counters)
     : options_(options),
+      mutex_(options.spinning_threads),
       log_(log),
       counters_(counters),
       sleep_(happenings_, tasks_, call_, counters),

@@ -17,6 +17,7 @@
 #include "core/base/log.h"
 #include "core/progress/backlog.h"
 #include "core/progress/crowding.h"
+#include "core/progress/engine_mutex.h"
 #include "core/progress/followers.h"
 #include "core/progress/pending.h"
 #include "core/progress/progress_policy.h"
@@ -67,6 +68,7 @@ class Engine : private ThreadWork {
     int poll_us = 10'000;          ///< of a caller that may spin, before it sleeps
     bool caller_may_spin = false;  ///< every rank of the node has a processor to itself
     bool thread_may_spin = false;  ///< and there is one more for the thread
+    int spinning_threads = 1;      ///< of a rank's have processors to themselves
   };
 
   Engine(const Options& options, const Log& log, Counters& counters);
@@ -156,8 +158,8 @@ class Engine : private ThreadWork {
   /// Polls everything once; for callers that hold no lock.
   void poll_once() FAB_EXCLUDES(engine_lock);
   /// Polls until `done()` says so, for about as long as a message within the node takes, if no other thread drives;
-  /// otherwise once. Where the caller may not spin, the other ranks get the processor between two polls. Cheaper than a
-  /// Driver.
+  /// otherwise once; until another thread wants the lock. Where the caller may not spin, the other ranks get the
+  /// processor between two polls. Cheaper than a Driver.
   template <class Done>
   void spin_until(Done&& done) FAB_REQUIRES(engine_lock) {
     if (drivers() > 0) {
@@ -166,8 +168,11 @@ class Engine : private ThreadWork {
     }
     count_driver(1);
     const bool spins = options_.caller_may_spin;
-    for (int polls = spins ? kSpinPolls : kSpinYields; polls > 0 && !done() && !happenings_.user_work; --polls)
-      if (progress() == 0 && !spins) yield();
+    for (int polls = spins ? kSpinPolls : kSpinYields; polls > 0 && !done() && !happenings_.user_work; --polls) {
+      const std::size_t happened = progress();
+      if (mutex_.is_wanted()) break;  // by a thread whose messages others may be waiting for
+      if (happened == 0 && !spins) yield();
+    }
     count_driver(-1);
   }
 
@@ -224,8 +229,16 @@ class Engine : private ThreadWork {
   void add_driver(bool attentive) noexcept FAB_REQUIRES(engine_lock);
   void remove_driver(bool attentive) noexcept FAB_REQUIRES(engine_lock);
   /// Makes the caller the one that polls, unless another thread is.
-  [[nodiscard]] bool take_lead() noexcept FAB_REQUIRES(engine_lock) { return !std::exchange(led_, true); }
-  void give_up_lead() noexcept FAB_REQUIRES(engine_lock) { led_ = false; }
+  [[nodiscard]] bool take_lead() noexcept FAB_REQUIRES(engine_lock) {
+    return !is_led() && (led_.store(true, std::memory_order_relaxed), true);
+  }
+  void give_up_lead() noexcept FAB_REQUIRES(engine_lock) { led_.store(false, std::memory_order_relaxed); }
+  /// Without the lock: a thread did, a moment ago.
+  [[nodiscard]] bool is_led() const noexcept { return led_.load(std::memory_order_relaxed); }
+  /// Of the one who leads, between two steps: others may want to start something.
+  void give_way() const noexcept { mutex_.give_way(); }
+  /// All callers that wait have processors.
+  [[nodiscard]] bool followers_may_spin() const noexcept { return drivers() <= options_.spinning_threads; }
   [[nodiscard]] const Happenings& happenings() const noexcept FAB_REQUIRES(engine_lock) { return happenings_; }
   /// Does one task's user work; returns whether there was one.
   bool do_user_work() FAB_EXCLUDES(engine_lock);
@@ -276,8 +289,8 @@ class Engine : private ThreadWork {
     drivers_.store(drivers() + change, std::memory_order_relaxed);
   }
 
-  std::mutex mutex_;  ///< engine_lock, which the analysis sees in its place
   Options options_;
+  EngineMutex mutex_;  ///< engine_lock, which the analysis sees in its place
   Log log_;
   Counters& counters_;
   Lookout* lookout_ = nullptr;
@@ -292,7 +305,7 @@ class Engine : private ThreadWork {
   std::uint64_t activations_ FAB_GUARDED_BY(engine_lock) = 0;
   std::atomic<int> drivers_{0};
   Linked active_list_ FAB_GUARDED_BY(engine_lock);  ///< of Pending
-  bool led_ FAB_GUARDED_BY(engine_lock) = false;    ///< one waiting caller polls; the others follow
+  std::atomic<bool> led_{false};                    ///< one waiting caller polls; the others follow
   int attentive_ FAB_GUARDED_BY(engine_lock) = 0;   ///< drivers that wait for less than the end of a run
   Backlog backlog_ FAB_GUARDED_BY(engine_lock);
   std::chrono::steady_clock::time_point first_yield_ FAB_GUARDED_BY(engine_lock);
