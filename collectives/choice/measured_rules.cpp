@@ -16,11 +16,13 @@ constexpr BuiltInRule kScattered[] = {
 
 constexpr BuiltInRule kMeasured[] = {
     {Collective::barrier, kAnyBytes, kAnyRanks, "leaders", Where::nodes},
-    {Collective::barrier, kAnyBytes, 8, "direct", Where::node},
     {Collective::barrier, kAnyBytes, kAnyRanks, "dissemination"},
 
     {Collective::bcast, 2 << 20, kAnyRanks, "leaders", Where::nodes},
     {Collective::bcast, kAnyBytes, 2, "linear"},
+    {Collective::bcast, 64 << 10, 4, "linear", Where::node},
+    {Collective::bcast, 2 << 10, kAnyRanks, "binomial"},
+    {Collective::bcast, 64 << 10, 16, "linear", Where::node},
     {Collective::bcast, 16 << 10, kAnyRanks, "binomial"},
     {Collective::bcast, kAnyBytes, 8, "chain", Where::node},
     {Collective::bcast, 256 << 10, 4, "binomial"},
@@ -41,7 +43,6 @@ constexpr BuiltInRule kMeasured[] = {
     {Collective::allreduce, 2 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::allreduce, kAnyBytes, kAnyRanks, "sliced", Where::nodes},
     {Collective::allreduce, kAnyBytes, 2, "recursive_doubling"},
-    {Collective::allreduce, 256, 4, "direct", Where::node},
     {Collective::allreduce, 32 << 10, 4, "recursive_doubling"},
     {Collective::allreduce, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::allreduce, 512 << 10, kAnyRanks, "rabenseifner"},
@@ -56,12 +57,21 @@ constexpr BuiltInRule kMeasured[] = {
 
     {Collective::scatter, 4 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::scatter, kAnyBytes, 4, "linear"},
+    {Collective::scatter, kAnyBytes, 8, "linear", Where::node},
+    {Collective::scatter, 128, 16, "linear", Where::node},
     {Collective::scatter, 4 << 10, kAnyRanks, "binomial"},
     {Collective::scatter, kAnyBytes, kAnyRanks, "linear"},
 
     {Collective::allgather, 4 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::allgather, kAnyBytes, 2, "linear"},
+    {Collective::allgather, 256, 4, "neighbor_exchange"},
+    {Collective::allgather, 64 << 10, 4, "linear", Where::node},
     {Collective::allgather, kAnyBytes, 4, "neighbor_exchange"},
+    {Collective::allgather, 512, kAnyRanks, "recursive_doubling"},
+    {Collective::allgather, 64 << 10, 8, "linear", Where::node},
+    {Collective::allgather, 2 << 10, kAnyRanks, "recursive_doubling"},
+    {Collective::allgather, 2 << 10, 16, "bruck"},
+    {Collective::allgather, 64 << 10, 16, "linear", Where::node},
     {Collective::allgather, 4 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::allgather, 4 << 10, kAnyRanks, "bruck"},
     {Collective::allgather, 64 << 10, kAnyRanks, "neighbor_exchange"},
@@ -92,6 +102,7 @@ constexpr BuiltInRule kMeasured[] = {
     {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "pairwise"},
 
     {Collective::scan, 16 << 10, kAnyRanks, "leaders", Where::nodes},
+    {Collective::scan, kAnyBytes, 16, "linear", Where::node},
     {Collective::scan, kAnyBytes, 4, "linear"},
     {Collective::scan, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::scan, kAnyBytes, 16, "linear"},
@@ -100,6 +111,7 @@ constexpr BuiltInRule kMeasured[] = {
     {Collective::scan, kAnyBytes, kAnyRanks, "linear"},
 
     {Collective::exscan, 16 << 10, kAnyRanks, "leaders", Where::nodes},
+    {Collective::exscan, kAnyBytes, 16, "linear", Where::node},
     {Collective::exscan, kAnyBytes, 4, "linear"},
     {Collective::exscan, 16 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::exscan, kAnyBytes, 16, "linear"},
