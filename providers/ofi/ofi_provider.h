@@ -60,7 +60,9 @@ class OfiProvider final : public Provider {
   void drop(PeerHandle peer, bool whole_host) override;
   void ask_before_receiving(PeerHandle peer, std::function<const char*()> why_not) override;
   void visit_ways(PeerHandle peer, const WayVisitor& visit) const override;
-  [[nodiscard]] std::string_view way_of(PeerHandle, std::span<const iovec>, std::size_t) const override { return "tagged"; }
+  [[nodiscard]] std::string_view way_of(PeerHandle, std::span<const iovec>, std::size_t) const override {
+    return "tagged";
+  }
   void cancel(Completion& completion) override;
   std::size_t poll() override;
   [[nodiscard]] int wait_fd() const noexcept override { return wait_fd_; }

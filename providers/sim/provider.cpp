@@ -62,7 +62,9 @@ class Network::Access final : public Provider {
   void visit_ways(PeerHandle to, const WayVisitor& visit) const override {
     network_.visit_ways(rank_, static_cast<Rank>(to), visit);
   }
-  [[nodiscard]] std::string_view way_of(PeerHandle, std::span<const iovec>, std::size_t) const override { return "tagged"; }
+  [[nodiscard]] std::string_view way_of(PeerHandle, std::span<const iovec>, std::size_t) const override {
+    return "tagged";
+  }
   std::size_t poll() override { return network_.poll(rank_); }
   [[nodiscard]] int wait_fd() const noexcept override { return network_.port(rank_).wait_fd; }
   [[nodiscard]] bool may_sleep() override { return network_.may_sleep(rank_); }
