@@ -17,12 +17,14 @@ void PointOperation::record_start(PointCounts& counts) {
   record({.details = TraceRecord::pack(TraceEvent::start, ++row.traced), .peer = static_cast<Rank>(row.number)});
 }
 
+// The way is that of the bytes, which leave with the envelope, or later where a receiver asks for them.
 void SendOperation::record_send(std::uint32_t sequence, bool eager) {
   unsigned way = 0;
   const Peer* const peer = correspondent_->peer;
-  if (eager && peer != nullptr && peer->state == Peer::State::ready) {
-    const iovec envelope{nullptr, sizeof(Envelope) + memory_.bytes()};
-    way = engine().recorder()->number_of(peer->provider->way_of(peer->handle, {&envelope, 1}));
+  if (peer != nullptr && peer->state == Peer::State::ready) {
+    const iovec piece =
+        eager ? iovec{nullptr, sizeof(Envelope) + memory_.bytes()} : iovec{memory_.contiguous(), memory_.bytes()};
+    way = engine().recorder()->number_of(peer->provider->way_of(peer->handle, {&piece, 1}));
   }
   record({.word = sequence,
           .details = TraceRecord::pack(TraceEvent::send, memory_.bytes(), 0, way),

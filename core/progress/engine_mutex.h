@@ -1,7 +1,6 @@
 // The mutex of an engine. Threads that share an engine hold it for a few hundred ns at a time, many times in a call.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -36,21 +35,9 @@ class EngineMutex {
   }
 
  private:
-  static constexpr int kLooks = 400;        ///< some 20 us
   static constexpr int kLooksOfHolder = 8;  ///< as long as a hold
-  static constexpr int kRarest = 16;        ///< a look at the mutex takes it from the processor of the one who holds it
 
-  [[gnu::cold, gnu::noinline]] void lock_slowly() {
-    const bool may_spin = waiting_.fetch_add(1, std::memory_order_relaxed) + 1 < spinning_threads_;
-    bool locked = false;
-    for (int looks = 0, pause = 1; may_spin && looks < kLooks && !locked; pause = std::min(2 * pause, kRarest)) {
-      for (int i = 0; i < pause; ++i) look_again_soon();
-      looks += pause;
-      locked = mutex_.try_lock();
-    }
-    if (!locked) mutex_.lock();
-    waiting_.fetch_sub(1, std::memory_order_relaxed);
-  }
+  [[gnu::cold]] void lock_slowly();
 
   const int spinning_threads_;
   std::mutex mutex_;

@@ -66,8 +66,8 @@ class Link {
   /// Of a message that lies in the area; `done`, and last_cell() names it, unless it was refused or the peer has ended.
   [[nodiscard]] PostResult post_shared(const Stretch& copy, std::uint64_t tag, Completion& completion);
   [[nodiscard]] std::uint32_t last_cell() const noexcept { return out_.last_cell(); }
-  /// The peer has read that cell.
-  [[nodiscard]] bool has_passed(std::uint32_t cell) noexcept { return out_.has_passed(cell); }
+  /// The peer has read that cell, or reads nothing any more.
+  [[nodiscard]] bool has_passed(std::uint32_t cell) noexcept { return out_.has_passed(cell) || !end_.empty(); }
   [[nodiscard]] PostResult post_recv(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
                                      Completion& completion);
   /// Returns whether it was a receive of this link that no message has met yet; its handler was called then.

@@ -101,8 +101,9 @@ class WholeJobs(unittest.TestCase):
             self.assertEqual(ends[number]["pid"], 1 - begin["pid"])
             self.assertGreaterEqual(ends[number]["ts"], begin["ts"])
             self.assertEqual(ends[number]["args"]["bytes"], begin["args"]["bytes"])
-            ways[(begin["pid"], begin["args"]["bytes"])] += 1
-        self.assertEqual(ways, {(rank, size): rounds for rank in (0, 1) for size in sizes})
+            ways[(begin["pid"], begin["args"]["bytes"], begin["args"]["way"])] += 1
+        expected = dict(zip(sizes, ("cell", "ring", "kernel")))
+        self.assertEqual(ways, {(rank, size, expected[size]): rounds for rank in (0, 1) for size in sizes})
 
     def test_viewers_get_both_ends_of_each_message(self):
         self.run_job(3, NATIVE, 2, EXCHANGES)

@@ -181,6 +181,27 @@ TEST_F(CopiedOnce, WhereItIsFullEachGetsACopy) {
   EXPECT_EQ(sent_to(2, "shared"), shared + 1);
 }
 
+TEST_F(CopiedOnce, AReceiverThatHasEndedHoldsNothingBack) {
+  const std::vector<std::byte> message = periodic_bytes(kLongestInRing, 9);
+  std::uint64_t tag = 0;
+  const auto send_to_the_others = [&] {
+    std::array<Addressee, 2> addressees{{{handles_[0], tag, &outcomes_[0]}, {handles_[1], tag, &outcomes_[1]}}};
+    const iovec piece{const_cast<std::byte*>(message.data()), message.size()};
+    sender_.post_send_to_all(addressees, {&piece, 1});
+    for (std::size_t i = 0; i < 2; ++i) expect(ends_[i], message, tag);
+    ++tag;
+  };
+  EXPECT_EQ(send_to_all(message, tag), kAllDone);
+  for (std::size_t i = 0; i < 2; ++i) expect(ends_[i], message, tag);
+  ++tag;
+  while (sent_to(0, "ring") == 0) send_to_the_others();  // the third one's message is in their way
+  ends_[2].provider->tell_closed();
+  sender_.notice_close(handles_[2]);
+  const std::uint64_t shared = sent_to(0, "shared");
+  send_to_the_others();
+  EXPECT_EQ(sent_to(0, "shared"), shared + 1);
+}
+
 TEST_F(CopiedOnce, AFullRingRefusesItsOwnMessageAlone) {
   const std::vector<std::byte> message = periodic_bytes(local::Cell::kInlineBytes + 1, 5);
   std::uint64_t tag = 0;
