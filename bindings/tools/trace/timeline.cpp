@@ -191,7 +191,7 @@ Interval time_of(const RankTimeline& rank, const Exchange& exchange) {
 }
 
 std::string way_of(const RankTimeline& rank, const MessageEnd& send) {
-  return send.way == 0 ? "announced" : rank.ways[send.way];
+  return send.way == 0 ? "unknown" : rank.ways[send.way];
 }
 
 RankTimeline* Timeline::find(Rank rank) {

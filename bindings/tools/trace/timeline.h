@@ -81,7 +81,7 @@ struct RankTimeline {
 
 /// From its start to its end; one that has not ended lasts as long as its rank.
 [[nodiscard]] Interval time_of(const RankTimeline& rank, const Exchange& exchange);
-/// The way of a send: "cell", "tagged"; "announced" where it was not known when the message was announced.
+/// The way of a send: "cell", "tagged"; "unknown" where the address of its receiver was not known yet.
 [[nodiscard]] std::string way_of(const RankTimeline& rank, const MessageEnd& send);
 
 struct Timeline {

@@ -175,7 +175,7 @@ class Picture {
       items.push_back(
           {fmt::format("<path d=\"M0 6H20\" stroke=\"{}\" stroke-width=\"1.5\" marker-end=\"url(#head{})\"/>",
                        arrow_colour(ways_.at(way)), ways_.at(way) % std::size(kArrowColours)),
-           way == "announced" ? "message, announced" : "message, " + way});
+           way == "unknown" ? "message" : "message, " + way});
     std::string text;
     double left = kLeft;
     double top = 34;
