@@ -96,7 +96,7 @@ TEST_F(CommonSends, OneThatIsRefusedIsRepeatedAlone) {
 }
 
 TEST_F(CommonSends, OneThatFailsInsideThePostTakesNoOtherAlong) {
-  for (const PeerHandle failing : {1, 2, 3}) {
+  for (const PeerHandle failing : {1u, 2u, 3u}) {
     const std::size_t before = provider().count(kSend);
     provider().fail_in_post(failing, kSend, "connection refused");
     core::Run& run = start({0, 0, 0});
