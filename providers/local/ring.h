@@ -132,6 +132,11 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "atomics must wor
 inline constexpr std::uint64_t kMostAhead = 256;
 inline constexpr std::uint64_t kMostAheadOfWriting = 4096;
 
+/// Messages up to this length are written again and again to the same memory if their reader keeps up: the first use of
+/// a page costs either side more than the copy, and what both used lately is in their caches. Longer ones from rank to
+/// rank take longer there (docs/lab/within-a-node.md).
+inline constexpr std::uint64_t kLongestReused = 2048;
+
 /// The writer's end. New memory is all zeros, which is an empty ring.
 template <class AnyRing>
 class BasicRingWriter {
@@ -154,10 +159,13 @@ class BasicRingWriter {
     will_write(&ring_->cells[(written_ + 1) % AnyRing::kCells], sizeof(Cell));
   }
   /// Room for so many bytes side by side (kLongestStretch at most), or null. They count as taken when the cell that
-  /// names them is published.
+  /// names them is published. Short ones use memory that was never used only where the reader is behind.
   [[nodiscard]] std::byte* bulk(std::uint64_t bytes, Stretch& stretch) noexcept {
     const std::uint64_t place = bulk_written_ % AnyRing::kBulkBytes;
-    const std::uint64_t skipped = place + bytes > AnyRing::kBulkBytes ? AnyRing::kBulkBytes - place : 0;
+    const bool fits = place + bytes <= AnyRing::kBulkBytes;
+    const bool is_new = place + bytes > bulk_used_ && place >= bytes;
+    const bool begins_anew = !fits || (is_new && bytes <= kLongestReused && has_read_all());
+    const std::uint64_t skipped = begins_anew ? AnyRing::kBulkBytes - place : 0;
     const std::uint64_t end = bulk_written_ + skipped + bytes;
     if (end - seen_bulk_read_ > AnyRing::kBulkBytes) {
       seen_bulk_read_ = ring_->bulk_read.load(std::memory_order_acquire);
@@ -169,9 +177,12 @@ class BasicRingWriter {
   /// Keeps what follows on a cache line of its own, and expects it to be as long.
   void take(const Stretch& stretch) noexcept {
     bulk_written_ = (stretch.begin + stretch.bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+    bulk_used_ = std::max(bulk_used_, stretch.begin % AnyRing::kBulkBytes + stretch.bytes);
+    if (stretch.bytes > kMostAheadOfWriting) return;
+    const std::uint64_t place = bulk_written_ % AnyRing::kBulkBytes;
+    const bool begins_anew = place + stretch.bytes > bulk_used_ && stretch.bytes <= kLongestReused;
     // What is asked for may lie beyond the ring, where it does no harm.
-    if (stretch.bytes <= kMostAheadOfWriting)
-      will_write(ring_->bulk.data() + bulk_written_ % AnyRing::kBulkBytes, stretch.bytes);
+    will_write(ring_->bulk.data() + (begins_anew ? 0 : place), stretch.bytes);
   }
   /// The number of the cell that was published last, for has_passed().
   [[nodiscard]] std::uint32_t last_cell() const noexcept { return written_; }
@@ -187,10 +198,20 @@ class BasicRingWriter {
   }
 
  private:
+  /// As much of the bulk memory is used in any case: so many messages lie between one and the next at its place, and
+  /// the reader is not looked for each time.
+  static constexpr std::uint64_t kLeastUsed = AnyRing::kBulkBytes / 16;
+
+  [[nodiscard]] bool has_read_all() noexcept {
+    seen_bulk_read_ = ring_->bulk_read.load(std::memory_order_acquire);
+    return seen_bulk_read_ == bulk_written_;
+  }
+
   AnyRing* ring_;
   std::uint32_t written_ = 0;
   std::uint32_t seen_read_ = 0;
   std::uint64_t bulk_written_ = 0;
+  std::uint64_t bulk_used_ = kLeastUsed;
   std::uint64_t seen_bulk_read_ = 0;
   bool waiting_ = false;
 };

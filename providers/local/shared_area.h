@@ -1,5 +1,6 @@
 // Memory of this rank's own in which a message to several ranks of its node lies once. It is used round and round, in
-// quarters: one is written anew when all readers have passed the last cells that name something in it.
+// quarters: one is written anew when all readers have passed the last cells that name something in it. As in a ring,
+// short messages use memory that was never used only where readers are behind.
 #pragma once
 
 #include <algorithm>
@@ -45,14 +46,27 @@ class BasicSharedArea {
   };
   using Quarter = std::vector<Naming>;  ///< by link
 
+  static constexpr std::uint64_t kLeastUsed = kQuarterBytes / 4;
+
+  template <class HasPassed>
+  [[nodiscard]] static bool is_free(const Quarter& quarter, HasPassed&& has_passed) {
+    for (std::size_t link = 0; link < quarter.size(); ++link)
+      if (quarter[link].names && !has_passed(link, quarter[link].last_cell)) return false;
+    return true;
+  }
+  /// Where the next message goes, unless that is in use.
+  template <class HasPassed>
+  [[nodiscard]] std::uint64_t next_begin(std::uint64_t bytes, HasPassed&& has_passed) const;
+
   [[nodiscard]] Quarter& quarter_at(std::uint64_t position) noexcept {
     return quarters_[position / kQuarterBytes % kQuarters];
   }
 
   std::byte* memory_;
   std::uint64_t written_ = 0;  ///< from the beginning of time
-  std::uint64_t last_ = 0;     ///< where what was taken last begins
-  unsigned held_ = 0;          ///< more than one where a handler posts to several ranks inside such a post
+  std::uint64_t used_ = kLeastUsed;
+  std::uint64_t last_ = 0;  ///< where what was taken last begins
+  unsigned held_ = 0;       ///< more than one where a handler posts to several ranks inside such a post
   std::array<Quarter, kQuarters> quarters_;
 };
 
@@ -62,20 +76,31 @@ template <std::size_t quarters, std::size_t quarter_bytes>
 template <class HasPassed>
 std::byte* BasicSharedArea<quarters, quarter_bytes>::take(std::uint64_t bytes, Stretch& stretch,
                                                           HasPassed&& has_passed) {
-  const std::uint64_t left = kQuarterBytes - written_ % kQuarterBytes;
-  const std::uint64_t begin = bytes <= left ? written_ : written_ + left;
+  const std::uint64_t begin = next_begin(bytes, has_passed);
   if (begin % kQuarterBytes == 0) {
-    if (held_ > 0) return nullptr;
     Quarter& quarter = quarter_at(begin);
-    for (std::size_t link = 0; link < quarter.size(); ++link)
-      if (quarter[link].names && !has_passed(link, quarter[link].last_cell)) return nullptr;
+    if (held_ > 0 || !is_free(quarter, has_passed)) return nullptr;
     std::ranges::fill(quarter, Naming{});
   }
   ++held_;
   last_ = begin;
   stretch = {begin, bytes};
   written_ = (begin + bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+  used_ = std::max(used_, begin % kBytes + bytes);
   return memory_ + begin % kBytes;
+}
+
+template <std::size_t quarters, std::size_t quarter_bytes>
+template <class HasPassed>
+std::uint64_t BasicSharedArea<quarters, quarter_bytes>::next_begin(std::uint64_t bytes, HasPassed&& has_passed) const {
+  const std::uint64_t left = kQuarterBytes - written_ % kQuarterBytes;
+  const std::uint64_t next = bytes <= left ? written_ : written_ + left;
+  const std::uint64_t place = next % kBytes;
+  const auto are_free = [&] {
+    return std::ranges::all_of(quarters_, [&](const Quarter& quarter) { return is_free(quarter, has_passed); });
+  };
+  const bool begins_anew = bytes <= kLongestReused && place + bytes > used_ && place > 0 && held_ == 0 && are_free();
+  return begins_anew ? next + kBytes - place : next;
 }
 
 }  // namespace fab::local
