@@ -96,13 +96,16 @@ void Plan::plan_round(std::span<const OperationRecord> records) {
 
 // Each is compared with the send before it alone: rounds may have as many sends as there are ranks.
 void Plan::find_common_sends(std::span<PlannedOperation> operations) {
-  std::uint32_t last_number = 0;
+  std::uint16_t last_number = 0;
   std::size_t in_common = 1;
   PlannedOperation* last = nullptr;
   for (PlannedOperation& operation : operations) {
     if (operation.kind != OperationKind::send) continue;
     if (last != nullptr && have_in_common(*last, operation)) {
-      if (last->common == 0) last->common = ++last_number;
+      if (last->common == 0) {
+        if (++last_number == 0) return;  // all numbers are used: the rest is posted one by one
+        last->common = last_number;
+      }
       operation.common = last->common;
       most_in_common_ = std::max(most_in_common_, ++in_common);
     } else {

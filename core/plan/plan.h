@@ -52,14 +52,14 @@ struct PlannedOperation {
   std::uint32_t frame_bytes = 0;  ///< 0: no frame
   OperationKind kind;             ///< the record's
   Part part = Part::whole;
-  std::uint8_t write = 0;              ///< one-sided: its number among the message's writes
-  bool staged = false;                 ///< packed to (unpacked from) the run's staging memory; otherwise in place
-  bool two_slots = false;              ///< one-sided: starts use two slots of staging memory in turn
-  bool credited = false;               ///< one-sided: the writer needs credits
-  std::uint32_t channel = kNoChannel;  ///< one-sided: see OneSided; otherwise none
+  std::uint8_t write = 0;  ///< one-sided: its number among the message's writes
+  bool staged = false;     ///< packed to (unpacked from) the run's staging memory; otherwise in place
+  bool two_slots = false;  ///< one-sided: starts use two slots of staging memory in turn
+  bool credited = false;   ///< one-sided: the writer needs credits
   /// Of sends of a round that have the same bytes in the same memory, to different peers of a provider that can copy
   /// them once: the same number, not 0.
-  std::uint32_t common = 0;
+  std::uint16_t common = 0;
+  std::uint32_t channel = kNoChannel;  ///< one-sided: see OneSided; otherwise none
 
   [[nodiscard]] bool receives() const noexcept { return kind == OperationKind::recv && part != Part::credit; }
   /// Of a message. One of several parts is one message.

@@ -320,10 +320,11 @@ void Run::repost(std::span<Transfer*> waiting) {
 }
 
 void Run::post_round() {
+  const bool has_common = plan_.most_in_common() > 0 && !holds_back_;
   for (Transfer& transfer : std::span(transfers_).first(used_transfers_)) {
     if (transfer.state != Transfer::State::due) continue;
     if (held_back_count_ > 0 && is_held_back(static_cast<std::size_t>(&transfer - transfers_.data()))) continue;
-    if (transfer.operation->common != 0 && !holds_back_) {
+    if (has_common && transfer.operation->common != 0) {
       post_to_all({&transfer, transfers_.data() + used_transfers_});
       continue;
     }

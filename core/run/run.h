@@ -289,8 +289,7 @@ class Run final : public Pending, public Task {
   /// Of a start that waited for addresses, up to the next one.
   std::unique_ptr<KeptData> kept_data_ FAB_GUARDED_BY(engine_lock);
   std::unique_ptr<WrittenMessages> one_sided_ FAB_GUARDED_BY(engine_lock);  ///< null if the plan has no channels
-  std::vector<Transfer> transfers_ FAB_GUARDED_BY(engine_lock);    ///< as many as the widest round has operations
-  std::vector<Addressee> addressees_ FAB_GUARDED_BY(engine_lock);  ///< of sends that are being posted together
+  std::vector<Transfer> transfers_ FAB_GUARDED_BY(engine_lock);  ///< as many as the widest round has operations
   std::uint64_t sequence_tag_ FAB_GUARDED_BY(engine_lock) = 0;
   /// What the tags of all messages share, once the run has begun.
   std::uint64_t run_tag_ FAB_GUARDED_BY(engine_lock) = 0;
@@ -324,6 +323,7 @@ class Run final : public Pending, public Task {
   bool defers_user_work_ FAB_GUARDED_BY(engine_lock) = true;         ///< at user reductions
   bool all_know_ FAB_GUARDED_BY(engine_lock) = false;                ///< why it failed: no rank is to be told
   std::vector<std::uint8_t> held_back_ FAB_GUARDED_BY(engine_lock);  ///< of the round's operations, if any are
+  std::vector<Addressee> addressees_ FAB_GUARDED_BY(engine_lock);    ///< of sends that are being posted together
 };
 
 }  // namespace fab::core
