@@ -11,8 +11,8 @@ namespace fab::collectives {
 // Each in its own file, <collective>/<algorithm>.cpp.
 BuildAlgorithm barrier_dissemination, barrier_recursive_doubling, barrier_direct, barrier_leaders;
 BuildAlgorithm bcast_binomial, bcast_linear, bcast_binary, bcast_chain, bcast_scatter_allgather, bcast_leaders;
-BuildAlgorithm reduce_binomial, reduce_linear, reduce_chain, reduce_rabenseifner, reduce_leaders;
-BuildAlgorithm allreduce_recursive_doubling, allreduce_direct, allreduce_ring, allreduce_rabenseifner,
+BuildAlgorithm reduce_binomial, reduce_linear, reduce_chain, reduce_rabenseifner, reduce_split, reduce_leaders;
+BuildAlgorithm allreduce_recursive_doubling, allreduce_direct, allreduce_ring, allreduce_rabenseifner, allreduce_split,
     allreduce_leaders, allreduce_sliced;
 BuildAlgorithm gather_linear, gather_binomial, gather_leaders;
 BuildAlgorithm scatter_linear, scatter_binomial, scatter_leaders;
@@ -20,7 +20,7 @@ BuildAlgorithm allgather_ring, allgather_linear, allgather_recursive_doubling, a
     allgather_neighbor_exchange, allgather_leaders;
 BuildAlgorithm alltoall_pairwise, alltoall_linear, alltoall_bruck, alltoall_node_first;
 BuildAlgorithm reduce_scatter_pairwise, reduce_scatter_recursive_halving, reduce_scatter_ring,
-    reduce_scatter_reduce_then_scatter, reduce_scatter_leaders;
+    reduce_scatter_reduce_then_scatter, reduce_scatter_direct, reduce_scatter_leaders;
 BuildAlgorithm scan_recursive_doubling, scan_linear, scan_leaders;
 BuildAlgorithm exscan_recursive_doubling, exscan_linear, exscan_leaders;
 
@@ -102,6 +102,8 @@ constexpr Row kTable[] = {
     {Collective::reduce, "chain", "along a chain, in segments", kAny, kSegmentable, reduce_chain},
     {Collective::reduce, "rabenseifner", "recursive halving, then a binomial tree", kCommutative, kWhole,
      reduce_rabenseifner},
+    {Collective::reduce, "split", "every rank combines its part of all vectors, and sends it to the root", kAny, kWhole,
+     reduce_split},
     {Collective::reduce, "leaders", "within nodes, then between a leader of each", kNodesInOrder, kSegmentable,
      reduce_leaders},
 
@@ -112,6 +114,8 @@ constexpr Row kTable[] = {
     {Collective::allreduce, "ring", "parts go round a ring twice", kCommutative, kWhole, allreduce_ring},
     {Collective::allreduce, "rabenseifner", "recursive halving, then recursive doubling", kCommutative, kWhole,
      allreduce_rabenseifner},
+    {Collective::allreduce, "split", "every rank combines its part of all vectors, and sends it to every rank", kAny,
+     kWhole, allreduce_split},
     {Collective::allreduce, "leaders", "to a leader of each node, between leaders, and back", kNodesInOrder,
      kSegmentable, allreduce_leaders},
     {Collective::allreduce, "sliced", "every rank of a node takes its part of the vector to other nodes", kNodesInOrder,
@@ -157,6 +161,8 @@ constexpr Row kTable[] = {
     {Collective::reduce_scatter, "ring", "parts go round a ring", kCommutative, kWhole, reduce_scatter_ring},
     {Collective::reduce_scatter, "reduce_then_scatter", "up a binomial tree and down", kAny, kWhole,
      reduce_scatter_reduce_then_scatter},
+    {Collective::reduce_scatter, "direct", "every rank sends to every rank, and combines its part of all", kAny, kWhole,
+     reduce_scatter_direct},
     {Collective::reduce_scatter, "leaders", "to a leader of each node, between leaders, and back", kNodesInOrder,
      kSegmentable, reduce_scatter_leaders},
 
