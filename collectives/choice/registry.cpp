@@ -11,7 +11,7 @@ namespace fab::collectives {
 // Each in its own file, <collective>/<algorithm>.cpp.
 BuildAlgorithm barrier_dissemination, barrier_recursive_doubling, barrier_direct, barrier_leaders;
 BuildAlgorithm bcast_binomial, bcast_linear, bcast_binary, bcast_chain, bcast_scatter_allgather, bcast_leaders;
-BuildAlgorithm reduce_binomial, reduce_linear, reduce_chain, reduce_rabenseifner, reduce_split, reduce_leaders;
+BuildAlgorithm reduce_binomial, reduce_linear, reduce_chain, reduce_rabenseifner, reduce_leaders;
 BuildAlgorithm allreduce_recursive_doubling, allreduce_direct, allreduce_ring, allreduce_rabenseifner, allreduce_split,
     allreduce_leaders, allreduce_sliced;
 BuildAlgorithm gather_linear, gather_binomial, gather_leaders;
@@ -102,8 +102,6 @@ constexpr Row kTable[] = {
     {Collective::reduce, "chain", "along a chain, in segments", kAny, kSegmentable, reduce_chain},
     {Collective::reduce, "rabenseifner", "recursive halving, then a binomial tree", kCommutative, kWhole,
      reduce_rabenseifner},
-    {Collective::reduce, "split", "every rank combines its part of all vectors, and sends it to the root", kAny, kWhole,
-     reduce_split},
     {Collective::reduce, "leaders", "within nodes, then between a leader of each", kNodesInOrder, kSegmentable,
      reduce_leaders},
 

@@ -8,9 +8,8 @@ namespace fab::collectives {
 void reduce_scatter_direct(ScheduleBuilder& builder, const CollectiveCall& call) {
   const Parts parts(call);
   const Vector own = packed(builder, call.input());
-  // In place, the result lies where the part of another rank does.
-  const Vector result =
-      call.in_place ? scratch_vector(builder, parts.bytes(call.rank)) : room_for(builder, call.output());
+  // The result may lie where a part of the vector does: in place, and in a step of another algorithm.
+  const Vector result = scratch_vector(builder, parts.bytes(call.rank));
   CombinedParts(builder, call, parts, own).combine_to(result);
   unpack(builder, result, call.output());
 }
