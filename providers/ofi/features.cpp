@@ -77,6 +77,11 @@ bool receives_by_source(const fi_info& info) {
          !keeps_few_early_messages(info);
 }
 
+void forgo_receives_by_source(fi_info& info) {
+  info.caps &= ~FI_DIRECTED_RECV;
+  info.rx_attr->caps &= ~FI_DIRECTED_RECV;
+}
+
 std::uint64_t tag_mask(const fi_info& info) {
   const int width = 64 - std::countl_zero(info.ep_attr->mem_tag_format);
   return width == 64 ? ~0ull : (1ull << width) - 1;
