@@ -66,15 +66,13 @@ class Forms {
   }
 
  private:
-  [[nodiscard]] std::size_t first_difference(const Bytes& got) const {
-    std::size_t place = 0;
-    while (place < compared_ && got[place] == expected_[place]) ++place;
-    return place;
+  [[nodiscard]] bool same(const Bytes& got) const {
+    return std::equal(got.data(), got.data() + compared_, expected_.data());
   }
-  [[nodiscard]] bool same(const Bytes& got) const { return first_difference(got) == compared_; }
   [[nodiscard]] std::string difference(const Bytes& got) const {
-    const std::size_t place = first_difference(got);
-    if (place == compared_) return "";
+    if (same(got)) return "";
+    std::size_t place = 0;
+    while (got[place] == expected_[place]) ++place;
     return "; byte " + std::to_string(place) + " of " + std::to_string(compared_) + " is " +
            std::to_string(got[place]) + ", by MPI " + std::to_string(expected_[place]) + ", before " +
            std::to_string(before_[place]);
