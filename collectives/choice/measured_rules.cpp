@@ -16,6 +16,7 @@ constexpr BuiltInRule kScattered[] = {
 
 constexpr BuiltInRule kMeasured[] = {
     {Collective::barrier, kAnyBytes, kAnyRanks, "leaders", Where::nodes},
+    {Collective::barrier, kAnyBytes, 8, "direct", Where::node},
     {Collective::barrier, kAnyBytes, kAnyRanks, "dissemination"},
 
     {Collective::bcast, 2 << 20, kAnyRanks, "leaders", Where::nodes},
@@ -43,6 +44,7 @@ constexpr BuiltInRule kMeasured[] = {
     {Collective::allreduce, 2 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::allreduce, kAnyBytes, kAnyRanks, "sliced", Where::nodes},
     {Collective::allreduce, kAnyBytes, 2, "recursive_doubling"},
+    {Collective::allreduce, 64, 8, "direct", Where::node},
     {Collective::allreduce, 16 << 10, 4, "recursive_doubling"},
     {Collective::allreduce, 256 << 10, 4, "split", Where::node},
     {Collective::allreduce, 32 << 10, 4, "recursive_doubling"},
@@ -69,8 +71,8 @@ constexpr BuiltInRule kMeasured[] = {
     {Collective::allgather, 256, 4, "neighbor_exchange"},
     {Collective::allgather, 64 << 10, 4, "linear", Where::node},
     {Collective::allgather, kAnyBytes, 4, "neighbor_exchange"},
-    {Collective::allgather, 512, kAnyRanks, "recursive_doubling"},
     {Collective::allgather, 64 << 10, 8, "linear", Where::node},
+    {Collective::allgather, 512, kAnyRanks, "recursive_doubling"},
     {Collective::allgather, 2 << 10, kAnyRanks, "recursive_doubling"},
     {Collective::allgather, 2 << 10, 16, "bruck"},
     {Collective::allgather, 64 << 10, 16, "linear", Where::node},

@@ -120,8 +120,9 @@ bool Plan::have_in_common(const PlannedOperation& one, const PlannedOperation& o
     return operation.part == Part::whole && operation.channel == PlannedOperation::kNoChannel && !operation.packs() &&
            operation.peer->provider != nullptr && operation.peer->provider->capabilities().copies_once(operation.bytes);
   };
-  return may_be_copied_once(one) && may_be_copied_once(other) && one.peer->provider == other.peer->provider &&
-         one.bytes == other.bytes && std::ranges::equal(pieces(one), pieces(other));
+  return may_be_copied_once(one) && may_be_copied_once(other) && one.peer != other.peer &&
+         one.peer->provider == other.peer->provider && one.bytes == other.bytes &&
+         std::ranges::equal(pieces(one), pieces(other));
 }
 
 void Plan::plan_operation(const OperationRecord& record) {

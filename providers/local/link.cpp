@@ -21,6 +21,7 @@ bool matches(std::uint64_t tag, std::uint64_t expected, std::uint64_t ignore) no
 Link::Link(const Shared& shared, const SegmentName& peer, std::uint32_t number)
     : shared_(shared),
       process_(peer.process),
+      place_(peer.place),
       number_(number),
       peer_(peer, shared.places),
       peer_memory_(peer.process),
@@ -29,7 +30,7 @@ Link::Link(const Shared& shared, const SegmentName& peer, std::uint32_t number)
       peer_doorbell_(peer, peer_.head(), shared.has_barriers) {}
 
 PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion) {
-  if (!end_.empty()) return fail_as_ended(completion);
+  if (has_ended()) return fail_as_ended(completion);
   if (!out_.has_cell()) return refuse();
   const std::uint64_t bytes = total_bytes(pieces);
   const RegionName region = shared_.region_of(pieces, bytes);
@@ -41,18 +42,6 @@ PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Com
 PostResult Link::fail_as_ended(Completion& completion) const {
   completion.fail({make_error_code(Errc::unreachable), end_});
   return PostResult::pending;
-}
-
-PostResult Link::post_shared(const Stretch& copy, std::uint64_t tag, Completion& completion) {
-  if (!end_.empty()) return fail_as_ended(completion);
-  if (!out_.has_cell()) return refuse();
-  Cell& cell = out_.cell();
-  cell.kind = CellKind::shared;
-  cell.tag = tag;
-  cell.stretch = copy;
-  count(Way::shared, copy.bytes, completion);
-  publish();
-  return PostResult::done;
 }
 
 Way Link::way_of(std::span<const iovec> pieces) const {
@@ -149,15 +138,34 @@ Pieces Link::read_location(const Location& location) {
 
 PostResult Link::post_recv(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
                            Completion& completion) {
+  out_.will_fill();  // who receives mostly sends next
   if (!early_.empty() && take_early(pieces, tag, ignore, completion)) return PostResult::pending;
-  if (!end_.empty() && !listen()) return fail_as_ended(completion);
+  if (has_ended() && !listen()) return fail_as_ended(completion);
+  const bool is_lone = lone_.completion == nullptr && waiting_.empty() && early_.empty();
+  if (is_lone && pieces.size() <= 1 && total_bytes(pieces) < kLeastDivided) {
+    lone_ = {&completion, tag, ignore, pieces.empty() ? iovec{} : pieces[0]};
+    ++pending_;
+  } else {
+    join_others();
+    post_record(pieces, tag, ignore, completion);
+  }
+  return PostResult::pending;
+}
+
+void Link::post_record(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore, Completion& completion) {
   Receive& receive = take_receive(pieces, completion);
   receive.tag = tag;
   receive.ignore = ignore;
   receive.missing = 0;
   receive.state = State::waiting;
   waiting_.splice(waiting_.end(), receive.aside);
-  return PostResult::pending;
+}
+
+void Link::join_others() {
+  if (lone_.completion == nullptr) return;
+  const LoneReceive lone = std::exchange(lone_, {});
+  --pending_;
+  post_record({&lone.piece, 1}, lone.tag, lone.ignore, *lone.completion);
 }
 
 Link::Receive& Link::take_receive(std::span<const iovec> pieces, Completion& completion) {
@@ -187,6 +195,7 @@ bool Link::take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uin
 }
 
 bool Link::cancel(Completion& completion) {
+  if (lone_.completion == &completion) join_others();
   for (Receive* receive : waiting_) {
     if (receive->completion != &completion) continue;
     stop_waiting(*receive);
@@ -218,13 +227,14 @@ bool Link::take_back(Completion& completion) {
   return true;
 }
 
-bool Link::listen() {
-  if (in_ == nullptr) {
-    if (!peer_.has_ring(shared_.place)) return false;
+StreamReader::Next Link::listen() {
+  if (!stream_) {
+    if (!peer_.has_ring(shared_.place)) return {};
     in_memory_ = peer_.map_ring(shared_.place);
-    in_ = std::make_unique<RingReader>(*in_memory_.as<Ring>());
+    stream_.emplace(*in_memory_.as<Ring>(), peer_.head().common_ring(shared_.places), shared_.place);
+    in_ = &stream_->ring();
   }
-  return in_->peek() != nullptr;
+  return stream_->peek();
 }
 
 bool Link::can_write() {
@@ -234,13 +244,15 @@ bool Link::can_write() {
   return out_.has_cell() && (!answers_.empty() || out_.bulk(room, ignored) != nullptr);
 }
 
-bool Link::ready() { return (busy() && listen()) || !readings_.empty() || help_ || can_write(); }
+bool Link::ready() { return (busy() && static_cast<bool>(listen())) || !readings_.empty() || help_ || can_write(); }
 
 std::size_t Link::poll() {
   std::size_t events = 0;
   // Handlers may post, and end what is in flight.
-  while (busy() && listen()) {
-    take();
+  while (busy()) {
+    const StreamReader::Next next = listen();
+    if (!next) break;
+    take(next);
     ++events;
   }
   if (!readings_.empty()) events += read_on();
@@ -248,37 +260,46 @@ std::size_t Link::poll() {
   if (!answers_.empty() || !outgoing_.empty()) events += write_answers() + write_chunks();
   // Only the peer's barriers keep the look at what it waits for behind the room that was made.
   if (events > 0 && in_ != nullptr && (peer_doorbell_.needs_fence() || in_->writer_waits())) peer_doorbell_.ring();
-  if (!end_.empty() && busy() && !listen()) fail_all();
+  if (has_ended() && busy() && !listen()) fail_all();
   return events;
 }
 
 // What the cell holds is copied, and the cell given back, before a handler is called.
-void Link::take() {
-  const Cell& cell = *in_->peek();
+void Link::take(const StreamReader::Next& next) {
+  if (next.own != nullptr)
+    take(*next.own);
+  else
+    take(*next.common);
+}
+
+void Link::take(const CommonCell& cell) {
+  const std::uint64_t tag = cell.tag;
+  const std::uint64_t bytes = cell.bytes();
+  const bool is_inside = cell.inline_bytes != CommonCell::kInArea;
+  const std::byte* const memory =
+      is_inside ? CommonReader::memory(cell) : SharedArea::find(peer_.head().area(shared_.places), cell.stretch);
+  if (!is_inside) will_read(memory, std::min(bytes, kMostAhead));
+  Completion* const met = accept(tag, memory, bytes);
+  stream_->pop_common();
+  if (met != nullptr) met->done(bytes, tag);
+}
+
+void Link::take(const Cell& cell) {
   const std::uint64_t tag = cell.tag;
   switch (cell.kind) {
     case CellKind::message: {
       const std::uint64_t bytes = cell.message.bytes;
-      Receive* receive = accept(tag, in_->message(cell), bytes);
+      Completion* const met = accept(tag, in_->message(cell), bytes);
       in_->pop();
-      if (receive != nullptr) finish(*receive, bytes, tag);
+      if (met != nullptr) met->done(bytes, tag);
       return;
     }
     case CellKind::bulk: {
       const Stretch stretch = cell.stretch;
-      Receive* receive = accept(tag, in_->bulk(stretch), stretch.bytes);
+      Completion* const met = accept(tag, in_->bulk(stretch), stretch.bytes);
       in_->release(stretch);
       in_->pop();
-      if (receive != nullptr) finish(*receive, stretch.bytes, tag);
-      return;
-    }
-    case CellKind::shared: {
-      const std::uint64_t bytes = cell.stretch.bytes;
-      const std::byte* const memory = SharedArea::find(peer_.head().area(shared_.places), cell.stretch);
-      will_read(memory, std::min(bytes, kMostAhead));
-      Receive* receive = accept(tag, memory, bytes);
-      in_->pop();
-      if (receive != nullptr) finish(*receive, bytes, tag);
+      if (met != nullptr) met->done(stretch.bytes, tag);
       return;
     }
     case CellKind::rts: {
@@ -340,12 +361,21 @@ void Link::take() {
   }
 }
 
-// Copies a message to its receive, or aside.
-Link::Receive* Link::accept(std::uint64_t tag, const std::byte* memory, std::uint64_t bytes) {
+// Copies a message to its receive, which is told afterwards, or aside.
+Completion* Link::accept(std::uint64_t tag, const std::byte* memory, std::uint64_t bytes) {
+  const Delivery delivery{tag, bytes, 0, {memory, bytes}};
+  if (lone_.completion != nullptr && matches(tag, lone_.tag, lone_.ignore)) {
+    Completion* const met = std::exchange(lone_.completion, nullptr);
+    --pending_;
+    const std::uint64_t room = std::min<std::uint64_t>(bytes, lone_.piece.iov_len);
+    if (!met->take(delivery) && room > 0) std::memcpy(lone_.piece.iov_base, memory, room);
+    return met;
+  }
+  join_others();
   if (Receive* receive = find_receive(tag)) {
-    if (!receive->completion->take({tag, bytes, 0, {memory, bytes}})) scatter(receive->pieces.left(), memory, bytes);
+    if (!receive->completion->take(delivery)) scatter(receive->pieces.left(), memory, bytes);
     stop_waiting(*receive);
-    return receive;
+    return &end(receives_, *receive);
   }
   Early& early = early_.emplace_back();
   early.tag = tag;
@@ -356,6 +386,7 @@ Link::Receive* Link::accept(std::uint64_t tag, const std::byte* memory, std::uin
 }
 
 void Link::rts_arrived(std::uint64_t tag, const Source& source) {
+  join_others();
   if (Receive* receive = find_receive(tag)) {
     stop_waiting(*receive);
     fetch(*receive, source, tag);
@@ -407,6 +438,7 @@ void Link::finish(Send& send) noexcept {
 void Link::peer_ended(const std::string& reason) { end_ = reason; }
 
 void Link::fail_all() {
+  join_others();
   const Status status{make_error_code(Errc::unreachable), end_};
   while (!waiting_.empty()) stop_waiting(*waiting_.front());
   outgoing_.clear();

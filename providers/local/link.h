@@ -1,7 +1,8 @@
 // The link between this rank and one other rank of its node: matching, and the transfer of long messages.
 //
-// A short message is copied into the ring at once and copied out by its receive. One that goes to several ranks may lie
-// in the sender's area instead, where all of them read it: see shared_area.h. A long one is announced. When a
+// A short message is copied into the ring at once and copied out by its receive. One that goes to several ranks is
+// written once, to the sender's common ring or its area, where all of them read it: see common_ring.h. A long one is
+// announced. When a
 // receive waits for it the receiver copies it from the sender's memory, which it maps (fab's own) or has the kernel
 // read (any other), and says so. A sender that has nothing else to do helps the kernel's copy along from the other end
 // of the message: see division.h. Where that is forbidden it asks for the bytes, which then follow in chunks through
@@ -63,11 +64,21 @@ class Link {
   Link(const Shared& shared, const SegmentName& peer, std::uint32_t number);
 
   [[nodiscard]] PostResult post_send(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion);
-  /// Of a message that lies in the area; `done`, and last_cell() names it, unless it was refused or the peer has ended.
-  [[nodiscard]] PostResult post_shared(const Stretch& copy, std::uint64_t tag, Completion& completion);
-  [[nodiscard]] std::uint32_t last_cell() const noexcept { return out_.last_cell(); }
+  /// The peer's place on the node.
+  [[nodiscard]] std::size_t place() const noexcept { return place_; }
+  /// The peer has closed, or its process has ended.
+  [[nodiscard]] bool has_ended() const noexcept { return !end_.empty(); }
+  /// Precondition: has_ended().
+  PostResult fail_as_ended(Completion& completion) const;
+  /// A cell of this rank's common ring is for the peer; the number that it has there, for has_passed().
+  std::uint32_t add_common() noexcept { return out_.add_common(); }
   /// The peer has read that cell, or reads nothing any more.
-  [[nodiscard]] bool has_passed(std::uint32_t cell) noexcept { return out_.has_passed(cell) || !end_.empty(); }
+  [[nodiscard]] bool has_passed(std::uint32_t common) noexcept { return out_.has_passed(common) || has_ended(); }
+  /// That cell, of so many bytes, was published.
+  void published_common(std::uint64_t bytes, Completion& completion) noexcept {
+    count(Way::shared, bytes, completion);
+    peer_doorbell_.ring();
+  }
   [[nodiscard]] PostResult post_recv(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
                                      Completion& completion);
   /// Returns whether it was a receive of this link that no message has met yet; its handler was called then.
@@ -122,6 +133,13 @@ class Link {
     bool mapped = false;    ///< the pieces are addresses of this process
     bool may_help = false;  ///< the other side
     Pieces pieces{};
+  };
+  /// A short receive of one piece that waits alone, as most do: it needs no record.
+  struct LoneReceive {
+    Completion* completion = nullptr;  ///< null: there is none
+    std::uint64_t tag = 0;
+    std::uint64_t ignore = 0;
+    iovec piece{};
   };
   /// A receive that waits for its message, or for the rest of a long one.
   struct Receive {
@@ -192,7 +210,6 @@ class Link {
     Clearance clearance{};
   };
 
-  [[nodiscard]] PostResult fail_as_ended(Completion& completion) const;
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
                                    Completion& completion);
   [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
@@ -207,11 +224,13 @@ class Link {
   PostResult refuse() noexcept;
   void tell_whether_waiting() noexcept;
 
-  /// A cell is there to read.
-  [[nodiscard]] bool listen();
+  /// What is there to read next.
+  [[nodiscard]] StreamReader::Next listen();
   [[nodiscard]] bool can_write();
-  void take();
-  [[nodiscard]] Receive* accept(std::uint64_t tag, const std::byte* memory, std::uint64_t bytes);
+  void take(const StreamReader::Next& next);
+  void take(const CommonCell& cell);
+  void take(const Cell& cell);
+  [[nodiscard]] Completion* accept(std::uint64_t tag, const std::byte* memory, std::uint64_t bytes);
   [[nodiscard]] Source source_of(const RequestToSend& rts);
   void rts_arrived(std::uint64_t tag, const Source& source);
   void cleared(const Clearance& clearance);
@@ -254,6 +273,9 @@ class Link {
   std::size_t write_chunks();
   [[nodiscard]] bool write_chunk(Send& send);
 
+  void post_record(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore, Completion& completion);
+  /// The receive that waits alone is one of several from now on.
+  void join_others();
   [[nodiscard]] Receive* find_receive(std::uint64_t tag) noexcept;
   void stop_waiting(Receive& receive) noexcept;
   [[nodiscard]] bool take_early(std::span<const iovec> pieces, std::uint64_t tag, std::uint64_t ignore,
@@ -273,6 +295,7 @@ class Link {
 
   Shared shared_;
   long process_;
+  std::size_t place_;
   std::uint32_t number_;
   PeerSegment peer_;
   PeerMemory peer_memory_;
@@ -280,10 +303,12 @@ class Link {
   Mapping in_memory_;
   WayCounts sent_;  ///< the last ways beside what each message changes
   RingWriter out_;
-  std::unique_ptr<RingReader> in_;  ///< once the peer has made its ring
+  std::optional<StreamReader> stream_;  ///< once the peer has made its ring
+  RingReader* in_ = nullptr;            ///< the stream's end of that
   RemoteDoorbell peer_doorbell_;
 
   std::size_t pending_ = 0;  ///< receives and long sends
+  LoneReceive lone_;         ///< then waiting_ and early_ are empty
   core::Slots<Receive> receives_;
   core::Slots<Send> sends_;
   std::list<Receive*> waiting_;  ///< receives without a message, in the order of their posts

@@ -16,6 +16,7 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
       places_(job.node_ranks.size()),
       place_(static_cast<std::size_t>(std::ranges::lower_bound(job.node_ranks, job.rank) - job.node_ranks.begin())),
       segment_(places_),
+      common_(segment_.head().common_ring(places_)),
       area_(segment_.head().area(places_)),
       doorbell_(segment_.head()),
       memory_(way, log),
@@ -46,7 +47,7 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
                     .wait_fd_lags = true,
                     .takes_longer_messages = true,
                     .waits_at_sender = true,
-                    .least_copied_once = Cell::kInlineBytes + 1,
+                    .least_copied_once = 0,
                     .most_copied_once = longest_shared(way),
                     .detached_bytes = longest_copied_at_once(way)} {
   if (!segment_.refusal().empty())
@@ -74,6 +75,7 @@ PeerHandle LocalProvider::connect(std::string_view address) {
     throw;
   }
   processes_.push_back(peer.process);
+  common_.add_link();
   area_.add_link();
   return handle;
 }
@@ -85,23 +87,60 @@ PostResult LocalProvider::post_send(PeerHandle to, std::span<const iovec> pieces
 
 // What receivers can map needs no copy at all.
 bool LocalProvider::is_shared(std::span<const iovec> pieces, std::uint64_t bytes) const {
-  return capabilities_.copies_once(bytes) && shared_.region_of(pieces, bytes).number == 0;
+  return places_ <= CommonCell::kPlaces && capabilities_.copies_once(bytes) &&
+         shared_.region_of(pieces, bytes).number == 0;
 }
 
-void LocalProvider::post_send_to_all(std::span<Addressee> addressees, std::span<const iovec> pieces) {
-  const std::uint64_t bytes = total_bytes(pieces);
-  if (!is_shared(pieces, bytes)) return Provider::post_send_to_all(addressees, pieces);
-  const auto has_passed = [this](std::size_t link, std::uint32_t cell) { return links_[link]->has_passed(cell); };
-  Stretch copy;
-  std::byte* const memory = area_.take(bytes, copy, has_passed);
-  if (memory == nullptr) return Provider::post_send_to_all(addressees, pieces);
-  gather(pieces, memory, bytes);
-  for (Addressee& each : addressees) {
+bool LocalProvider::make_copy(CommonCopy& copy, std::span<const iovec> pieces) {
+  if (copy.bytes <= CommonCell::kInlineBytes) return true;
+  const auto has_passed = [this](std::size_t link, std::uint32_t common) { return links_[link]->has_passed(common); };
+  std::byte* const memory = area_.take(copy.bytes, copy.stretch, has_passed);
+  if (memory != nullptr) gather(pieces, memory, copy.bytes);
+  return memory != nullptr;
+}
+
+bool LocalProvider::send_common(std::span<Addressee> from_first, const CommonCopy& copy,
+                                std::span<const iovec> pieces) {
+  const std::uint64_t tag = from_first.front().tag;
+  Places readers;
+  for (const Addressee& each : from_first)
+    if (each.tag == tag && !links_[each.to]->has_ended()) readers.add(links_[each.to]->place());
+  const bool is_inside = copy.bytes <= CommonCell::kInlineBytes;
+  if (readers.count() < (is_inside ? 2u : 1u)) return true;
+  const auto has_passed = [this](std::size_t link, std::uint32_t common) { return links_[link]->has_passed(common); };
+  if (!common_.has_cell(has_passed)) return false;
+  CommonCell& cell = common_.begin(readers);
+  cell.tag = tag;
+  cell.inline_bytes = is_inside ? static_cast<std::uint32_t>(copy.bytes) : CommonCell::kInArea;
+  if (is_inside)
+    gather(pieces, cell.memory.data(), copy.bytes);
+  else
+    cell.stretch = copy.stretch;
+  common_.publish();
+  for (Addressee& each : from_first) {
     Link& link = *links_[each.to];
-    each.result = link.post_shared(copy, each.tag, *each.completion);
-    if (each.result == PostResult::done) area_.named_by(each.to, link.last_cell());
+    if (each.tag != tag || link.has_ended()) continue;
+    const std::uint32_t number = link.add_common();
+    common_.named_by(each.to, number);
+    if (!is_inside) area_.named_by(each.to, number);
+    link.published_common(copy.bytes, *each.completion);
+    each.result = PostResult::done;
   }
-  area_.release();
+  return true;
+}
+
+// Who gets no common cell is sent to alone. Handlers run last, as they may post: nothing of this message is left to be
+// named then.
+void LocalProvider::post_send_to_all(std::span<Addressee> addressees, std::span<const iovec> pieces) {
+  CommonCopy copy{.bytes = total_bytes(pieces)};
+  if (!is_shared(pieces, copy.bytes) || !make_copy(copy, pieces)) return Provider::post_send_to_all(addressees, pieces);
+  for (std::size_t i = 0; i < addressees.size(); ++i) {
+    const auto has_its_tag = [&](const Addressee& other) { return other.tag == addressees[i].tag; };
+    if (std::ranges::any_of(addressees.first(i), has_its_tag)) continue;
+    if (!send_common(addressees.subspan(i), copy, pieces)) break;
+  }
+  for (Addressee& each : addressees)
+    if (each.result != PostResult::done) each.result = post_send(each.to, pieces, each.tag, *each.completion);
 }
 
 PostResult LocalProvider::post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,

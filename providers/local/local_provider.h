@@ -58,12 +58,23 @@ class LocalProvider final : public Provider {
  private:
   /// Of a message to several ranks: they read the same copy, where there is room for it.
   [[nodiscard]] bool is_shared(std::span<const iovec> pieces, std::uint64_t bytes) const;
+  /// Where all readers of a message find its bytes: in the cell, or in the area.
+  struct CommonCopy {
+    std::uint64_t bytes = 0;
+    Stretch stretch{};
+  };
+  /// Null: there is no room.
+  [[nodiscard]] bool make_copy(CommonCopy& copy, std::span<const iovec> pieces);
+  /// To those that have the first one's tag, with one cell, unless a cell for each costs less. False: there is no room.
+  [[nodiscard]] bool send_common(std::span<Addressee> from_first, const CommonCopy& copy,
+                                 std::span<const iovec> pieces);
   void notice_ends();
 
   const Log& log_;
   std::size_t places_;
   std::size_t place_;
   Segment segment_;
+  CommonWriter common_;
   SharedArea area_;
   Doorbell doorbell_;
   CrossMemory memory_;

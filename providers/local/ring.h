@@ -20,10 +20,9 @@ namespace fab::local {
 
 inline constexpr std::size_t kCacheLine = 64;
 
-enum class CellKind : std::uint32_t {
+enum class CellKind : std::uint8_t {
   message,  ///< with its bytes inside
   bulk,     ///< a message whose bytes lie in the bulk memory
-  shared,   ///< or in the area that all ranks of the node read
   rts,    ///< request to send a long message: its length, the number of its send and, in the bulk memory, where it lies
   ack,    ///< answer to `rts`: the receiver has read the message
   offer,  ///< of a part in the reading: where the message goes
@@ -94,7 +93,8 @@ struct alignas(2 * kCacheLine) BasicCell {
 
   Atomic<std::uint32_t> turn;  ///< of the cell: the number of the lap's first cell plus its place plus one
   CellKind kind;
-  std::uint64_t tag;  ///< of a message; of a chunk the receive's number
+  std::uint8_t common_before;  ///< the last bits of how many cells of a CommonRing were for this reader before
+  std::uint64_t tag;           ///< of a message; of a chunk the receive's number
   union {
     struct {
       std::uint64_t bytes;
@@ -117,7 +117,8 @@ struct BasicRing {
   /// A stretch that does not fit at the end of the memory leaves as much unused, and must find room all the same.
   static constexpr std::size_t kLongestStretch = kBulkBytes / 2;
 
-  alignas(kCacheLine) Atomic<std::uint32_t> cells_read;  ///< the reader writes both
+  alignas(kCacheLine) Atomic<std::uint32_t> cells_read;  ///< the reader writes these three
+  Atomic<std::uint32_t> common_read;                     ///< cells of the writer's CommonRing that were for it
   Atomic<std::uint64_t> bulk_read;
   alignas(kCacheLine) Atomic<std::uint32_t> writer_waits;  ///< wants to be woken when there is room
   Atomic<std::uint32_t> taken_back;  ///< announced messages, by the writer, before `retract` names each
@@ -152,8 +153,15 @@ class BasicRingWriter {
   }
   /// The next cell to fill in. Precondition: has_cell().
   [[nodiscard]] Cell& cell() noexcept { return ring_->cells[written_ % AnyRing::kCells]; }
+  /// The next cell will be filled in soon, and perhaps the one behind it. Their reader may have looked at them
+  /// meanwhile, for which it took their lines away again.
+  void will_fill() noexcept {
+    will_write(&cell(), 1);
+    will_write(&ring_->cells[(written_ + 1) % AnyRing::kCells], 1);
+  }
   void publish() noexcept {
     Cell& filled = cell();
+    filled.common_before = static_cast<std::uint8_t>(common_written_);
     filled.turn.store(++written_, std::memory_order_release);
     // Not the next, which the reader is looking at.
     will_write(&ring_->cells[(written_ + 1) % AnyRing::kCells], sizeof(Cell));
@@ -184,12 +192,13 @@ class BasicRingWriter {
     // What is asked for may lie beyond the ring, where it does no harm.
     will_write(ring_->bulk.data() + (begins_anew ? 0 : place), stretch.bytes);
   }
-  /// The number of the cell that was published last, for has_passed().
-  [[nodiscard]] std::uint32_t last_cell() const noexcept { return written_; }
-  /// The reader has done with that cell, and with all before it.
-  [[nodiscard]] bool has_passed(std::uint32_t cell) noexcept {
-    const auto passed = [&] { return static_cast<std::int32_t>(seen_read_ - cell) >= 0; };
-    if (!passed()) seen_read_ = ring_->cells_read.load(std::memory_order_acquire);
+  /// One more cell of this rank's CommonRing is for this reader, which takes it before what is published here later.
+  /// Returns its number, for has_passed().
+  std::uint32_t add_common() noexcept { return ++common_written_; }
+  /// The reader has done with that one, and with all before it.
+  [[nodiscard]] bool has_passed(std::uint32_t common) noexcept {
+    const auto passed = [&] { return static_cast<std::int32_t>(seen_common_read_ - common) >= 0; };
+    if (!passed()) seen_common_read_ = ring_->common_read.load(std::memory_order_acquire);
     return passed();
   }
   void waits(bool waiting) noexcept {
@@ -210,6 +219,8 @@ class BasicRingWriter {
   AnyRing* ring_;
   std::uint32_t written_ = 0;
   std::uint32_t seen_read_ = 0;
+  std::uint32_t common_written_ = 0;
+  std::uint32_t seen_common_read_ = 0;
   std::uint64_t bulk_written_ = 0;
   std::uint64_t bulk_used_ = kLeastUsed;
   std::uint64_t seen_bulk_read_ = 0;
@@ -248,11 +259,18 @@ class BasicRingReader {
     ring_->bulk_read.store(end, std::memory_order_release);
   }
   void pop() noexcept { ring_->cells_read.store(++read_, std::memory_order_release); }
+  /// Done with one more cell of the writer's CommonRing.
+  void pop_common() noexcept { ring_->common_read.store(++common_read_, std::memory_order_release); }
+  /// The writer published that cell before the next one of its CommonRing.
+  [[nodiscard]] bool is_next(const Cell& cell) const noexcept {
+    return cell.common_before == static_cast<std::uint8_t>(common_read_);
+  }
   [[nodiscard]] bool writer_waits() const noexcept { return ring_->writer_waits.load(std::memory_order_relaxed) != 0; }
 
  private:
   AnyRing* ring_;
   std::uint32_t read_ = 0;
+  std::uint32_t common_read_ = 0;
 };
 using RingReader = BasicRingReader<Ring>;
 

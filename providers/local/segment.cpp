@@ -130,6 +130,17 @@ std::size_t SegmentHead::bytes(std::size_t places) noexcept {
   return whole_pages(sizeof(SegmentHead) + places * sizeof(std::atomic<std::uint64_t>));
 }
 
+std::size_t SegmentHead::common_bytes() noexcept { return whole_pages(sizeof(CommonRing)); }
+
+namespace {
+
+/// What each rank of the node maps of another one's segment.
+std::size_t mapped_bytes(std::size_t places) noexcept {
+  return SegmentHead::bytes(places) + SegmentHead::common_bytes() + SharedArea::kBytes;
+}
+
+}  // namespace
+
 std::string SegmentName::text() const {
   return fmt::format("{} {} {} {} {} {} {}", process, descriptor, memory, doorbell, cookie, place, node);
 }
@@ -156,7 +167,7 @@ std::string this_node() {
 
 // Its file has room for all rings from the beginning, as pages cost nothing before they are touched: so it never grows
 // into a limit.
-Segment::Segment(std::size_t places) : used_bytes_(SegmentHead::bytes(places) + SharedArea::kBytes) {
+Segment::Segment(std::size_t places) : used_bytes_(mapped_bytes(places)) {
   const std::uint64_t bytes = used_bytes_ + places * whole_pages(sizeof(Ring));
   core::AnonymousFile file = core::make_anonymous_file("fab", bytes);
   file_ = Descriptor(file.descriptor);
@@ -200,7 +211,7 @@ Mapping Segment::make_ring(std::size_t place) {
 }
 
 PeerSegment::PeerSegment(const SegmentName& name, std::size_t places) {
-  const std::size_t bytes = SegmentHead::bytes(places) + SharedArea::kBytes;
+  const std::size_t bytes = mapped_bytes(places);
   if (name.descriptor >= 0)
     open_file(name, bytes);
   else

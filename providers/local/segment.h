@@ -1,5 +1,5 @@
-// The memory that a rank shares with the others of its node: a head, the area that all of them read, and one ring for
-// each rank that it sends to.
+// The memory that a rank shares with the others of its node: a head, the ring and the area that all of them read, and
+// one ring for each rank that it sends to.
 #pragma once
 
 #include <sys/mman.h>
@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "providers/local/common_ring.h"
 #include "providers/local/given_up_board.h"
 #include "providers/local/ring.h"
 #include "providers/local/shared_area.h"
@@ -62,7 +63,7 @@ class Mapping {
 };
 
 struct SegmentHead {
-  static constexpr std::uint64_t kMagic = 0x6661622d6c6f6331;  // "fab-loc1"
+  static constexpr std::uint64_t kMagic = 0x6661622d6c6f6332;  // "fab-loc2"
 
   std::uint64_t magic;
   std::uint64_t cookie;            ///< of its address: a number that comes again is no mistake for it
@@ -74,10 +75,15 @@ struct SegmentHead {
   alignas(kCacheLine) std::atomic<std::uint64_t> ring_offsets[1];  ///< by the receiver's place on the node; 0: none
 
   [[nodiscard]] static std::size_t bytes(std::size_t places) noexcept;
-  /// Of a SharedArea, behind a head of so many places.
-  [[nodiscard]] std::byte* area(std::size_t places) noexcept {
-    return reinterpret_cast<std::byte*>(this) + bytes(places);
+  /// Behind a head of so many places.
+  [[nodiscard]] CommonRing& common_ring(std::size_t places) noexcept {
+    return *reinterpret_cast<CommonRing*>(reinterpret_cast<std::byte*>(this) + bytes(places));
   }
+  /// Of a SharedArea, behind that.
+  [[nodiscard]] std::byte* area(std::size_t places) noexcept {
+    return reinterpret_cast<std::byte*>(this) + bytes(places) + common_bytes();
+  }
+  [[nodiscard]] static std::size_t common_bytes() noexcept;
 };
 
 /// How others find a segment, as text in a rank's address.

@@ -62,7 +62,7 @@ void Explorer::start(std::size_t number) {
   thread.clock[number] = 1;
   thread.next = {};
   thread.ended = thread.asleep = thread.paused = false;
-  thread.looked_at = nullptr;
+  thread.looked_at.clear();
   ::getcontext(&thread.context);
   thread.context.uc_stack.ss_sp = thread.stack.data();
   thread.context.uc_stack.ss_size = thread.stack.size();
@@ -91,8 +91,15 @@ std::size_t Explorer::choose(std::size_t count) {
   return choices_[depth_++].taken;
 }
 
-bool Explorer::can_run(const Thread& thread) const {
-  return !thread.ended && !(thread.paused && thread.looked_at->stores.size() == thread.got + 1);
+std::vector<Explorer::Location*> Explorer::newer_than_seen(const Thread& thread) {
+  std::vector<Location*> newer;
+  for (const auto& [address, got] : thread.looked_at)
+    if (Location& location = locations_.at(address); location.stores.size() > got + 1) newer.push_back(&location);
+  return newer;
+}
+
+bool Explorer::can_run(const Thread& thread) {
+  return !thread.ended && !(thread.paused && newer_than_seen(thread).empty());
 }
 
 void Explorer::before(const Step& step) {
@@ -166,8 +173,7 @@ std::uint64_t Explorer::load(const void* location, std::uint64_t initial, Operat
   its.seen[current_] = taken;
   const Store& store = its.stores[taken];
   if (operation.acquire && !weak(location, Side::loads)) join(thread.clock, store.released);
-  thread.looked_at = &its;
-  thread.got = taken;
+  thread.looked_at[location] = taken;
   return store.value;
 }
 
@@ -210,8 +216,11 @@ void Explorer::pause() {
   thread.paused = true;
   if (!can_run(thread)) let_someone_run();
   thread.paused = false;
-  std::size_t& seen = thread.looked_at->seen[current_];
-  seen = std::max(seen, thread.looked_at->stores.size() - 1);
+  const std::vector<Location*> newer = newer_than_seen(thread);
+  Location& chosen = *newer[choose(newer.size())];
+  std::size_t& seen = chosen.seen[current_];
+  seen = std::max(seen, chosen.stores.size() - 1);
+  thread.looked_at.clear();
 }
 
 void Explorer::access(const void* memory, std::size_t bytes, bool write) {

@@ -68,7 +68,8 @@ class Explorer {
                          const std::function<std::uint64_t(std::uint64_t)>& change, Operation operation);
   /// membarrier(2): every thread executes a full fence.
   void barrier_on_all();
-  /// Goes on once the location of the last load has a newer value than that, and sees it then.
+  /// Goes on once one of the locations that it has loaded since its last pause has a newer value than it got last, and
+  /// sees the latest there then.
   void pause();
   void reads(const void* memory, std::size_t bytes) { access(memory, bytes, false); }
   void writes(const void* memory, std::size_t bytes) { access(memory, bytes, true); }
@@ -107,9 +108,8 @@ class Explorer {
     Clock clock{};
     Step next{};
     bool ended = false;
-    bool asleep = false;            ///< going on here was tried, and nothing that concerns it has happened since
-    Location* looked_at = nullptr;  ///< by the last load
-    std::size_t got = 0;            ///< the store it returned
+    bool asleep = false;  ///< going on here was tried, and nothing that concerns it has happened since
+    std::map<const void*, std::size_t> looked_at;  ///< since the last pause, and the store that the last load returned
     bool paused = false;
   };
   struct Choice {
@@ -127,7 +127,8 @@ class Explorer {
   void start(std::size_t number);
   bool next_execution();
   std::size_t choose(std::size_t count);
-  [[nodiscard]] bool can_run(const Thread& thread) const;
+  [[nodiscard]] std::vector<Location*> newer_than_seen(const Thread& thread);
+  [[nodiscard]] bool can_run(const Thread& thread);
   void let_someone_run();
   [[nodiscard]] std::size_t choose_thread();
   void before(const Step& step);
