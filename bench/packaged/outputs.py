@@ -14,12 +14,11 @@ FAB_ROW = re.compile(r"^(\w+) +(\d+) +(\d+) +[\d.]+ +([\d.]+)", re.MULTILINE)
 class Reader:
     """Patterns whose groups are numbers. All matches of a pattern count."""
 
-    same: tuple  # counts, which are equal, or differ by `slack` at most
+    same: tuple  # counts, which are equal
     close: tuple  # values, which are equal to `tolerance`
     tolerance: float
     work: tuple = ()  # seconds of the part that the program times itself, added
     communication: tuple = ()  # seconds of the operations that wait for others, added
-    slack: int = 0
 
 
 def petsc_event(name):
@@ -34,7 +33,6 @@ DOLFINX = Reader(
     tolerance=1e-5,  # six digits are printed
     work=(rf"^ZZZ Solve .*\| +\d+ +{NUMBER}",),
     communication=SCATTERS,
-    slack=4,  # PT-Scotch, whose threads race, divides the mesh in another way in each run
 )
 PETSC = Reader(
     same=(rf"iterations {NUMBER}",),
@@ -86,16 +84,9 @@ def results(reader, text):
     return (same, close) if same and close else None
 
 
-def same_counts(reader, without, with_fab):
-    if not reader.slack:
-        return without == with_fab
-    return len(without) == len(with_fab) and all(
-        abs(int(one) - int(other)) <= reader.slack for one, other in zip(without, with_fab))
-
-
 def difference(reader, without, with_fab):
     """In words; empty if the results are the same."""
-    if not same_counts(reader, without[0], with_fab[0]):
+    if without[0] != with_fab[0]:
         return f"without fab {' '.join(without[0])}, with fab {' '.join(with_fab[0])}"
     if len(without[1]) != len(with_fab[1]):
         return f"without fab {len(without[1])} values, with fab {len(with_fab[1])}"
