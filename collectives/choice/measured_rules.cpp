@@ -34,6 +34,7 @@ constexpr BuiltInRule kMeasured[] = {
     {Collective::reduce, kAnyBytes, kAnyRanks, "leaders", Where::nodes},
     {Collective::reduce, kAnyBytes, 2, "linear"},
     {Collective::reduce, 32 << 10, 4, "linear"},
+    {Collective::reduce, 2 << 10, 8, "linear", Where::node},
     {Collective::reduce, 16 << 10, kAnyRanks, "binomial"},
     {Collective::reduce, kAnyBytes, 4, "chain", Where::node},
     {Collective::reduce, 256 << 10, 4, "binomial"},
@@ -68,7 +69,6 @@ constexpr BuiltInRule kMeasured[] = {
 
     {Collective::allgather, 4 << 10, kAnyRanks, "leaders", Where::nodes},
     {Collective::allgather, kAnyBytes, 2, "linear"},
-    {Collective::allgather, 256, 4, "neighbor_exchange"},
     {Collective::allgather, 64 << 10, 4, "linear", Where::node},
     {Collective::allgather, kAnyBytes, 4, "neighbor_exchange"},
     {Collective::allgather, 64 << 10, 8, "linear", Where::node},
