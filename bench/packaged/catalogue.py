@@ -23,8 +23,8 @@ class Program:
     quick: bool = True  # part of a quick run
 
 
-# With more threads PT-Scotch calls MPI from two at once although the program has asked for none, and Open MPI, with fab
-# or without, loses messages now and then: the program stops.
+# With more threads PT-Scotch calls MPI from two at once, although the program has asked for none: now and then its
+# ranks wait for each other inside Open MPI for ever, with fab and without.
 def dolfinx(problem, method, unknowns):
     return ["env", "SCOTCH_PTHREAD_NUMBER=1", "dolfinx-scaling-test", "--problem_type", problem, "--scaling_type",
             "strong", "--ndofs", str(unknowns), "-ksp_type", method, "-pc_type", "jacobi", "-sf_type",

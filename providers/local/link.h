@@ -2,14 +2,13 @@
 //
 // A short message is copied into the ring at once and copied out by its receive. One that goes to several ranks is
 // written once, to the sender's common ring or its area, where all of them read it: see common_ring.h. A long one is
-// announced. When a
-// receive waits for it the receiver copies it from the sender's memory, which it maps (fab's own) or has the kernel
-// read (any other), and says so. A sender that has nothing else to do helps the kernel's copy along from the other end
-// of the message: see division.h. Where that is forbidden it asks for the bytes, which then follow in chunks through
-// the bulk memory while both sides copy. Messages that no receive waits for stay in the ring as long as nothing else is
-// expected from there; otherwise they are taken in, so that they hold up nothing. An announced message can be taken
-// back: the ring counts such messages, and a receiver that has copied looks at the count before it calls that a
-// message.
+// announced. When a receive waits for it the receiver copies it from the sender's memory, which it maps (fab's own) or
+// has the kernel read (any other), and says so. A sender that has nothing else to do helps the kernel's copy along from
+// the other end of the message: see division.h. Where that is forbidden it asks for the bytes, which then follow in
+// chunks through the bulk memory while both sides copy. Messages that no receive waits for stay in the ring as long as
+// nothing else is expected from there; otherwise they are taken in, so that they hold up nothing. An announced message
+// can be taken back: the ring counts such messages, and a receiver that has copied looks at the count before it calls
+// that a message.
 #pragma once
 
 #include <array>

@@ -28,7 +28,7 @@ struct Feature {
 [[nodiscard]] bool flags_data(const fi_info& info);
 /// Receives name their sender. Otherwise the tag does.
 [[nodiscard]] bool receives_by_source(const fi_info& info);
-/// Asks an endpoint that is opened with this for none.
+/// An endpoint that is opened with `info` afterwards is not asked for them.
 void forgo_receives_by_source(fi_info& info);
 /// The bits of a tag that the provider leaves to its user.
 [[nodiscard]] std::uint64_t tag_mask(const fi_info& info);
