@@ -485,7 +485,7 @@ contains
     end do
   end subroutine
 
-  ! fab's memory is that of a file which neighbours map.
+  ! fab's memory is that of a file which neighbours map. The name tells: an address can have the digits `fab`.
   logical function is_fabs(address)
     integer(c_intptr_t), intent(in) :: address
     integer(c_intptr_t) :: first, last
@@ -500,7 +500,7 @@ contains
       blank = index(line, ' ')
       read (line(:dash - 1), '(z16)') first
       read (line(dash + 1:blank - 1), '(z16)') last
-      if (first <= address .and. address < last) is_fabs = index(line, 'fab') > 0
+      if (first <= address .and. address < last) is_fabs = index(line, 'fab-memory') > 0
     end do
     close (unit)
   end function

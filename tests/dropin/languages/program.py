@@ -259,7 +259,7 @@ def is_fabs(address):
     with open("/proc/self/maps") as maps:
         files = [line for line in maps
                  if int(line.split("-")[0], 16) <= address < int(line.split("-")[1].split()[0], 16)]
-    return len(files) == 1 and "fab" in files[0]
+    return len(files) == 1 and "fab-memory" in files[0]  # "fab" alone can be digits of an address
 
 
 def memory():
