@@ -35,9 +35,19 @@ ProgressPolicy::Rest ProgressPolicy::rest(unsigned polls, bool driven) {
   if (turns > 0) rest.may_call_late = turns == own_turns_;
   own_turns_ = 0;
   rest.left_alone = turns == 0 && !driven;
-  look_again_ = rest.left_alone ? std::min(look_again_ + look_again_ / kPartOfQuiet, kLongestBackOff) : kLeftAlone;
-  rest.look_again = look_again_;
+  rest.look_again = look_again(rest.left_alone);
   return rest;
+}
+
+ProgressPolicy::Time ProgressPolicy::look_again(bool left_alone) {
+  if (left_alone) {
+    attended_ = kLeftAlone;
+    looks_late_ = true;
+    return look_again_ = std::min(look_again_ + look_again_ / kPartOfQuiet, kLongestBackOff);
+  }
+  look_again_ = kLeftAlone;
+  looks_late_ = !looks_late_;
+  return looks_late_ ? attended_ = std::min(2 * attended_, kLongestAttended) : kLeftAlone;
 }
 
 ProgressPolicy::Then ProgressPolicy::after(Turn turn, bool falls_asleep) {

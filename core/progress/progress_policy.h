@@ -49,7 +49,11 @@ class ProgressPolicy {
   static constexpr Time kLongHoldBack = 10 * kMillisecond;
   /// For what waits for nothing, it grows up to this as long as callers are found to come back soon by themselves.
   static constexpr Time kLongestHoldBack = 80 * kMillisecond;
-  static constexpr Time kLeftAlone = 10 * kMillisecond;  ///< without a poll: it looks after what is held back
+  // What is held back: it looks after that once no other thread has polled for some time. While they are found to poll,
+  // it looks ever more seldom, since each look costs what a call does; and soon after each late look, as whoever has
+  // polled before that one may have left.
+  static constexpr Time kLeftAlone = 10 * kMillisecond;
+  static constexpr Time kLongestAttended = 80 * kMillisecond;
   static constexpr Time kSpin = 50 * kMicrosecond;       ///< after an event
   // Absences: how long a caller is away that has left something in flight.
   static constexpr Time kAbsence = 100 * kMicrosecond;  ///< from what needs polls: short messages do as much alone
@@ -86,7 +90,7 @@ class ProgressPolicy {
   struct Rest {
     std::optional<bool> may_call_late;  ///< from now on; none: as before
     bool left_alone = false;            ///< no other thread has polled since the last rest, nor does
-    Time look_again = kLeftAlone;       ///< after providers that hold messages back and have no descriptor
+    Time look_again = kLeftAlone;       ///< after providers that hold messages back and do not tell
   };
   /// `polls`: those of all threads so far.
   [[nodiscard]] Rest rest(unsigned polls, bool driven);
@@ -137,6 +141,8 @@ class ProgressPolicy {
   }
 
  private:
+  [[nodiscard]] Time look_again(bool left_alone);
+
   Ways ways_;
   Clock now_;
   Time last_event_;
@@ -150,7 +156,9 @@ class ProgressPolicy {
   int timed_sleeps_ = 0;
   unsigned polls_at_rest_ = 0;
   unsigned own_turns_ = 0;  ///< since then
-  Time look_again_ = kLeftAlone;
+  Time look_again_ = kLeftAlone;  ///< while left alone
+  Time attended_ = kLeftAlone;    ///< the longest between two looks so far, while not
+  bool looks_late_ = true;        ///< the last look that found a poll was to come late
   Time hold_back_ = kLongHoldBack;
 };
 

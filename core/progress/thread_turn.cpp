@@ -49,12 +49,11 @@ void Engine::look_after_held_back(const Policy::Rest& rest, ParkedSleep& parked)
     if (!provider->capabilities().may_hold_back) continue;
     parked.ns = std::min(parked.ns, Policy::kSafetyTimeout);
     if (rest.left_alone) provider->poll();
-    if (!provider->capabilities().wait_fd)
-      parked.ns = std::min(parked.ns, rest.look_again);
-    else if (rest.left_alone && provider->may_sleep())
+    const bool would_tell = rest.left_alone && provider->capabilities().wait_fd;
+    if (would_tell && provider->may_sleep())
       parked.also.push_back({provider->wait_fd(), POLLIN, 0});
     else
-      parked.ns = std::min(parked.ns, Policy::kLeftAlone);
+      parked.ns = std::min(parked.ns, would_tell ? Policy::kLeftAlone : rest.look_again);
   }
 }
 

@@ -175,8 +175,10 @@ TEST_F(PolicyTest, MayBeCalledLateWhileItDoesEverything) {
 
 TEST_F(PolicyTest, LooksAfterWhatIsHeldBackOnceNoOtherThreadHas) {
   ProgressPolicy its = policy();
-  EXPECT_FALSE(its.rest(1, false).left_alone);
-  EXPECT_EQ(its.rest(2, false).look_again, ProgressPolicy::kLeftAlone);
+  const ProgressPolicy::Rest first = its.rest(1, false);
+  EXPECT_FALSE(first.left_alone);
+  EXPECT_EQ(first.look_again, ProgressPolicy::kLeftAlone);
+  EXPECT_FALSE(its.rest(2, false).left_alone);
   EXPECT_FALSE(its.rest(2, true).left_alone) << "a caller drives";
   Time last = ProgressPolicy::kLeftAlone;
   for (int i = 0; i < 100; ++i) {
@@ -187,6 +189,23 @@ TEST_F(PolicyTest, LooksAfterWhatIsHeldBackOnceNoOtherThreadHas) {
   }
   EXPECT_EQ(last, ProgressPolicy::kLongestBackOff);
   EXPECT_EQ(its.rest(3, false).look_again, ProgressPolicy::kLeftAlone) << "another thread has polled";
+}
+
+TEST_F(PolicyTest, LooksEverMoreSeldomAfterWhatIsHeldBackWhileOthersPoll) {
+  ProgressPolicy its = policy();
+  constexpr Time kLongest = ProgressPolicy::kLongestAttended + ProgressPolicy::kLeftAlone;
+  unsigned polls = 0;
+  int looks = 0;
+  Time before = 0;
+  for (Time time = 0; time < kMinute; ++looks) {
+    const Time next = its.rest(++polls, false).look_again;
+    EXPECT_LE(before + next, kLongest) << "a poll at the beginning of the one, and none in the other";
+    time += before = next;
+  }
+  EXPECT_LE(looks, 2 * kMinute / kLongest + 6);
+  EXPECT_TRUE(its.rest(polls, false).left_alone);
+  EXPECT_EQ(its.rest(++polls, false).look_again, ProgressPolicy::kLeftAlone) << "it begins anew";
+  EXPECT_EQ(its.rest(++polls, false).look_again, 2 * ProgressPolicy::kLeftAlone);
 }
 
 TEST(CallsOfTheThread, ComeTheLaterTheLessUrgentTheyAre) {
