@@ -8,18 +8,12 @@ namespace fab::dropin {
 
 namespace {
 
-template <class Function>
-Function find(const mpi::Library& library, const std::string& prefix, const char* name) {
-  return mpi::find_next<Function>(library, prefix + name);
-}
-
 /// `p` is empty, or "P".
 NextCalls find_all(const std::string& p) {
-  const mpi::Library library;
   NextCalls next{};
 #define FAB_STRING(text) #text
 #define FAB_NAME(text) FAB_STRING(text)
-#define FAB_FIND(member, name) next.member = find<decltype(next.member)>(library, p, FAB_NAME(name))
+#define FAB_FIND(member, name) next.member = mpi::find_next<decltype(next.member)>(p + FAB_NAME(name))
 #define FAB_FIND_FORMS(name, Name) \
   FAB_FIND(name, MPI_##Name);      \
   FAB_FIND(i##name, MPI_I##name);

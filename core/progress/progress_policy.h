@@ -50,11 +50,11 @@ class ProgressPolicy {
   /// For what waits for nothing, it grows up to this as long as callers are found to come back soon by themselves.
   static constexpr Time kLongestHoldBack = 80 * kMillisecond;
   // What is held back: it looks after that once no other thread has polled for some time. While they are found to poll,
-  // it looks ever more seldom, since each look costs what a call does; and soon after each late look, as whoever has
-  // polled before that one may have left.
+  // it looks ever more seldom, since each look costs what a call does; and soon after each late look, as the callers
+  // that have polled before that one may have left.
   static constexpr Time kLeftAlone = 10 * kMillisecond;
   static constexpr Time kLongestAttended = 80 * kMillisecond;
-  static constexpr Time kSpin = 50 * kMicrosecond;       ///< after an event
+  static constexpr Time kSpin = 50 * kMicrosecond;  ///< after an event
   // Absences: how long a caller is away that has left something in flight.
   static constexpr Time kAbsence = 100 * kMicrosecond;  ///< from what needs polls: short messages do as much alone
   static constexpr Time kLongRun = kMillisecond;        ///< beside that a call of the thread is cheap
@@ -155,7 +155,7 @@ class ProgressPolicy {
   Time timed_sleep_ = first_timed_sleep();
   int timed_sleeps_ = 0;
   unsigned polls_at_rest_ = 0;
-  unsigned own_turns_ = 0;  ///< since then
+  unsigned own_turns_ = 0;        ///< since then
   Time look_again_ = kLeftAlone;  ///< while left alone
   Time attended_ = kLeftAlone;    ///< the longest between two looks so far, while not
   bool looks_late_ = true;        ///< the last look that found a poll was to come late

@@ -24,6 +24,14 @@ DefinitionBehind other_library() noexcept {
   return other;
 }
 
+/// A handle of the MPI library, which is the object of a function that no other object defines. Null: it is not found.
+void* open_mpi_library() noexcept {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void*>(&PMPI_Get_library_version), &info) == 0 || info.dli_fname == nullptr)
+    return nullptr;
+  return ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
 }  // namespace
 
 void* skip_fab(void* found, const char* name) noexcept {
@@ -33,19 +41,11 @@ void* skip_fab(void* found, const char* name) noexcept {
   return found;
 }
 
-// It is the object of a function that no other object defines.
-Library::Library() noexcept {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<void*>(&PMPI_Get_library_version), &info) != 0 && info.dli_fname != nullptr)
-    handle_ = ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-}
-
-Library::~Library() {
-  if (handle_ != nullptr) ::dlclose(handle_);
-}
-
-void* Library::find(const std::string& name) const noexcept {
-  return handle_ == nullptr ? nullptr : ::dlsym(handle_, name.c_str());
+// dladdr reads all of the library's names, so it is asked once, and not at all where every name is found otherwise. The
+// handle is never closed: fab may still ask while the process ends.
+void* find_in_mpi(const char* name) noexcept {
+  static void* const library = open_mpi_library();
+  return library == nullptr ? nullptr : ::dlsym(library, name);
 }
 
 }  // namespace fab::mpi

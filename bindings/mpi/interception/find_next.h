@@ -13,20 +13,8 @@ namespace fab::mpi {
 /// `found`, or if that is the other of fab's libraries, the definition behind it. Null if there is none.
 [[nodiscard]] void* skip_fab(void* found, const char* name) noexcept;
 
-/// A handle of the MPI library for dlsym while this lives; fab keeps the library loaded.
-class Library {
- public:
-  Library() noexcept;
-  ~Library();
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-
-  /// Null if it is not there.
-  [[nodiscard]] void* find(const std::string& name) const noexcept;
-
- private:
-  void* handle_ = nullptr;
-};
+/// The MPI library's own definition. Null if it has none.
+[[nodiscard]] void* find_in_mpi(const char* name) noexcept;
 
 /// Stands where there is no definition.
 template <class Function>
@@ -42,9 +30,9 @@ struct Missing<Result (*)(Arguments...)> {
 /// Behind fab's library there is nothing where the MPI library comes first: then it is MPI's. A program that is linked
 /// to libfab_mpi and runs under libfab_dropin has both, of which the first does the work of either.
 template <class Function>
-Function find_next(const Library& library, const std::string& name) {
+Function find_next(const std::string& name) {
   void* found = skip_fab(::dlsym(RTLD_NEXT, name.c_str()), name.c_str());
-  if (found == nullptr) found = library.find(name);
+  if (found == nullptr) found = find_in_mpi(name.c_str());
   return found == nullptr ? Missing<Function>::call : reinterpret_cast<Function>(found);
 }
 

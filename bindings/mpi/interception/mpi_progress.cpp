@@ -15,7 +15,7 @@ using Change = int (*)(int (*)());
 
 /// Open MPI's functions that add to, and take from, its list. They are not in its manual, but in every version since
 /// its first; its own MPI-IO uses them for the same.
-Change find_change(const char* name) noexcept { return reinterpret_cast<Change>(Library().find(name)); }
+Change find_change(const char* name) noexcept { return reinterpret_cast<Change>(find_in_mpi(name)); }
 
 ProgressFunction joined = nullptr;
 

@@ -9,16 +9,14 @@ namespace fab::mpi {
 namespace {
 
 Next find_all(const std::string& prefix) {
-  const Library library;
-#define FAB_FIND(member, name) .member = find_next<decltype(Next::member)>(library, prefix + #name),
+#define FAB_FIND(member, name) .member = find_next<decltype(Next::member)>(prefix + #name),
   const Next next{FAB_TAKEN_OVER(FAB_FIND)};
 #undef FAB_FIND
   return next;
 }
 
 NextMakers find_makers(const std::string& prefix) {
-  const Library library;
-#define FAB_FIND(member, name) .member = find_next<decltype(NextMakers::member)>(library, prefix + #name),
+#define FAB_FIND(member, name) .member = find_next<decltype(NextMakers::member)>(prefix + #name),
   const NextMakers makers{FAB_MAKERS(FAB_FIND)};
 #undef FAB_FIND
   return makers;
@@ -26,13 +24,12 @@ NextMakers find_makers(const std::string& prefix) {
 
 template <class Function>
 Function find_one(const char* name) {
-  return find_next<Function>(Library(), name);
+  return find_next<Function>(name);
 }
 
 NextInit find_init(const std::string& prefix) {
-  const Library library;
-  return {find_next<decltype(NextInit::init)>(library, prefix + "Init"),
-          find_next<decltype(NextInit::init_thread)>(library, prefix + "Init_thread")};
+  return {find_next<decltype(NextInit::init)>(prefix + "Init"),
+          find_next<decltype(NextInit::init_thread)>(prefix + "Init_thread")};
 }
 
 }  // namespace

@@ -9,8 +9,7 @@ namespace fab::mpi {
 namespace {
 
 NextPvars find_all(const std::string& prefix) {
-  const Library library;
-#define FAB_FIND(member, name) .member = find_next<decltype(NextPvars::member)>(library, prefix + #name),
+#define FAB_FIND(member, name) .member = find_next<decltype(NextPvars::member)>(prefix + #name),
   const NextPvars next{FAB_PVAR_CALLS(FAB_FIND)};
 #undef FAB_FIND
   return next;
