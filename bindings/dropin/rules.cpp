@@ -22,6 +22,7 @@ struct Loss {
   Forms forms;
   std::size_t least_bytes;
   std::size_t most_bytes;
+  int most_ranks = kMostRanksMeasured;
 };
 
 constexpr std::size_t kKiB = 1024;
@@ -33,7 +34,7 @@ constexpr auto kLosses = std::to_array<Loss>({
     {Function::gather, kAll, 16 * kKiB, 64 * kKiB},
     {Function::scatter, kAll, 4 * kKiB, 16 * kKiB},
     {Function::scatter, kAll, 256 * kKiB, kAnySize},
-    {Function::reduce, kAll, kKiB, 16 * kKiB},
+    {Function::reduce, kBlocking | kNonBlocking, kKiB, 16 * kKiB, 2},
     {Function::reduce, kBlocking, 256 * kKiB, kAnySize},
     {Function::exscan, kNonBlocking, 0, 128},
     {Function::exscan, kBlocking, 64 * kKiB, 512 * kKiB},
@@ -48,8 +49,8 @@ constexpr bool is_short(const Situation& situation, std::size_t bytes) noexcept 
 }
 
 bool covers(const Loss& loss, const Situation& situation, std::size_t bytes) noexcept {
-  return situation.one_node && (loss.forms & bit_of(situation.form)) != 0 && bytes >= loss.least_bytes &&
-         bytes <= loss.most_bytes;
+  return situation.one_node && situation.ranks <= loss.most_ranks && (loss.forms & bit_of(situation.form)) != 0 &&
+         bytes >= loss.least_bytes && bytes <= loss.most_bytes;
 }
 
 }  // namespace

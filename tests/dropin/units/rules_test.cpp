@@ -31,6 +31,8 @@ TEST(Rules, LeaveShortBlockingCallsToMpi) {
 TEST(Rules, LeaveTheLossesToMpi) {
   EXPECT_FALSE(pays({Function::reduce, Form::non_blocking, 2, true}, {.bytes = 1024}));
   EXPECT_TRUE(pays({Function::reduce, Form::non_blocking, 2, false}, {.bytes = 1024}));
+  EXPECT_TRUE(pays({Function::reduce, Form::non_blocking, 3, true}, {.bytes = 1024}));
+  EXPECT_TRUE(pays({Function::reduce, Form::persistent, 2, true}, {.bytes = 1024}));
   EXPECT_FALSE(pays(blocking(Function::reduce, 2, true), {.bytes = 524288}));
   EXPECT_TRUE(pays({Function::reduce, Form::non_blocking, 2, true}, {.bytes = 524288}));
   EXPECT_FALSE(pays({Function::exscan, Form::non_blocking, 2, true}, {.bytes = 8}));
