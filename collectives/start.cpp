@@ -56,6 +56,7 @@ CollectiveCall made_on(const core::Communicator& communicator, CollectiveCall ca
   call.rank = communicator.rank();
   call.ranks = communicator.size();
   call.one_node = communicator.is_on_one_node();
+  call.crowded = call.one_node && communicator.runtime().is_crowded();
   if (!call.one_node) call.nodes = communicator.nodes();
   const Config& config = communicator.context().config();
   call.checked = config.check;

@@ -60,6 +60,7 @@ std::string words_for(const Rule& rule) {
   if (rule.where == collectives::Where::node) add("within a node");
   if (rule.where == collectives::Where::nodes) add("between nodes");
   if (rule.where == collectives::Where::scattered) add("between nodes that ranks are dealt to in turn");
+  if (rule.where == collectives::Where::crowded) add("within a node of fewer processors");
   return words.empty() ? "all calls" : words;
 }
 

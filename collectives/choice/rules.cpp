@@ -18,6 +18,8 @@ bool is_there(Where where, const CollectiveCall& call) {
       return call.nodes != nullptr;
     case Where::scattered:
       return call.nodes != nullptr && !call.nodes->consecutive();
+    case Where::crowded:
+      return call.one_node && call.crowded;
     case Where::anywhere:
       break;
   }
@@ -34,6 +36,8 @@ std::string_view name_of(Where where) noexcept {
       return "nodes";
     case Where::scattered:
       return "scattered";
+    case Where::crowded:
+      return "crowded";
     case Where::anywhere:
       break;
   }

@@ -69,6 +69,12 @@ TEST(Rules, CoverCallsByBytesRanksAndPlace) {
   EXPECT_FALSE(rule.covers(call));
   rule.where = Where::node;
   EXPECT_TRUE(rule.covers(call));
+  rule.where = Where::crowded;
+  EXPECT_FALSE(rule.covers(call));
+  call.crowded = true;
+  EXPECT_TRUE(rule.covers(call));
+  rule.where = Where::node;
+  EXPECT_TRUE(rule.covers(call));
   call.bytes = 101;
   EXPECT_FALSE(rule.covers(call));
   call.bytes = 1;
@@ -111,7 +117,7 @@ TEST(Rules, WithWhatIsWrongNameFileRuleFieldAndWhatIsValid) {
   refuses(R"({"collective": "bcast", "algorithm": "chain", "least_per_node": 0})",
           "least_per_node is 0; a whole number from 1 to ");
   refuses(R"({"collective": "bcast", "algorithm": "chain", "where": "here"})",
-          "where is \"here\"; valid are anywhere, node, nodes, scattered");
+          "where is \"here\"; valid are anywhere, node, nodes, scattered, crowded");
   refuses(
       R"({"collective": "bcast", "algorithm": "chain", "bytes": 8})",
       "there is no field \"bytes\"; known are collective, most_bytes, most_ranks, least_per_node, where, algorithm");
