@@ -62,9 +62,11 @@ int of_own_set() {
   return count;
 }
 
-int of_machine() {
+int online() { return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))); }
+
+int of_node() {
   const int set = of_own_set();
-  return set > 0 ? set : std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
+  return set > 0 ? set : online();
 }
 
 }  // namespace
@@ -87,7 +89,7 @@ int count_listed(std::string_view list) noexcept {
 }
 
 Processors count_processors() {
-  static const Processors processors{of_thread(), of_machine()};
+  static const Processors processors{of_thread(), of_node(), online()};
   return processors;
 }
 

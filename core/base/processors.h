@@ -7,7 +7,8 @@ namespace fab::core {
 
 struct Processors {
   int of_process = 1;  ///< processing units this thread may run on
-  int of_node = 1;     ///< processing units that the operating system lets processes use
+  int of_node = 1;     ///< processing units that the operating system lets processes like this one use
+  int online = 1;      ///< of the machine: all processes on it count the same
 };
 
 /// Asks the kernel, once. What it does not tell counts as 1 (never spin).

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "core/base/processors.h"
 #include "core/bootstrap/pmix_call.h"
 #include "core/bootstrap/reported_job.h"
 
@@ -86,6 +87,7 @@ JobInfo read_pmix_job(const pmix_proc_t& self) {
   JobInfo job = complete_job(reported);
   job.rank = static_cast<Rank>(self.rank);
   job.node_ranks = ranks_of_node(get_text(whole_job, PMIX_LOCAL_PEERS), job.rank);
+  job.processors = core::count_processors().online;
   job.origin = fmt::format("pmix namespace {}", self.nspace);
   return job;
 }

@@ -18,6 +18,7 @@ struct JobInfo {
   int size = 1;
   int local_size = 1;  ///< ranks of the job on this node
   int node_count = 1;
+  int processors = 0;                    ///< of this rank's machine, Processors::online; 0: it is none that computes
   std::vector<Rank> node_ranks;          ///< the job's ranks on this node, ascending, this one too; empty: not known
   std::vector<std::string> other_nodes;  ///< host names of (some of) the job's other nodes, for choosing an interface
   std::string origin;                    ///< "pmix namespace ...", "singleton", "in-process": for logs and fab_info

@@ -49,7 +49,6 @@ Runtime::Runtime(const Config& config, std::unique_ptr<Store> store, const Trans
       log_(config.log, store->job().rank),
       store_owner_(std::move(store)),
       store_(store_owner_.get()),
-      is_crowded_(store_->job().local_size > count_processors().of_node),
       transports_(make(config_, store_->job(), log_)),
       transports_time_(Clock::now() - begun_),
       transport_(transports_.description()),

@@ -64,8 +64,8 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   /// nodes() as a map, asked for once; null where no two ranks share a node, or all do, or FAB_LOCAL is off, or the
   /// launcher does not tell. This depends on nothing that ranks may have differently. From any thread.
   [[nodiscard]] std::shared_ptr<const NodeMap> shared_nodes();
-  /// The job has more ranks on this node than the node has processors: all of them think the same.
-  [[nodiscard]] bool is_crowded() const noexcept { return is_crowded_; }
+  /// The job has more ranks on this node than the machine has processors: all of them think the same.
+  [[nodiscard]] bool is_crowded() const noexcept { return job().processors > 0 && job().local_size > job().processors; }
   [[nodiscard]] Engine& engine() noexcept { return engine_; }
   /// One more engine of this rank, in a runtime of its own, which closes with this one and whose statistics are part of
   /// this one's. Before any other thread uses this object.
@@ -178,7 +178,6 @@ class Runtime : public std::enable_shared_from_this<Runtime>, ForkParticipant {
   Log log_;
   std::unique_ptr<Store> store_owner_;
   Store* store_;
-  const bool is_crowded_;
   Transports transports_;
   const Clock::duration transports_time_;
   std::string transport_;

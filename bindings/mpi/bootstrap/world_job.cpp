@@ -7,6 +7,7 @@
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/group.h"
 #include "bindings/mpi/interception/next.h"
+#include "core/base/processors.h"
 
 namespace fab::mpi {
 
@@ -138,6 +139,7 @@ WorldJob read_world_job(MPI_Comm world) {
   JobInfo& job = read.job;
   require(PMPI_Comm_rank(world, &job.rank), "MPI_Comm_rank");
   require(PMPI_Comm_size(world, &job.size), "MPI_Comm_size");
+  job.processors = core::count_processors().online;
   job.origin = "MPI_COMM_WORLD";
   Part node;
   require(PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, job.rank, MPI_INFO_NULL, node.address()),
