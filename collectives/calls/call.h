@@ -27,7 +27,7 @@ struct CollectiveCall {
   int ranks = 1;
   Rank root = 0;
   bool one_node = false;  ///< all ranks share memory
-  bool crowded = false;   ///< and the job has more ranks on this node than the node has processors
+  bool crowded = false;   ///< and the job has more ranks on this node than the machine has processors
   /// Which ranks share a node, where some do; null: all or none do, or it is not known.
   const core::NodeMap* nodes = nullptr;
   const Rules* rules = nullptr;  ///< which choose the algorithms of its steps; null: the built-in ones
