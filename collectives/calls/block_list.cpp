@@ -31,8 +31,6 @@ BlockList BlockList::views(std::span<const BlockView> blocks) noexcept {
   return list;
 }
 
-std::size_t BlockList::size() const noexcept { return blocks_; }
-
 BlockView BlockList::operator[](std::size_t i) const noexcept {
   switch (form_) {
     case Form::regular:

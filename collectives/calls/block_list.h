@@ -42,8 +42,16 @@ class BlockList {
   /// Any number of elements of any layout per block.
   static BlockList views(std::span<const BlockView> blocks) noexcept;
 
-  [[nodiscard]] std::size_t size() const noexcept;
+  [[nodiscard]] std::size_t size() const noexcept { return blocks_; }
   [[nodiscard]] BlockView operator[](std::size_t i) const noexcept;
+  // All blocks are alike.
+  [[nodiscard]] bool is_regular() const noexcept { return form_ == Form::regular; }
+  /// Of a regular list; null: it is empty.
+  [[nodiscard]] const Layout* element() const noexcept { return element_; }
+  [[nodiscard]] std::size_t elements_of_each() const noexcept { return elements_; }
+  [[nodiscard]] std::size_t bytes(std::size_t i) const noexcept {
+    return form_ == Form::regular ? elements_ * element_->size() : (*this)[i].bytes();
+  }
   /// Blocks first, first + 1 and so on, `count` of them at most as many as there are, as one; block 0 follows the last.
   [[nodiscard]] Block range(BufferId buffer, int first, int count) const;
   /// Adds what a schedule depends on.

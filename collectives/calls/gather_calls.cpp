@@ -16,51 +16,54 @@ bool is_scatter(Collective collective) {
   return collective == Collective::scatter || collective == Collective::scatterv;
 }
 
-void check(const CollectiveCall& call, const BlockList& all, const BlockList& own) {
-  if (all.size() != static_cast<std::size_t>(call.ranks))
+void check(const GatherArguments& its, const BlockList& all, const BlockList& own) {
+  if (all.size() != static_cast<std::size_t>(its.ranks))
     throw Error(Errc::invalid_argument, fmt::format("{}: {} blocks; the communicator has {} ranks",
-                                                    to_string(call.collective), all.size(), call.ranks));
-  if (call.in_place) return;
-  const std::size_t place = all[static_cast<std::size_t>(call.rank)].bytes();
-  if (own[0].bytes() != place)
+                                                    to_string(its.collective), all.size(), its.ranks));
+  if (its.in_place) return;
+  const std::size_t place = all.bytes(static_cast<std::size_t>(its.rank));
+  if (own.bytes(0) != place)
     throw Error(Errc::invalid_count,
                 fmt::format("{}: rank {}'s own block has {} bytes, but {} bytes among the blocks of all ranks",
-                            to_string(call.collective), call.rank, own[0].bytes(), place));
+                            to_string(its.collective), its.rank, own.bytes(0), place));
 }
 
-/// `listed`: this rank has the blocks of all ranks.
-std::size_t bytes_of(const CollectiveCall& call, const BlockList& all, const BlockList& own, bool listed) {
-  switch (call.collective) {
+std::size_t bytes_of(Collective collective, const BlockList& of_equal, const BlockList& all) {
+  switch (collective) {
     case Collective::gatherv:
     case Collective::scatterv:
       return kUnknownBytes;
     case Collective::allgatherv: {
       std::size_t bytes = 0;
-      for (std::size_t i = 0; i < all.size(); ++i) bytes += all[i].bytes();
+      for (std::size_t i = 0; i < all.size(); ++i) bytes += all.bytes(i);
       return bytes;
     }
     default:
-      return (listed ? all : own)[0].bytes();
+      return of_equal.bytes(0);
   }
 }
 
 }  // namespace
 
-CollectiveCall gather_call(CollectiveCall call) {
-  BlockList& all = is_scatter(call.collective) ? call.send : call.recv;
-  BlockList& own = is_scatter(call.collective) ? call.recv : call.send;
-  const bool listed = is_allgather(call.collective) || call.rank == call.root;
-  if (listed) {
-    check(call, all, own);
-    if (call.in_place) own = {};
-  } else {
-    if (call.in_place)
-      throw Error(Errc::invalid_argument,
-                  fmt::format("{}: in place on rank {}; only the root, rank {}, can call in place",
-                              to_string(call.collective), call.rank, call.root));
-    all = {};
-  }
-  call.bytes = bytes_of(call, all, own, listed);
+CollectiveCall gather_call(const GatherArguments& its) {
+  const bool scatters = is_scatter(its.collective);
+  const BlockList& all = scatters ? its.send : its.recv;
+  const BlockList& own = scatters ? its.recv : its.send;
+  const bool listed = is_allgather(its.collective) || its.rank == its.root;
+  if (listed)
+    check(its, all, own);
+  else if (its.in_place)
+    throw Error(Errc::invalid_argument,
+                fmt::format("{}: in place on rank {}; only the root, rank {}, can call in place",
+                            to_string(its.collective), its.rank, its.root));
+  CollectiveCall call{.collective = its.collective,
+                      .rank = its.rank,
+                      .ranks = its.ranks,
+                      .root = its.root,
+                      .in_place = its.in_place,
+                      .bytes = bytes_of(its.collective, listed ? all : own, all)};
+  if (listed) (scatters ? call.send : call.recv) = all;
+  if (!its.in_place) (scatters ? call.recv : call.send) = own;
   return call;
 }
 
