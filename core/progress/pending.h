@@ -53,9 +53,6 @@ class Pending : public Linked {
   /// Ends it early if no other rank has to do with it yet: a receive that nothing has matched.
   virtual void cancel() FAB_REQUIRES(engine_lock) {}
 
-  /// Set before it becomes active, or by Engine::raise_urgency().
-  Urgency urgency FAB_GUARDED_BY(engine_lock) = Urgency::peers;
-
   // For losses.
 
   using PeerVisitor = std::function<void(const Peer&)>;
@@ -71,13 +68,6 @@ class Pending : public Linked {
   virtual void abandon_for(Rank /*failed_rank*/, const Status& reason) FAB_REQUIRES(engine_lock) { abandon(reason); }
   /// It has failed, or was abandoned, and ends as soon as providers have given back what they were given.
   [[nodiscard]] virtual bool given_up() const noexcept FAB_REQUIRES(engine_lock) { return false; }
-  /// What losses.cpp has seen of it, and done, while it is active.
-  std::uint64_t settled_when_seen FAB_GUARDED_BY(engine_lock) = 0;
-  std::chrono::steady_clock::time_point quiet_since FAB_GUARDED_BY(engine_lock) = {};  ///< zero: not seen yet
-  bool given_up_when_seen FAB_GUARDED_BY(engine_lock) = false;
-  int quiet_looks FAB_GUARDED_BY(engine_lock) = 0;
-  int drops FAB_GUARDED_BY(engine_lock) = 0;
-  std::uint64_t number FAB_GUARDED_BY(engine_lock) = 0;  ///< counts what became active, from 1 on
 
   /// A caller knows that it is over. Needs no lock.
   virtual void over(bool /*took_long*/) noexcept {}
@@ -94,19 +84,37 @@ class Pending : public Linked {
   /// The user's handle is gone.
   virtual void let_go() noexcept FAB_REQUIRES(engine_lock) = 0;
 
-  Tested tested;  ///< the caller's
-
  protected:
   ~Pending() = default;
 
   void count_settled() noexcept { settled_count_.store(settled_count() + 1, std::memory_order_relaxed); }
 
-  Status status_;
-  MessageInfo message_;
   std::atomic<bool> done_{true};
+
+ public:
+  // What every start uses comes first: see Run.
+
+  /// Set before it becomes active, or by Engine::raise_urgency().
+  Urgency urgency FAB_GUARDED_BY(engine_lock) = Urgency::peers;
+  std::uint64_t number FAB_GUARDED_BY(engine_lock) = 0;  ///< counts what became active, from 1 on
+  /// What losses.cpp has seen of it, and done, while it is active.
+  std::chrono::steady_clock::time_point quiet_since FAB_GUARDED_BY(engine_lock) = {};  ///< zero: not seen yet
 
  private:
   std::atomic<std::uint64_t> settled_count_{0};
+
+ protected:
+  Status status_;
+  MessageInfo message_;
+
+ public:
+  Tested tested;  ///< the caller's
+
+  // For losses.cpp, as quiet_since.
+  std::uint64_t settled_when_seen FAB_GUARDED_BY(engine_lock) = 0;
+  bool given_up_when_seen FAB_GUARDED_BY(engine_lock) = false;
+  int quiet_looks FAB_GUARDED_BY(engine_lock) = 0;
+  int drops FAB_GUARDED_BY(engine_lock) = 0;
 };
 
 }  // namespace fab::core

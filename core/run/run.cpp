@@ -60,8 +60,8 @@ Run::Run(const Plan& plan, RunOwner& owner)
       engine_(plan.membership().engine()),
       tags_(plan.membership().runtime().tags()),
       bases_(plan.buffer_count(), nullptr),
-      scratch_(plan.schedule().scratch_bytes() > 0 ? new std::byte[plan.schedule().scratch_bytes()] : nullptr),
-      staging_(plan.staging_bytes() > 0 ? allocate_shared(plan.staging_bytes()).release() : nullptr) {
+      staging_(plan.staging_bytes() > 0 ? allocate_shared(plan.staging_bytes()).release() : nullptr),
+      scratch_(plan.schedule().scratch_bytes() > 0 ? new std::byte[plan.schedule().scratch_bytes()] : nullptr) {
   bases_[static_cast<std::size_t>(BufferId::scratch)] = scratch_.get();
   bases_[static_cast<std::size_t>(plan.staging())] = staging_.get();
   bases_[static_cast<std::size_t>(plan.surplus())] = plan.membership().runtime().surplus();

@@ -274,56 +274,58 @@ class Run final : public Pending, public Task {
   [[nodiscard]] std::uint32_t sends_given_up() const noexcept FAB_REQUIRES(engine_lock);
   void finish_if_given_up() FAB_REQUIRES(engine_lock);
 
+  // What every start and its messages use comes first, so that it lies in few cache lines.
+  // What bears no guard changes at the start, or with a round, under the engine's lock. Operations in this rank's
+  // memory use it without the lock as well: their round stands still meanwhile (do_user_work).
   const Plan& plan_;
   RunOwner& owner_;
   Engine& engine_;
   const TagFormat& tags_;
-  // What bears no guard changes at the start, or with a round, under the engine's lock. Operations in this rank's
-  // memory use it without the lock as well: their round stands still meanwhile (do_user_work).
-  std::shared_ptr<Membership> keep_communicator_ FAB_GUARDED_BY(engine_lock);  ///< while in use without a handle
-  std::vector<std::byte*> bases_;
-  std::vector<iovec> memory_;  ///< of the plan's pieces, with these bases
-  std::unique_ptr<std::byte[]> scratch_;
-  SharedBytes staging_;  ///< so that ranks of the node may copy out of it
-  std::vector<std::unique_ptr<Registration>> held_memory_ FAB_GUARDED_BY(engine_lock);
-  /// Of a start that waited for addresses, up to the next one.
-  std::unique_ptr<KeptData> kept_data_ FAB_GUARDED_BY(engine_lock);
-  std::unique_ptr<WrittenMessages> one_sided_ FAB_GUARDED_BY(engine_lock);  ///< null if the plan has no channels
-  std::vector<Transfer> transfers_ FAB_GUARDED_BY(engine_lock);  ///< as many as the widest round has operations
   std::uint64_t sequence_tag_ FAB_GUARDED_BY(engine_lock) = 0;
   /// What the tags of all messages share, once the run has begun.
   std::uint64_t run_tag_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint64_t place_ FAB_GUARDED_BY(engine_lock) = 0;
   std::uint32_t round_ = 0;
   std::uint32_t used_transfers_ FAB_GUARDED_BY(engine_lock) = 0;
-  std::uint32_t absences_at_start_ = 0;                         ///< the engine's; read by over()
-  std::atomic<const PlannedOperation*> last_settled_{nullptr};  ///< in a poll, of this start or an earlier one
   /// Operations of the round not settled, one more while the round is being posted.
   std::uint32_t pending_ FAB_GUARDED_BY(engine_lock) = 0;
   /// Operations of this start that go_ahead() has not named; 0 where nothing is held back.
   std::uint32_t held_back_count_ FAB_GUARDED_BY(engine_lock) = 0;
+  std::uint32_t absences_at_start_ = 0;                  ///< the engine's; read by over()
   bool held_ FAB_GUARDED_BY(engine_lock) = false;        ///< the user has a handle
   bool holds_back_ FAB_GUARDED_BY(engine_lock) = false;  ///< its starts hold operations back
   bool on_hold_ FAB_GUARDED_BY(engine_lock) = false;
   bool begun_ FAB_GUARDED_BY(engine_lock) = false;  ///< round_ is being posted, or was
   bool abandoned_ FAB_GUARDED_BY(engine_lock) = false;
-  bool given_up_ FAB_GUARDED_BY(engine_lock) = false;       ///< abandoned, or some peers are broken
-  bool has_user_work_ FAB_GUARDED_BY(engine_lock) = false;  ///< in the engine's list
-  UserReduction user_;                                      ///< set if the plan has user reductions
-  const PlannedOperation* unequal_ = nullptr;               ///< a copy of this round whose ends differ in size
+  bool given_up_ FAB_GUARDED_BY(engine_lock) = false;            ///< abandoned, or some peers are broken
+  bool has_user_work_ FAB_GUARDED_BY(engine_lock) = false;       ///< in the engine's list
+  bool defers_user_work_ FAB_GUARDED_BY(engine_lock) = true;     ///< at user reductions
+  bool all_know_ FAB_GUARDED_BY(engine_lock) = false;            ///< why it failed: no rank is to be told
+  bool closes_ FAB_GUARDED_BY(engine_lock) = false;              ///< closing_ was started, and is waited for
+  bool agreed_ FAB_GUARDED_BY(engine_lock) = false;              ///< all ranks called the same
+  std::vector<Transfer> transfers_ FAB_GUARDED_BY(engine_lock);  ///< as many as the widest round has operations
+  std::vector<iovec> memory_;                                    ///< of the plan's pieces, with these bases
+  std::vector<std::byte*> bases_;
+  SharedBytes staging_;                                         ///< so that ranks of the node may copy out of it
+  std::atomic<const PlannedOperation*> last_settled_{nullptr};  ///< in a poll, of this start or an earlier one
+  const PlannedOperation* unequal_ = nullptr;                   ///< a copy of this round whose ends differ in size
+  /// Of a start that waited for addresses, up to the next one.
+  std::unique_ptr<KeptData> kept_data_ FAB_GUARDED_BY(engine_lock);
+  std::unique_ptr<WrittenMessages> one_sided_ FAB_GUARDED_BY(engine_lock);     ///< null if the plan has no channels
+  const Comparison* comparison_ FAB_GUARDED_BY(engine_lock) = nullptr;         ///< null: calls are not compared
+  Run* closing_ FAB_GUARDED_BY(engine_lock) = nullptr;                         ///< until it has ended, there
+  std::shared_ptr<Membership> keep_communicator_ FAB_GUARDED_BY(engine_lock);  ///< while in use without a handle
+  std::vector<Addressee> addressees_ FAB_GUARDED_BY(engine_lock);  ///< of sends that are being posted together
+  UserReduction user_;                                             ///< set if the plan has user reductions
+
+  std::unique_ptr<std::byte[]> scratch_;
+  Run* check_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< until it has begun, where calls are compared
+  std::unique_ptr<CalledAs> called_as_ FAB_GUARDED_BY(engine_lock);
+  std::vector<std::unique_ptr<Registration>> held_memory_ FAB_GUARDED_BY(engine_lock);
+  std::vector<std::uint8_t> held_back_ FAB_GUARDED_BY(engine_lock);  ///< of the round's operations, if any are
   /// Of this run; nothing more is posted to or from them.
   std::vector<const Peer*> broken_peers_ FAB_GUARDED_BY(engine_lock);
   Rank failed_rank_ FAB_GUARDED_BY(engine_lock) = kNoRank;  ///< of the job, by which the run failed, if one is known
-  std::uint64_t place_ FAB_GUARDED_BY(engine_lock) = 0;
-  Run* check_ FAB_GUARDED_BY(engine_lock) = nullptr;    ///< until it has begun, where calls are compared
-  Run* closing_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< until it has ended, there
-  const Comparison* comparison_ FAB_GUARDED_BY(engine_lock) = nullptr;  ///< null: calls are not compared
-  bool closes_ FAB_GUARDED_BY(engine_lock) = false;                     ///< closing_ was started, and is waited for
-  bool agreed_ FAB_GUARDED_BY(engine_lock) = false;                     ///< all ranks called the same
-  std::unique_ptr<CalledAs> called_as_ FAB_GUARDED_BY(engine_lock);
-  bool defers_user_work_ FAB_GUARDED_BY(engine_lock) = true;         ///< at user reductions
-  bool all_know_ FAB_GUARDED_BY(engine_lock) = false;                ///< why it failed: no rank is to be told
-  std::vector<std::uint8_t> held_back_ FAB_GUARDED_BY(engine_lock);  ///< of the round's operations, if any are
-  std::vector<Addressee> addressees_ FAB_GUARDED_BY(engine_lock);    ///< of sends that are being posted together
 };
 
 }  // namespace fab::core
