@@ -126,6 +126,18 @@ Status complete(Pending& pending, IdleHook idle, MessageInfo* message) {
   return status;
 }
 
+// Polls here for those that are not done gain nothing: a rank that looks for a peer's cells earlier takes them from the
+// peer while it writes.
+Pending* unfinished(Pending& started, Status& status) {
+  if (!started.done()) return &started;
+  static_cast<void>(engine_of(started).thread_call().resume_polling());
+  started.over(false);
+  if (!started.status().ok()) [[unlikely]]
+    status = started.status();
+  started.let_go();
+  return nullptr;
+}
+
 bool take_end(Pending& pending, Status& status, MessageInfo& message) {
   if (!pending.done()) return false;
   status = pending.status();

@@ -28,6 +28,10 @@ void finish(Pending& pending, IdleHook idle = nullptr);
 /// finish(); then lets it go and returns how it ended, and tells what it received.
 [[nodiscard]] Status complete(Pending& pending, IdleHook idle = nullptr, MessageInfo* message = nullptr);
 
+/// What a blocking call has left to wait for, under the hold of the lock in which it started: null if that is done
+/// already. Then it has been let go, and `status` tells how it ended.
+[[nodiscard]] Pending* unfinished(Pending& started, Status& status) FAB_REQUIRES(engine_lock);
+
 /// Lets go of one that is done already, and tells how it ended, and what it received. False: it is not done.
 [[nodiscard]] bool take_end(Pending& pending, Status& status, MessageInfo& message) FAB_REQUIRES(engine_lock);
 

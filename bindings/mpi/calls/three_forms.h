@@ -32,21 +32,39 @@ namespace fab::mpi {
 struct Start {
   core::Communicator& core;
 
-  core::Run& operator()(const void* send, void* recv, const collectives::NeighborXchg& call) const {
+  template <class Exchange>
+  core::Run& operator()(const void* send, void* recv, const Exchange& call) const {
     const core::Lock lock(core.engine());
+    return started(send, recv, call);
+  }
+
+  [[nodiscard]] core::Run& started(const void* send, void* recv, const collectives::NeighborXchg& call) const
+      FAB_REQUIRES(core::engine_lock) {
     return collectives::start_neighbor_xchg(core, send, recv, call);
   }
-  core::Run& operator()(const void* send, void* recv, const collectives::CartShiftXchg& call) const {
-    const core::Lock lock(core.engine());
+  [[nodiscard]] core::Run& started(const void* send, void* recv, const collectives::CartShiftXchg& call) const
+      FAB_REQUIRES(core::engine_lock) {
     return collectives::start_cart_shift_xchg(core, send, recv, call);
   }
-  core::Run& operator()(const void* send, void* recv, const collectives::NeighborCollective& call) const {
-    const core::Lock lock(core.engine());
+  [[nodiscard]] core::Run& started(const void* send, void* recv, const collectives::NeighborCollective& call) const
+      FAB_REQUIRES(core::engine_lock) {
     return collectives::start_neighbor_collective(core, send, recv, call);
   }
-  core::Run& operator()(const void* send, void* recv, const collectives::CollectiveCall& call) const {
-    const core::Lock lock(core.engine());
+  [[nodiscard]] core::Run& started(const void* send, void* recv, const collectives::CollectiveCall& call) const
+      FAB_REQUIRES(core::engine_lock) {
     return collectives::start(core, send, recv, call);
+  }
+};
+
+/// Starts it for a blocking call: returns what is left to wait for; null: nothing, and `status` tells how it ended.
+struct StartAndLook {
+  core::Communicator& core;
+  Status& status;
+
+  template <class Exchange>
+  core::Pending* operator()(const void* send, void* recv, const Exchange& call) const {
+    const core::Lock lock(core.engine());
+    return core::unfinished(Start{core}.started(send, recv, call), status);
   }
 };
 
@@ -81,8 +99,12 @@ template <class Call>
 void perform(Attachment& attachment, Call&& call) {
   core::Communicator& core = *attachment.core;
   Kept kept;
-  core::Run& run = core::in_order(core, [&]() -> core::Run& { return call(core, kept, Start{core}); });
-  const Status status = core::complete(run, next_idle_hook());
+  Status status;
+  core::Pending* const pending = core::in_order(core, [&] { return call(core, kept, StartAndLook{core, status}); });
+  if (pending == nullptr)
+    core.engine().hand_over_progress();
+  else
+    status = core::complete(*pending, next_idle_hook());
   if (status.ok()) return;
   note_failure();
   throw Error(status.errc(), status.message);
