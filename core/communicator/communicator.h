@@ -60,6 +60,14 @@ class Communicator final : public Membership {
   }
   Run& start(RunPool& pool, std::span<std::byte* const> bases, const UserReduction& user = {},
              std::string_view words = {}) FAB_REQUIRES(engine_lock);
+  /// A call that repeats what came after the last one before: its plan, for start(). Null: start it by its shape, and
+  /// tell remember(). Calls that are compared have none.
+  [[nodiscard]] RunPool* expected(const CallBrief& brief) noexcept FAB_REQUIRES(engine_lock) {
+    return plans_.find(brief);
+  }
+  void remember(const CallBrief& brief, std::span<const Layout* const> layouts) noexcept FAB_REQUIRES(engine_lock) {
+    if (!compares_calls_ && !brief.empty()) plans_.remember(brief, layouts);
+  }
   /// Of a plan that ends with this run.
   Run& start(std::unique_ptr<RunPool> pool, std::span<std::byte* const> bases, const UserReduction& user = {},
              std::string_view words = {}) FAB_REQUIRES(engine_lock);

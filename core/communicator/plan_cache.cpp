@@ -18,7 +18,12 @@ RunPool* PlanCache::find_any(const CallShape& shape) noexcept {
 RunPool& PlanCache::store(const CallShape& shape, std::unique_ptr<RunPool> pool) {
   if (entries_.size() == capacity_) displace_one();
   const std::size_t index = entries_.size();
-  entries_.push_back({shape.hash(), 0, StoredShape(shape), std::move(pool), index});
+  entries_.push_back({.brief = {},
+                      .pool = std::move(pool),
+                      .last_use = 0,
+                      .next = index,
+                      .hash = shape.hash(),
+                      .shape = StoredShape(shape)});
   expect(index);
   return use(index);
 }

@@ -1,11 +1,14 @@
 // The plans of one communicator, by the shape of the call; the longest unused goes first.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/base/engine_lock.h"
+#include "core/plan/call_brief.h"
 #include "core/plan/call_shape.h"
 #include "core/run/run_pool.h"
 
@@ -20,6 +23,20 @@ class PlanCache final : RunPool::Keeper {
     RunPool* const expected = find_expected(shape);
     return expected != nullptr ? expected : find_any(shape);
   }
+  /// The plan that is expected next, if it was found for a call of this brief the last time; otherwise null.
+  [[nodiscard]] RunPool* find(const CallBrief& brief) noexcept FAB_REQUIRES(engine_lock) {
+    const std::size_t expected = next();
+    return expected < entries_.size() && entries_[expected].brief == brief ? &use(expected) : nullptr;
+  }
+  /// The plan that was found or stored last is that of calls of this brief, which names these layouts, but for null
+  /// ones: the plan's shape keeps them.
+  void remember(const CallBrief& brief, std::span<const Layout* const> layouts) noexcept FAB_REQUIRES(engine_lock) {
+    if (latest_ >= entries_.size()) return;
+    Entry& entry = entries_[latest_];
+    entry.brief = {};
+    const auto is_kept = [&](const Layout* layout) { return layout == nullptr || entry.shape.keep(*layout); };
+    if (std::ranges::all_of(layouts, is_kept)) entry.brief = brief;
+  }
   [[nodiscard]] bool keeps_plans() const noexcept { return capacity_ > 0; }
   /// Precondition: keeps_plans().
   RunPool& store(const CallShape& shape, std::unique_ptr<RunPool> pool) FAB_REQUIRES(engine_lock);
@@ -30,18 +47,22 @@ class PlanCache final : RunPool::Keeper {
   [[nodiscard]] std::size_t retired() const noexcept FAB_REQUIRES(engine_lock) { return retired_.size(); }
 
  private:
-  struct Entry {
-    std::uint64_t hash;
-    std::uint64_t last_use;
-    StoredShape shape;
+  /// What a call that repeats looks at lies in one cache line.
+  struct alignas(64) Entry {
+    CallBrief brief;
     std::unique_ptr<RunPool> pool;
+    std::uint64_t last_use;
     std::size_t next;  ///< entry that was used after this one the last time; a guess, once entries have gone
+    std::uint64_t hash;
+    StoredShape shape;
   };
 
   /// The one that came after the latest one the last time: programs mostly repeat themselves.
+  [[nodiscard]] std::size_t next() const noexcept FAB_REQUIRES(engine_lock) {
+    return latest_ < entries_.size() ? entries_[latest_].next : entries_.size();
+  }
   [[nodiscard]] RunPool* find_expected(const CallShape& shape) noexcept FAB_REQUIRES(engine_lock) {
-    if (latest_ >= entries_.size()) return nullptr;
-    const std::size_t expected = entries_[latest_].next;
+    const std::size_t expected = next();
     if (expected >= entries_.size() || !(entries_[expected].shape == shape)) return nullptr;
     return &use(expected);
   }

@@ -15,8 +15,9 @@ namespace fab::core {
 class CallShape {
  public:
   void reset(std::uint64_t call) {
-    words_.assign(1, call);
+    words_.clear();
     layouts_.clear();
+    add(call);
   }
   void add(std::int64_t word) { words_.push_back(static_cast<std::uint64_t>(word)); }
   void add(std::uint64_t word) { words_.push_back(word); }
@@ -47,6 +48,16 @@ class StoredShape {
     return std::ranges::equal(words_, shape.words()) &&
            std::ranges::equal(layouts_, shape.layouts(),
                               [](const Layout& mine, const Layout* other) { return mine == *other; });
+  }
+  /// Keeps this layout alive, in place of those that are equal to it. Returns whether there are any.
+  [[nodiscard]] bool keep(const Layout& layout) noexcept {
+    bool found = false;
+    for (Layout& mine : layouts_) {
+      if (!(mine == layout)) continue;
+      mine = layout;
+      found = true;
+    }
+    return found;
   }
 
  private:

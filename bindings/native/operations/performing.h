@@ -11,7 +11,9 @@
 
 #include "bindings/native/base/access.h"
 #include "bindings/native/base/starting.h"
+#include "bindings/native/operations/call_brief.h"
 #include "bindings/native/operations/null_buffers.h"
+#include "collectives/calls/buffers.h"
 #include "collectives/neighbor/cart_shift_xchg.h"
 #include "collectives/neighbor/neighbor_collective.h"
 #include "collectives/neighbor/neighbor_xchg.h"
@@ -82,29 +84,52 @@ void check_addresses(const detail::CallBuffers& call, const core::Communicator& 
 
 namespace fab::detail {
 
-/// Starts for a caller that waits at once. A call that is refused uses up its place. Inline, as it is on the way of
-/// every blocking call.
-template <class Call>
-[[gnu::always_inline]] inline Request start_for_waiting(const Communicator& communicator, const Call& call) {
+/// Starts the call, and returns what `use` makes of its run, under the engine's lock. A call that is refused uses up
+/// its place, and throws. Inline, as it is on the way of every blocking call.
+template <class Call, class Use>
+[[gnu::always_inline]] inline auto started(const Communicator& communicator, const Call& call, Use&& use) {
   core::Communicator& core = *Access::core(communicator);
   return core::in_order(core, [&] {
+    const core::CallBrief brief = native::brief_of(call);
+    if (!brief.empty()) {
+      const core::Lock lock(core.engine());
+      if (core::RunPool* const expected = core.expected(brief))
+        return use(core.start(*expected, collectives::buffers(call.send, call.recv), native::user_of(call)));
+    }
     return prepared(communicator, call, [&](const auto& operation) {
       native::check_addresses(call, core, operation);
       const core::Lock lock(core.engine());
-      return Access::request(Access::core(communicator), operation.start(core));
+      core::Run& run = operation.start(core);
+      core.remember(brief, {{call.layout}});
+      return use(run);
     });
   });
 }
 
+/// Starts, and waits for the end: returns how it ended.
+template <class Call>
+Status status_of(const Communicator& communicator, const Call& call) {
+  Status status;
+  core::Pending* const pending = started(communicator, call, [&](core::Run& run) FAB_REQUIRES(core::engine_lock) {
+    return core::unfinished(run, status);
+  });
+  if (pending == nullptr)
+    Access::core(communicator)->engine().hand_over_progress();
+  else
+    status = core::complete(*pending);
+  return status;
+}
+
 template <class Call>
 void perform(const Communicator& communicator, const Call& call) {
-  start_for_waiting(communicator, call).wait();
+  raise(status_of(communicator, call));
 }
 
 // The caller goes its way: the progress thread must know.
 template <class Call>
 Request start(const Communicator& communicator, const Call& call) {
-  Request request = start_for_waiting(communicator, call);
+  Request request =
+      started(communicator, call, [&](core::Run& run) { return Access::request(Access::core(communicator), run); });
   Access::core(communicator)->engine().hand_over_progress();
   return request;
 }
@@ -124,8 +149,9 @@ PersistentExchange persistent(const Communicator& communicator, const Call& call
 
 template <class Call>
 Status try_perform(const Communicator& communicator, const Call& call) noexcept {
-  Result<Request> request = attempt([&] { return start_for_waiting(communicator, call); });
-  return request ? request->wait_status() : request.status();
+  Status ended;
+  Status started = attempt([&] { ended = status_of(communicator, call); });
+  return started.ok() ? ended : started;
 }
 
 template <class Call>

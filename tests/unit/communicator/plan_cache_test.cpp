@@ -37,6 +37,24 @@ class PlanCaching : public testing::Test {
     rig_->let_go(run);
   }
 
+  void remember(const core::CallBrief& brief, const Layout& layout) {
+    const core::Lock lock(rig_->engine());
+    rig_->world()->remember(brief, {{&layout}});
+  }
+  const core::Plan* found_by(const core::CallBrief& brief) {
+    const core::Lock lock(rig_->engine());
+    core::RunPool* const pool = rig_->world()->expected(brief);
+    return pool == nullptr ? nullptr : &pool->plan();
+  }
+  /// Of a call by its shape, which is remembered by its brief.
+  const core::Plan* plan_of_call(std::uint64_t call, const core::CallBrief& brief, const Layout& layout = {}) {
+    core::Run& run = start(call, {}, layout);
+    remember(brief, layout);
+    const core::Plan* const plan = &run.plan();
+    end(run);
+    return plan;
+  }
+
   std::unique_ptr<RecordingRig> rig_;
   Buffers buffers_{8};
   int builds_ = 0;
@@ -92,6 +110,49 @@ TEST_F(PlanCaching, CallsThatTakeTurnsFindTheirOwnPlans) {
   for (const std::uint64_t call : {1u, 2u, 3u, 1u, 2u, 3u, 3u, 1u, 1u, 2u, 1u, 3u, 2u, 1u, 3u, 2u})
     EXPECT_EQ(plan_of(call), plans[call - 1]) << call;
   EXPECT_EQ(builds_, 4);
+}
+
+// What finds no plan by its brief is started by its shape, and remembered.
+TEST_F(PlanCaching, ABriefFindsThePlanThatIsExpectedNext) {
+  make_rig(3);
+  const core::CallBrief one{{1, 7}};
+  const core::CallBrief two{{2, 7}};
+  EXPECT_EQ(found_by(one), nullptr);
+  const core::Plan* const first = plan_of_call(1, one);
+  EXPECT_EQ(found_by(one), first);
+  const core::Plan* const second = plan_of_call(2, two);
+  EXPECT_EQ(found_by(two), second);
+  EXPECT_EQ(plan_of_call(1, one), first);
+  EXPECT_EQ(found_by(two), second);
+  EXPECT_EQ(found_by(two), nullptr) << "the first one comes next";
+  EXPECT_EQ(found_by(one), first);
+  EXPECT_EQ(found_by(core::CallBrief{{2, 8}}), nullptr);
+  EXPECT_EQ(found_by(two), second);
+}
+
+TEST_F(PlanCaching, ABriefWithALayoutKeepsTheLayout) {
+  make_rig(3);
+  const Layout first = Layout::vector(3, 1, 8, Layout::contiguous(4));
+  const Layout equal = Layout::vector(3, 1, 8, Layout::contiguous(4));
+  const auto brief_of = [](const Layout& layout) {
+    return core::CallBrief{{1, reinterpret_cast<std::uintptr_t>(layout.nodes().data())}};
+  };
+  const core::Plan* const plan = plan_of_call(1, brief_of(first), first);
+  EXPECT_EQ(found_by(brief_of(first)), plan);
+  EXPECT_EQ(found_by(brief_of(equal)), nullptr);
+  EXPECT_EQ(plan_of_call(1, brief_of(equal), equal), plan);
+  EXPECT_EQ(found_by(brief_of(equal)), plan);
+  EXPECT_EQ(found_by(brief_of(first)), nullptr) << "which it does not keep any more";
+  remember(brief_of(first), Layout::contiguous(8));
+  EXPECT_EQ(found_by(brief_of(first)), nullptr) << "the plan has no such layout";
+}
+
+TEST_F(PlanCaching, WithoutABriefNothingIsForgotten) {
+  make_rig(3);
+  const core::CallBrief one{{1}};
+  const core::Plan* const plan = plan_of_call(1, one);
+  EXPECT_EQ(plan_of_call(1, {}), plan);
+  EXPECT_EQ(found_by(one), plan);
 }
 
 TEST_F(PlanCaching, APlanThatGoesWhileItRunsIsKeptUntilTheRunIsDone) {
