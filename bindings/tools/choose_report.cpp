@@ -36,6 +36,7 @@ CollectiveCall call_of(Collective collective, const ChooseQuestion& question, co
   return {.collective = collective,
           .ranks = ranks,
           .one_node = one_node,
+          .crowded = one_node && ranks > question.processors.value_or(ranks),
           .nodes = one_node || question.per_node == 1 ? nullptr : &nodes,
           .bytes = bytes,
           .operation = {.element_bytes = 1, .commutative = !question.ordered}};
@@ -112,6 +113,9 @@ ordered_json choose_rows(const ChooseQuestion& question, const Config& config) {
   const auto bytes = parse_quantities("--bytes", question.bytes, 0, kMostBytes);
   if (question.per_node < 1)
     throw Error(Errc::invalid_argument, fmt::format("--ppn {}: a number from 1 on is valid", question.per_node));
+  if (question.processors.value_or(1) < 1)
+    throw Error(Errc::invalid_argument,
+                fmt::format("--processors {}: a number from 1 on is valid", *question.processors));
   ordered_json rows = ordered_json::array();
   for (const std::uint64_t count : ranks) {
     const core::NodeMap nodes = nodes_of(static_cast<int>(count), question);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,11 @@ struct ChooseQuestion {
   std::string collective;
   std::vector<std::string> ranks{"2"};  ///< quantities, as they are typed
   std::vector<std::string> bytes{"8"};
-  int per_node = 1;      ///< consecutive ranks, unless they are dealt
-  bool dealt = false;    ///< to the nodes in turn: ranks 0, nodes, 2 nodes, ... share node 0
-  bool ordered = false;  ///< reductions by an operation that does not commute
-  int edges = 4;         ///< neighbour exchanges: of each rank, to ranks of another node
+  int per_node = 1;                 ///< consecutive ranks, unless they are dealt
+  std::optional<int> processors{};  ///< of each node; not given: as many as ranks
+  bool dealt = false;               ///< to the nodes in turn: ranks 0, nodes, 2 nodes, ... share node 0
+  bool ordered = false;             ///< reductions by an operation that does not commute
+  int edges = 4;                    ///< neighbour exchanges: of each rank, to ranks of another node
 };
 
 /// By the rules and variables of the configuration. An array with a row for each number of ranks and each size. Throws

@@ -306,6 +306,8 @@ int run_choose(const fab::tools::ChooseQuestion& question, bool json) {
   if (question.collective == fab::tools::kNeighborChoice) {
     if (question.dealt)
       throw fab::Error(fab::Errc::invalid_argument, "--dealt is for collectives; of neighbor --edges tells all");
+    if (question.processors)
+      throw fab::Error(fab::Errc::invalid_argument, "--processors is for collectives; neighbor does not depend on it");
     const auto rows = fab::tools::neighbor_rows(question, fab::read_config());
     fmt::print("{}", json ? rows.dump(2) + "\n" : fab::tools::neighbor_text(rows));
     return EXIT_SUCCESS;
@@ -368,6 +370,7 @@ int main(int argc, char** argv) {
                      "whether persistent neighbor exchanges go by nodes");
   app.add_option("-n,--ranks", choice.ranks, "Numbers of ranks, e.g. 16,1k,1M")->delimiter(',')->needs(choose);
   CLI::Option* ppn = app.add_option("--ppn", choice.per_node, "Ranks on each node")->needs(choose);
+  app.add_option("--processors", choice.processors, "Processors of each node, if fewer than its ranks")->needs(choose);
   app.add_option("-b,--bytes", choice.bytes, "Bytes of the vector, or of each block, e.g. 8,64k,1M")
       ->delimiter(',')
       ->needs(choose);

@@ -90,6 +90,19 @@ class FabTune(unittest.TestCase):
         (one_node,) = self.choices("allgather", "-n", "16", "--ppn", "16", "-b", "64k", "--dealt")
         self.assertNotIn("dealt", one_node["rule"]["covers"])
 
+    def test_nodes_of_fewer_processors_than_ranks_have_rules_of_their_own(self):
+        grid = ("alltoall", "-n", "8", "--ppn", "8", "-b", "64k")
+        (spacious,) = self.choices(*grid)
+        self.assertEqual(self.choices(*grid, "--processors", "8"), [spacious])
+        (crowded,) = self.choices(*grid, "--processors", "7")
+        self.assertEqual((spacious["algorithm"], crowded["algorithm"]), ("pairwise", "linear"))
+        self.assertIn("fewer processors", crowded["rule"]["covers"])
+        between = ("alltoall", "-n", "8", "--ppn", "4", "-b", "64k")
+        self.assertEqual(self.choices(*between, "--processors", "1"), self.choices(*between))
+        done = self.run_tool(INFO, "--choose", "bcast", "--processors", "0")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--processors 0: a number from 1 on is valid", done.stderr)
+
     def test_neighbor_exchanges_go_by_nodes_where_it_pays(self):
         rows = self.choices("neighbor", "--ppn", "4", "--edges", "4", "-b", "8,64k")
         self.assertEqual([row["network"] for row in rows], ["kernel", "card"] * 4)
@@ -112,6 +125,7 @@ class FabTune(unittest.TestCase):
             ((TUNE, "measure", "-b", "8"), "a job of one rank has nothing to measure"),
             ((TUNE, "guess"), "guess"),
             ((INFO, "--choose", "neighbor", "--ppn", "4", "--dealt"), "--dealt is for collectives"),
+            ((INFO, "--choose", "neighbor", "--processors", "2"), "--processors is for collectives"),
             ((INFO, "--choose", "bcast", "--dealt"), "--dealt requires --nodes or --ppn"),
         ):
             rules = self.file if command[0] == INFO else None
