@@ -43,7 +43,7 @@ bool name_layout(const BlockList& list, std::uint64_t& name) noexcept {
   return !nodes.empty();
 }
 
-/// Of calls with regular lists, whose numbers are not very large.
+/// Of calls with regular lists, whose numbers are not very large. Bits 2 to 7 of the first word are clear.
 core::CallBrief brief_of(const CollectiveCall& call) noexcept {
   const Operator& operation = call.operation;
   if (!call.send.is_regular() || !call.recv.is_regular() || !call.counts.empty()) return {};

@@ -23,7 +23,8 @@ RunPool& PlanCache::store(const CallShape& shape, std::unique_ptr<RunPool> pool)
                       .last_use = 0,
                       .next = index,
                       .hash = shape.hash(),
-                      .shape = StoredShape(shape)});
+                      .shape = StoredShape(shape),
+                      .named = {}});
   expect(index);
   return use(index);
 }

@@ -1,7 +1,7 @@
 // The plans of one communicator, by the shape of the call; the longest unused goes first.
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -28,14 +28,13 @@ class PlanCache final : RunPool::Keeper {
     const std::size_t expected = next();
     return expected < entries_.size() && entries_[expected].brief == brief ? &use(expected) : nullptr;
   }
-  /// The plan that was found or stored last is that of calls of this brief, which names these layouts, but for null
-  /// ones: the plan's shape keeps them.
+  /// The plan that was found or stored last is that of calls of this brief, which names these layouts, at most two;
+  /// null ones are none.
   void remember(const CallBrief& brief, std::span<const Layout* const> layouts) noexcept FAB_REQUIRES(engine_lock) {
     if (latest_ >= entries_.size()) return;
     Entry& entry = entries_[latest_];
-    entry.brief = {};
-    const auto is_kept = [&](const Layout* layout) { return layout == nullptr || entry.shape.keep(*layout); };
-    if (std::ranges::all_of(layouts, is_kept)) entry.brief = brief;
+    entry.brief = brief;
+    for (std::size_t i = 0; i < layouts.size(); ++i) entry.named[i] = layouts[i] == nullptr ? Layout() : *layouts[i];
   }
   [[nodiscard]] bool keeps_plans() const noexcept { return capacity_ > 0; }
   /// Precondition: keeps_plans().
@@ -55,6 +54,7 @@ class PlanCache final : RunPool::Keeper {
     std::size_t next;  ///< entry that was used after this one the last time; a guess, once entries have gone
     std::uint64_t hash;
     StoredShape shape;
+    std::array<Layout, 2> named;  ///< by the brief: as long as they live, no others lie where they do
   };
 
   /// The one that came after the latest one the last time: programs mostly repeat themselves.

@@ -49,16 +49,6 @@ class StoredShape {
            std::ranges::equal(layouts_, shape.layouts(),
                               [](const Layout& mine, const Layout* other) { return mine == *other; });
   }
-  /// Keeps this layout alive, in place of those that are equal to it. Returns whether there are any.
-  [[nodiscard]] bool keep(const Layout& layout) noexcept {
-    bool found = false;
-    for (Layout& mine : layouts_) {
-      if (!(mine == layout)) continue;
-      mine = layout;
-      found = true;
-    }
-    return found;
-  }
 
  private:
   std::vector<std::uint64_t> words_;

@@ -8,14 +8,15 @@
 
 namespace fab::native {
 
-/// `number`: what else the call is told, in 32 bits; `about`: in 17 bits, and `size`: in 32.
+/// `number`: what else the call is told, in 32 bits; `about`: in 17 bits, and `size`: in 32. Bit 3 or 4 of the first
+/// word is set.
 [[nodiscard]] inline core::CallBrief brief_of(const detail::CallBuffers& call, int number, std::uint64_t about = 0,
                                               std::uint64_t size = 0) noexcept {
   constexpr std::uint64_t kLimit = std::uint64_t{1} << 32;
   const bool typed = call.layout == nullptr;
   if (call.element_bytes >= kLimit || size >= kLimit) return {};
   const std::uint64_t flags = (call.in_place ? 1u : 0u) | (call.send == nullptr ? 2u : 0u) |
-                              (call.recv == nullptr ? 4u : 0u) | (typed ? 8u : 16u);  // never all zero
+                              (call.recv == nullptr ? 4u : 0u) | (typed ? 8u : 16u);
   const std::uint64_t head = static_cast<std::uint64_t>(static_cast<std::uint32_t>(number)) << 32 | about << 13 |
                              static_cast<std::uint64_t>(call.operation) << 5 | flags;
   if (typed) return {{head, call.element_bytes << 32 | size, call.send_elements, call.recv_elements, 0}};

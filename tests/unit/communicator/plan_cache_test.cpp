@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "core/run/wait.h"
 #include "unit/harness/recording_rig.h"
 
@@ -130,21 +132,29 @@ TEST_F(PlanCaching, ABriefFindsThePlanThatIsExpectedNext) {
   EXPECT_EQ(found_by(two), second);
 }
 
-TEST_F(PlanCaching, ABriefWithALayoutKeepsTheLayout) {
+// Otherwise another layout could lie there, and a call with it be taken for this one.
+TEST_F(PlanCaching, ABriefKeepsTheLayoutsThatItNames) {
   make_rig(3);
-  const Layout first = Layout::vector(3, 1, 8, Layout::contiguous(4));
-  const Layout equal = Layout::vector(3, 1, 8, Layout::contiguous(4));
-  const auto brief_of = [](const Layout& layout) {
-    return core::CallBrief{{1, reinterpret_cast<std::uintptr_t>(layout.nodes().data())}};
-  };
-  const core::Plan* const plan = plan_of_call(1, brief_of(first), first);
-  EXPECT_EQ(found_by(brief_of(first)), plan);
-  EXPECT_EQ(found_by(brief_of(equal)), nullptr);
-  EXPECT_EQ(plan_of_call(1, brief_of(equal), equal), plan);
-  EXPECT_EQ(found_by(brief_of(equal)), plan);
-  EXPECT_EQ(found_by(brief_of(first)), nullptr) << "which it does not keep any more";
-  remember(brief_of(first), Layout::contiguous(8));
-  EXPECT_EQ(found_by(brief_of(first)), nullptr) << "the plan has no such layout";
+  const Layout data = Layout::vector(3, 1, 8, Layout::contiguous(4));
+  const auto made = [&](std::ptrdiff_t extent) { return data.resized(0, extent); };
+  const auto address = [](const Layout& layout) { return reinterpret_cast<std::uintptr_t>(layout.nodes().data()); };
+  std::optional<Layout> send = made(100);
+  std::optional<Layout> recv = made(100);  // equal, and elsewhere
+  const core::CallBrief brief{{1, address(*send), address(*recv)}};
+  end(start(1, {}, *send));
+  {
+    const core::Lock lock(rig_->engine());
+    rig_->world()->remember(brief, {{&*send, &*recv}});
+  }
+  ASSERT_NE(found_by(brief), nullptr);
+  send.reset();
+  recv.reset();
+  std::vector<Layout> others;
+  for (std::ptrdiff_t extent = 101; extent < 200; ++extent) {
+    others.push_back(made(extent));
+    EXPECT_NE(address(others.back()), brief.words[1]);
+    EXPECT_NE(address(others.back()), brief.words[2]);
+  }
 }
 
 TEST_F(PlanCaching, WithoutABriefNothingIsForgotten) {
