@@ -99,8 +99,8 @@ core::Run& start(core::Communicator& communicator, const void* send, void* recv,
   const auto bases = buffers(send, recv);
   const core::CallBrief brief = brief_of(call);
   if (!brief.empty())
-    if (core::RunPool* const expected = communicator.expected(brief))
-      return communicator.start(*expected, bases, call.operation.user);
+    if (core::RunPool* const known = communicator.plan_of(brief))
+      return communicator.start(*known, bases, call.operation.user);
   core::Run& run = communicator.start(
       key_of(call.collective), [&](core::CallShape& shape) { describe(call, shape); }, bases,
       [&] { return build_for(communicator, call); }, call.operation.user, compared_words(communicator, call));

@@ -60,9 +60,9 @@ class Communicator final : public Membership {
   }
   Run& start(RunPool& pool, std::span<std::byte* const> bases, const UserReduction& user = {},
              std::string_view words = {}) FAB_REQUIRES(engine_lock);
-  /// A call that repeats what came after the last one before: its plan, for start(). Null: start it by its shape, and
-  /// tell remember(). Calls that are compared have none.
-  [[nodiscard]] RunPool* expected(const CallBrief& brief) noexcept FAB_REQUIRES(engine_lock) {
+  /// The plan of a call that repeats an earlier one, for start(). Null: start it by its shape, and tell remember().
+  /// Calls that are compared have none.
+  [[nodiscard]] RunPool* plan_of(const CallBrief& brief) noexcept FAB_REQUIRES(engine_lock) {
     return plans_.find(brief);
   }
   void remember(const CallBrief& brief, std::span<const Layout* const> layouts) noexcept FAB_REQUIRES(engine_lock) {

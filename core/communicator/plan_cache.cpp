@@ -5,6 +5,14 @@
 
 namespace fab::core {
 
+RunPool* PlanCache::find_any(const CallBrief& brief) noexcept {
+  const auto found = std::ranges::find(entries_, brief, &Entry::brief);
+  if (found == entries_.end()) return nullptr;
+  const auto index = static_cast<std::size_t>(found - entries_.begin());
+  expect(index);
+  return &use(index);
+}
+
 RunPool* PlanCache::find_any(const CallShape& shape) noexcept {
   const std::uint64_t hash = shape.hash();
   for (std::size_t i = 0; i < entries_.size(); ++i) {

@@ -23,10 +23,10 @@ class PlanCache final : RunPool::Keeper {
     RunPool* const expected = find_expected(shape);
     return expected != nullptr ? expected : find_any(shape);
   }
-  /// The plan that is expected next, if it was found for a call of this brief the last time; otherwise null.
+  /// The plan that calls of this brief had the last time; null if it serves others since, or there is none.
   [[nodiscard]] RunPool* find(const CallBrief& brief) noexcept FAB_REQUIRES(engine_lock) {
     const std::size_t expected = next();
-    return expected < entries_.size() && entries_[expected].brief == brief ? &use(expected) : nullptr;
+    return expected < entries_.size() && entries_[expected].brief == brief ? &use(expected) : find_any(brief);
   }
   /// The plan that was found or stored last is that of calls of this brief, which names these layouts, at most two;
   /// null ones are none.
@@ -66,6 +66,7 @@ class PlanCache final : RunPool::Keeper {
     if (expected >= entries_.size() || !(entries_[expected].shape == shape)) return nullptr;
     return &use(expected);
   }
+  [[nodiscard]] RunPool* find_any(const CallBrief& brief) noexcept FAB_REQUIRES(engine_lock);
   [[nodiscard]] RunPool* find_any(const CallShape& shape) noexcept FAB_REQUIRES(engine_lock);
   RunPool& use(std::size_t index) noexcept FAB_REQUIRES(engine_lock) {
     entries_[index].last_use = ++uses_;

@@ -93,8 +93,8 @@ template <class Call, class Use>
     const core::CallBrief brief = native::brief_of(call);
     if (!brief.empty()) {
       const core::Lock lock(core.engine());
-      if (core::RunPool* const expected = core.expected(brief))
-        return use(core.start(*expected, collectives::buffers(call.send, call.recv), native::user_of(call)));
+      if (core::RunPool* const known = core.plan_of(brief))
+        return use(core.start(*known, collectives::buffers(call.send, call.recv), native::user_of(call)));
     }
     return prepared(communicator, call, [&](const auto& operation) {
       native::check_addresses(call, core, operation);
