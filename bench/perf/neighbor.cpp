@@ -32,12 +32,14 @@ using bench::Contestant;
 using bench::Exchange;
 using bench::Form;
 using bench::Result;
+using bench::Rewrite;
 
 constexpr std::array kNeighborForms = {Form::blocking, Form::nonblocking, Form::persistent};
 
 struct NeighborOptions : bench::ExchangeOptions {
   std::vector<Form> forms{kNeighborForms.begin(), kNeighborForms.end()};
   bool explain = false;
+  Rewrite rewrite = Rewrite::none;
 };
 
 /// The library whose messages are looked at.
@@ -65,6 +67,8 @@ class Neighbor final : public Measurement<NeighborOptions> {
     std::erase_if(all, [&](const Contestant& one) {
       return std::ranges::find(options_.forms, one.form) == options_.forms.end();
     });
+    if (options_.rewrite != Rewrite::none)
+      for (Contestant& one : all) one.before_each = [this, &exchange] { exchange.rewrite(options_.rewrite); };
     return all;
   }
 
@@ -85,7 +89,7 @@ class Neighbor final : public Measurement<NeighborOptions> {
   }
 
   [[nodiscard]] bench::ExplainedWay way(std::size_t bytes, Form form) const {
-    bench::ExplainedWay way{.predicted = fab_.ways(bytes, options_.memory, form)};
+    bench::ExplainedWay way{.predicted = fab_.ways(bytes, options_.memory, form, options_.rewrite)};
     if (const auto found = observed_.find(form); found != observed_.end()) way.observed = found->second;
     return way;
   }
@@ -101,9 +105,10 @@ class Neighbor final : public Measurement<NeighborOptions> {
 
   void start_table(const std::vector<Result>& results) {
     const auto path = fab_.path();
-    fmt::print("\n# {} neighbor, {}: {}; MPI: {}; {} memory\n", program_name(),
-               bench::name_of(options_.pattern.pattern), bench::job_text(options_, job_.ranks, path),
-               bench::mpi_library(), bench::name_of(options_.memory));
+    fmt::print(
+        "\n# {} neighbor, {}: {}; MPI: {}; {} memory{}\n", program_name(), bench::name_of(options_.pattern.pattern),
+        bench::job_text(options_, job_.ranks, path), bench::mpi_library(), bench::name_of(options_.memory),
+        options_.rewrite == Rewrite::none ? "" : fmt::format("; before each call: {}", name_of(options_.rewrite)));
     std::set<std::string> timed;
     for (const Result& result : results) {
       if (!timed.insert(result.library + result.call).second) continue;
@@ -169,6 +174,7 @@ class Neighbor final : public Measurement<NeighborOptions> {
     row["pattern"] = bench::name_of(options_.pattern.pattern);
     row["neighbors"] = neighbors_.count();
     row["bytes"] = bytes;
+    row["rewrite"] = name_of(options_.rewrite);
     row["in_place"] = result.is_in_place;
     if (options_.explain && !is_of_mpi(result.library)) add_way(row, bytes, result);
     bench::add_calls_of_threads(row, options_, result);
@@ -200,6 +206,10 @@ Action add_neighbor(CLI::App& app) {
   app.add_flag(
       "--explain", options->explain,
       "Tell which way the messages of each size should take, and which they took; rows where these differ are marked");
+  bench::add_choice(app, "--rewrite", options->rewrite, {Rewrite::none, Rewrite::fill, Rewrite::update},
+                    "What each rank does to its send buffer before each call, included in the time: fill: as memset "
+                    "does; update: each number from its old value")
+      ->excludes("--threads");
   return {.run = [options](const Job& job) { Neighbor(*options, job).run(); },
           .has_threads = [options] { return options->threads.count > 1; },
           .before_mpi = [options] { give_binding_engines(options->threads); }};

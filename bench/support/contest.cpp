@@ -23,7 +23,11 @@ std::vector<Result> contest(const std::vector<Contestant>& all, const RunOptions
   for (const Contestant& one : all) {
     const bool is_in_place = options.unchecked || check(one);
     results.push_back({one.library, one.form, one.call, is_in_place || one.placement == Placement::whole, {}});
-    calls.push_back(one.calls);
+    calls.push_back(one.before_each ? repeat([one] {
+      one.before_each();
+      one.calls(1);
+    })
+                                    : one.calls);
   }
   auto times = time_in_turns(options.plan, calls);
   for (std::size_t i = 0; i < results.size(); ++i) results[i].times = std::move(times[i]);

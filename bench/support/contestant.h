@@ -26,6 +26,7 @@ struct Contestant {
   Calls calls;
   Order order = Order::fab;
   Placement placement = Placement::exact;
+  std::function<void()> before_each{};  ///< what the program does ahead of each call; it is timed with the call
 };
 
 /// So many calls in a row, without an indirection between them.

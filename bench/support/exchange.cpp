@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <vector>
 
@@ -37,6 +39,19 @@ void Exchange::fill() {
   for (int block = 0; block < neighbors_.count(); ++block) {
     for (const std::size_t place : bytes_of(boxes_.received(block, Order::fab), boxes_.element_bytes()))
       receive()[place] = kSpoiledByte;
+  }
+}
+
+void Exchange::rewrite(Rewrite how) {
+  std::byte* const memory = send_.get();
+  const std::size_t bytes = boxes_.array_bytes();
+  if (how == Rewrite::fill) std::memset(memory, ++times_filled_, bytes);
+  if (how != Rewrite::update) return;
+  for (std::size_t place = 0; place + sizeof(std::uint64_t) <= bytes; place += sizeof(std::uint64_t)) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, memory + place, sizeof(number));
+    ++number;
+    std::memcpy(memory + place, &number, sizeof(number));
   }
 }
 

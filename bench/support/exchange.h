@@ -18,6 +18,16 @@ enum class Placement {
   whole,   ///< the one neighbour's send buffer as it is
 };
 
+/// How a program writes anew what it sends.
+enum class Rewrite {
+  none,
+  fill,    ///< without a look at what is there: memset
+  update,  ///< each number from its old value
+};
+[[nodiscard]] constexpr const char* name_of(Rewrite how) {
+  return how == Rewrite::none ? "none" : how == Rewrite::fill ? "fill" : "update";
+}
+
 class Exchange {
  public:
   /// Of a thread, whose data differ from those of others.
@@ -33,6 +43,8 @@ class Exchange {
 
   /// Fills what is sent with what only this rank and place have, and spoils what is received.
   void fill();
+  /// Writes all that is sent anew, with other values than the last time.
+  void rewrite(Rewrite how);
   /// Returns whether every block lies in its own place. Throws std::runtime_error, naming `what`, when a block does not
   /// hold what its neighbour filled in for this rank, or lies where `placement` does not allow.
   bool check(Order order, Placement placement, const std::string& what);
@@ -49,6 +61,7 @@ class Exchange {
   Boxes boxes_;
   Memory send_;
   Memory receive_;
+  int times_filled_ = 0;
 };
 
 }  // namespace bench

@@ -80,8 +80,9 @@ CLI::Option* choose_by_name(CLI::Option* option, const std::vector<Value>& value
   return option->transform(CLI::Validator(number_of, "", "name"))->type_name("{" + names + "}");
 }
 template <class Value>
-void add_choice(CLI::App& app, const char* name, Value& value, const std::vector<Value>& values, const char* help) {
-  choose_by_name(app.add_option(name, value, help), values)->default_str(name_of(value));
+CLI::Option* add_choice(CLI::App& app, const char* name, Value& value, const std::vector<Value>& values,
+                        const char* help) {
+  return choose_by_name(app.add_option(name, value, help), values)->default_str(name_of(value));
 }
 template <class Value>
 void add_choices(CLI::App& app, const char* name, std::vector<Value>& chosen, const std::vector<Value>& values,

@@ -192,7 +192,7 @@ FabForms::~FabForms() = default;
 
 std::optional<FabPath> FabForms::path() const { return parts_->transport.path(); }
 
-std::set<std::string> FabForms::ways(std::size_t bytes, MemoryKind memory, Form form) const {
+std::set<std::string> FabForms::ways(std::size_t bytes, MemoryKind memory, Form form, Rewrite rewrite) const {
   const Neighbors& neighbors = parts_->neighbors;
   std::set<std::string> ways;
   for (int block = 0; block < neighbors.count(); ++block) {
@@ -202,7 +202,8 @@ std::set<std::string> FabForms::ways(std::size_t bytes, MemoryKind memory, Form 
                                        .bytes = bytes,
                                        .memory = memory,
                                        .is_contiguous = neighbors.pattern() != Pattern::faces,
-                                       .is_persistent = form == Form::persistent}));
+                                       .is_persistent = form == Form::persistent,
+                                       .is_rewritten = rewrite != Rewrite::none}));
   }
   return ways;
 }

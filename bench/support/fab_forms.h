@@ -28,7 +28,7 @@ class FabForms {
   [[nodiscard]] std::optional<FabPath> path() const;
   /// The ways that messages of so many bytes go to this rank's neighbours (FabTransport::way). Empty in a build without
   /// fab.
-  [[nodiscard]] std::set<std::string> ways(std::size_t bytes, MemoryKind memory, Form form) const;
+  [[nodiscard]] std::set<std::string> ways(std::size_t bytes, MemoryKind memory, Form form, Rewrite rewrite) const;
   /// Makes one more call of halo(), or of a contestant whose library is "native": the ways that this rank's messages
   /// took, as the statistics count them. Empty in a build without fab. Collective.
   [[nodiscard]] std::set<std::string> ways_taken(const Contestant& contestant) const;

@@ -43,6 +43,9 @@ std::string FabTransport::way_in_node(const Message& message) const {
   const bool may_be_mapped = message.memory == MemoryKind::fab || !message.is_contiguous;
   const bool is_mapped = may_be_mapped && message.bytes >= fab::local::least_mapped(wanted);
   const bool is_copied = message.bytes <= fab::local::longest_copied(wanted);
+  const fab::local::LongestRewritten rewritten = fab::local::longest_rewritten(wanted);
+  if (!is_copied && message.is_rewritten && message.bytes <= (is_mapped ? rewritten.mapped : rewritten.read))
+    return "ring";
   if (is_mapped && message.memory == MemoryKind::fab) return "mapped";
   if (is_copied) return message.bytes <= fab::local::Cell::kInlineBytes ? "cell" : "ring";
   if (wanted == fab::LocalLong::ring) return "ring";

@@ -25,7 +25,7 @@ FabForms::FabForms(const Neighbors&, const ThreadOptions& threads) { refuse_engi
 FabForms::~FabForms() = default;
 
 std::optional<FabPath> FabForms::path() const { return std::nullopt; }
-std::set<std::string> FabForms::ways(std::size_t, MemoryKind, Form) const { return {}; }
+std::set<std::string> FabForms::ways(std::size_t, MemoryKind, Form, Rewrite) const { return {}; }
 std::set<std::string> FabForms::ways_taken(const Contestant&) const { return {}; }
 std::vector<Contestant> FabForms::contestants(Exchange&) { return {}; }
 std::optional<NonblockingCall> FabForms::nonblocking(Exchange&) { return std::nullopt; }

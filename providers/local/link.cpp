@@ -34,8 +34,11 @@ PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Com
   if (!out_.has_cell()) return refuse();
   const std::uint64_t bytes = total_bytes(pieces);
   const RegionName region = shared_.region_of(pieces, bytes);
-  if (region.number != 0 || bytes > shared_.longest_copied)
+  if (region.number != 0 || bytes > shared_.longest_copied) {
+    if (is_better_copied(pieces, bytes, region) && write_message(pieces, bytes, tag, completion))
+      return PostResult::done;
     return send_rts(pieces, bytes, tag, region, completion) ? PostResult::pending : refuse();
+  }
   return write_message(pieces, bytes, tag, completion) ? PostResult::done : refuse();
 }
 

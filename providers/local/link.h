@@ -28,7 +28,9 @@
 #include "providers/local/doorbell.h"
 #include "providers/local/mapped_memory.h"
 #include "providers/local/pieces.h"
+#include "providers/local/rewrite_watch.h"
 #include "providers/local/segment.h"
+#include "providers/local/thresholds.h"
 
 namespace fab::local {
 
@@ -47,6 +49,7 @@ class Link {
     bool has_barriers;             ///< see RemoteDoorbell
     std::uint64_t longest_copied;  ///< up to here a message goes into the bulk memory unannounced
     std::uint64_t least_mapped;    ///< from here on one in mapped memory is announced all the same
+    LongestRewritten longest_rewritten;
     const Doorbell& doorbell;
     Traffic& traffic;
     CrossMemory& memory;
@@ -209,6 +212,10 @@ class Link {
     Clearance clearance{};
   };
 
+  [[nodiscard]] bool is_better_copied(std::span<const iovec> pieces, std::uint64_t bytes, const RegionName& region) {
+    const LongestRewritten& longest = shared_.longest_rewritten;
+    return bytes <= (region.number != 0 ? longest.mapped : longest.read) && watch_.is_rewritten(pieces, bytes);
+  }
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
                                    Completion& completion);
   [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
@@ -305,6 +312,7 @@ class Link {
   std::optional<StreamReader> stream_;  ///< once the peer has made its ring
   RingReader* in_ = nullptr;            ///< the stream's end of that
   RemoteDoorbell peer_doorbell_;
+  RewriteWatch watch_;
 
   std::size_t pending_ = 0;  ///< receives and long sends
   LoneReceive lone_;         ///< then waiting_ and early_ are empty

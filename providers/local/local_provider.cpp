@@ -26,6 +26,7 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
               .has_barriers = accept_barriers(),
               .longest_copied = longest_copied(way),
               .least_mapped = least_mapped(way),
+              .longest_rewritten = longest_rewritten(way),
               .doorbell = doorbell_,
               .traffic = traffic_,
               .memory = memory_,

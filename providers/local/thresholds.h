@@ -48,6 +48,18 @@ constexpr std::uint64_t least_mapped(LocalLong way) noexcept {
   return std::numeric_limits<std::uint64_t>::max();
 }
 
+/// The longest message that is copied into the ring, although it could be read or mapped, where the program writes it
+/// anew for each post.
+struct LongestRewritten {
+  std::uint64_t read = 0;
+  std::uint64_t mapped = 0;
+};
+constexpr LongestRewritten longest_rewritten(LocalLong way) noexcept {
+  if (way != LocalLong::automatic) return {};
+  return {.read = 64 * 1024 + kHeadBytes, .mapped = 32 * 1024 + kHeadBytes};
+}
+static_assert(longest_rewritten(LocalLong::automatic).read <= Ring::kLongestStretch);
+
 /// The longest message that is copied once for several ranks; 0: none is. Up to here two copies cost less than several
 /// readers of the same memory in the kernel (docs/lab/collectives.md).
 constexpr std::uint64_t longest_shared(LocalLong way) noexcept { return way == LocalLong::automatic ? 64 * 1024 : 0; }

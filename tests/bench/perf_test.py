@@ -69,6 +69,15 @@ class Measures(unittest.TestCase):
         self.assertEqual({row["way"] for row in rows}, {"mapped"})
         self.assert_observed(rows, ["mapped"] * 3, [False] * 3)
 
+    def test_neighbor_may_write_its_messages_anew(self):
+        for how in ("fill", "update"):
+            rows = self.rows(2, "neighbor", "-m", "20000,64k,128k", *SHORT, "--rewrite", how, "--form", "blocking",
+                             "--explain", "--against", "none")
+            self.assertEqual({row["rewrite"] for row in rows}, {how})
+            self.assert_observed(rows, ["ring", "ring", "kernel"], [False] * 3)
+            self.assertIn(f"before each call: {how}", self.table)
+        self.assertNotEqual(run(["neighbor", "--rewrite", "fill", "--threads", "2"]).returncode, 0)
+
     def assert_observed(self, rows, ways, differ):
         """Of the native calls, whose statistics are looked at."""
         observed = [row for row in rows if "way_observed" in row]
