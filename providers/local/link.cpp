@@ -25,7 +25,7 @@ Link::Link(const Shared& shared, const SegmentName& peer, std::uint32_t number)
       number_(number),
       peer_(peer, shared.places),
       peer_memory_(peer.process),
-      out_memory_(shared.segment.make_ring(peer.place)),
+      out_memory_(shared.segment.make_ring(peer.place, peer_.head().numa_node)),
       out_(*out_memory_.as<Ring>()),
       peer_doorbell_(peer, peer_.head(), shared.has_barriers) {}
 

@@ -176,6 +176,7 @@ Segment::Segment(std::size_t places) : used_bytes_(mapped_bytes(places)) {
   if (file_.open()) head_ = Mapping(file_.get(), 0, used_bytes_);
   head().magic = SegmentHead::kMagic;
   head().cookie = random_number();
+  head().numa_node = this_numa_node();
 }
 
 void Segment::make_next_best(std::uint64_t bytes) {
@@ -203,9 +204,11 @@ bool Segment::make_memory(std::uint64_t bytes) {
   return true;
 }
 
-Mapping Segment::make_ring(std::size_t place) {
-  const std::uint64_t offset = std::exchange(used_bytes_, used_bytes_ + whole_pages(sizeof(Ring)));
+Mapping Segment::make_ring(std::size_t place, NumaNode of_reader) {
+  const std::uint64_t bytes = whole_pages(sizeof(Ring));
+  const std::uint64_t offset = std::exchange(used_bytes_, used_bytes_ + bytes);
   Mapping ring = whole_.mapped() ? Mapping::part_of(whole_, offset) : Mapping(file_.get(), offset, sizeof(Ring));
+  place_on(of_reader, ring.as<void>(), bytes);
   head().ring_offsets[place].store(offset, std::memory_order_release);
   return ring;
 }

@@ -12,6 +12,7 @@
 
 #include "providers/local/common_ring.h"
 #include "providers/local/given_up_board.h"
+#include "providers/local/numa.h"
 #include "providers/local/ring.h"
 #include "providers/local/shared_area.h"
 #include "providers/local/sleep_flag.h"
@@ -63,10 +64,11 @@ class Mapping {
 };
 
 struct SegmentHead {
-  static constexpr std::uint64_t kMagic = 0x6661622d6c6f6332;  // "fab-loc2"
+  static constexpr std::uint64_t kMagic = 0x6661622d6c6f6333;  // "fab-loc3"
 
   std::uint64_t magic;
   std::uint64_t cookie;            ///< of its address: a number that comes again is no mistake for it
+  NumaNode numa_node;              ///< where it ran when it made this
   std::uint32_t issues_barriers;   ///< before it sleeps, so that who rings needs no fence
   std::atomic<std::int32_t> lost;  ///< one more than the first rank of the job that it has lost; 0: none
   std::atomic<bool> closed;        ///< in order: it has received what it waited for, and sends nothing any more
@@ -122,8 +124,8 @@ class Segment {
   [[nodiscard]] int memory() const noexcept { return memory_; }
   /// Why it is no file of the kind that is best; empty: it is one.
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
-  /// A new ring to the rank at that place, which finds it in the head.
-  Mapping make_ring(std::size_t place);
+  /// A new ring to the rank at that place, which finds it in the head, in memory of its reader's node.
+  Mapping make_ring(std::size_t place, NumaNode of_reader);
 
  private:
   [[nodiscard]] bool make_memory(std::uint64_t bytes);
