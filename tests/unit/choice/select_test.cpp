@@ -128,6 +128,43 @@ TEST(Select, ChoosesWhatWasMeasured) {
   }
 }
 
+// Long data on a node with fewer processors than ranks, and on one with as many.
+TEST(Select, TakesLessWorkOnCrowdedNodes) {
+  struct Expected {
+    Collective collective;
+    int ranks;
+    std::size_t bytes;
+    const char* crowded;
+    const char* spacious;
+  };
+  constexpr Expected kExpected[] = {
+      {Collective::bcast, 4, 256 << 10, "chain", "chain"},
+      {Collective::bcast, 4, 1 << 20, "linear", "chain"},
+      {Collective::bcast, 8, 128 << 10, "chain", "chain"},
+      {Collective::bcast, 8, 256 << 10, "linear", "chain"},
+      {Collective::bcast, 9, 256 << 10, "binary", "binary"},
+      {Collective::reduce, 8, 256 << 10, "linear", "rabenseifner"},
+      {Collective::allreduce, 4, 512 << 10, "rabenseifner", "rabenseifner"},
+      {Collective::allreduce, 4, 1 << 20, "ring", "ring"},
+      {Collective::allreduce, 8, 32 << 10, "rabenseifner", "rabenseifner"},
+      {Collective::allreduce, 8, 1 << 20, "split", "ring"},
+      {Collective::allgather, 3, 256 << 10, "linear", "neighbor_exchange"},
+      {Collective::allgather, 8, 256 << 10, "linear", "ring"},
+      {Collective::alltoall, 8, 256 << 10, "linear", "pairwise"},
+  };
+  for (const Expected& expected : kExpected) {
+    CollectiveCall call{.collective = expected.collective,
+                        .ranks = expected.ranks,
+                        .one_node = true,
+                        .bytes = expected.bytes,
+                        .operation = {.commutative = true}};
+    SCOPED_TRACE(testing::Message() << to_string(expected.collective) << ' ' << call.ranks << ' ' << call.bytes);
+    EXPECT_EQ(std::string_view(collectives::select(call, caller_config()).name), expected.spacious);
+    call.crowded = true;
+    EXPECT_EQ(std::string_view(collectives::select(call, caller_config()).name), expected.crowded);
+  }
+}
+
 TEST(Select, TellsHowItCameToAChoice) {
   using By = collectives::Choice::By;
   Config config = caller_config();
