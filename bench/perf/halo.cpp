@@ -55,7 +55,8 @@ class Halo final : public Measurement<HaloOptions> {
   }
 
   [[nodiscard]] bench::ExplainedWay way(std::size_t edge) const {
-    return {.predicted = fab_.ways(bytes_of(edge), options_.memory, Form::persistent, bench::Rewrite::none), .observed = observed_};
+    return {.predicted = fab_.ways(bytes_of(edge), options_.memory, Form::persistent, bench::Rewrite::none),
+            .observed = observed_};
   }
 
   std::vector<Contestant> contestants(Exchange& exchange) {

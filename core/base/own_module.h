@@ -1,6 +1,7 @@
 // Modules of fab's: shared objects that lie beside libfab, linked with a library that most programs never need.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,9 @@ namespace fab::core {
 
 /// Where the names of the module's libraries are seen.
 enum class Symbols { for_the_module, for_the_process };
+
+/// The folder of the library that this is part of; empty where it cannot be had.
+[[nodiscard]] const std::filesystem::path& own_folder();
 
 /// The address of `symbol` in the module at `file`, seen from libfab's folder. The module is loaded if it is not there
 /// yet, and stays. Throws Error(code) with `what_is_missing` and the reason.

@@ -1,6 +1,7 @@
 // What the first contact asks of libfabric. This program's own fi_getinfo and fopen come before the libraries'.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <rdma/fabric.h>
 
 #include <array>
@@ -62,6 +63,17 @@ bool has_rdma_device() {
   return std::filesystem::directory_iterator("/sys/class/infiniband", none) != std::filesystem::directory_iterator();
 }
 
+/// The file from which that library was loaded; empty: it was not.
+std::string file_of(const char* library) {
+  void* const handle = ::dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return {};
+  link_map* map = nullptr;
+  std::string file;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) file = map->l_name;
+  EXPECT_EQ(::dlclose(handle), 0);
+  return file;
+}
+
 TEST_F(FirstContact, AsksLibfabricOnceOverANetworkAndNeverWithinANode) {
   const std::array<int, 2> mine{rank(), rank()};
   std::array<int, 2> theirs{};
@@ -70,6 +82,17 @@ TEST_F(FirstContact, AsksLibfabricOnceOverANetworkAndNeverWithinANode) {
   EXPECT_EQ(questions, network_only() ? 1 : 0);
   EXPECT_EQ(is_loaded("libfabric.so.1"), network_only()) << "which costs more than all else on some machines";
   EXPECT_TRUE(readings_of_symbols == 0 || has_rdma_device()) << readings_of_symbols;
+}
+
+TEST_F(FirstContact, LoadsNoLibraryOfAnOmniPathCardThatIsNotThere) {
+  if (has_rdma_device()) GTEST_SKIP() << "it may be there";
+  const std::array<int, 2> mine{rank(), rank()};
+  std::array<int, 2> theirs{};
+  neighbor_xchg(ring(), mine, theirs);
+  for (const char* library : {"libpsm2.so.2", "libpsm_infinipath.so.1"}) {
+    const std::string file = file_of(library);
+    EXPECT_TRUE(file.empty() || file.find("/fab/stand_ins/") != std::string::npos) << file;
+  }
 }
 
 }  // namespace

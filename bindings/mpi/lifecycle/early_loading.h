@@ -1,7 +1,8 @@
 // Loads libfabric before MPI_Init, so that MPI_Init need not load its libraries.
 //
 // libfabric brings libraries for Omni-Path cards along that take a fifth of a second to load. Open MPI's MPI_Init loads
-// and unloads them, too, unless its components for cards are left out: those that are there already cost it nothing.
+// and unloads them, too, unless its components for cards are left out: those that are there already, or stand-ins for
+// them (providers/ofi/loading/stand_ins.h), cost it nothing.
 #pragma once
 
 #include "core/base/config.h"

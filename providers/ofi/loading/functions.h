@@ -1,10 +1,9 @@
 // The functions of libfabric that are not inline, in a table.
 //
-// To load libfabric takes a fifth of a second on machines where libpsm, which it needs, waits for devices that are not
-// there, and a job of one node never calls it. So libfab is not linked with libfabric: on_demand.cpp defines the
-// functions, and their first call loads the module fab/fab_libfabric.so, which is, and has the table. A linked table
-// and not dlsym(), because the linker notes which version of each function the headers describe. A static libfab is
-// linked with libfabric.
+// libfabric brings many libraries along, some of which take long to load (stand_ins.h), and a job of one node never
+// calls it. So libfab is not linked with libfabric: on_demand.cpp defines the functions, and their first call loads the
+// module fab/fab_libfabric.so, which is, and has the table. A linked table and not dlsym(), because the linker notes
+// which version of each function the headers describe. A static libfab is linked with libfabric.
 #pragma once
 
 #include <rdma/fabric.h>

@@ -2,16 +2,31 @@
 #include "core/base/own_module.h"
 #include "fab/error.h"
 #include "providers/ofi/loading/functions.h"
+#include "providers/ofi/loading/stand_ins.h"
 
 namespace fab::ofi {
 
 namespace {
 
 /// For all of the process, as it would be if libfab were linked with it: tools that count libfabric's calls see them.
+const void* load_table() {
+  return core::load_from_module(kLibfabricModule, kLibfabricTable, core::Symbols::for_the_process, Errc::configuration,
+                                "libfabric cannot be loaded, without which there are no networks");
+}
+
+/// A libfabric that is newer than the stand-ins may need functions that they do not have.
+const void* load_table_with_stand_ins() {
+  StandIns stand_ins = StandIns::load();
+  try {
+    return load_table();
+  } catch (const Error&) {
+    if (!stand_ins.unload()) throw;
+  }
+  return load_table();
+}
+
 const LibfabricFunctions& functions() {
-  static const auto* const loaded = static_cast<const LibfabricFunctions*>(
-      core::load_from_module(kLibfabricModule, kLibfabricTable, core::Symbols::for_the_process, Errc::configuration,
-                             "libfabric cannot be loaded, without which there are no networks"));
+  static const auto* const loaded = static_cast<const LibfabricFunctions*>(load_table_with_stand_ins());
   return *loaded;
 }
 

@@ -1,0 +1,43 @@
+# Makes a stand-in (stand_ins.h) for each library of network cards that is installed: the same name, the same names and
+# versions of functions. `fab_stand_ins`: the targets.
+set(fab_stand_ins)
+
+# Functions fail as those libraries do where there is no card. Texts are what callers print.
+function(fab_add_stand_in library)
+  find_library(fab_real_${library} NAMES ${library} NO_CACHE)
+  if(NOT fab_real_${library} OR NOT CMAKE_NM)
+    return()
+  endif()
+  execute_process(COMMAND ${CMAKE_NM} -D --defined-only ${fab_real_${library}}
+    OUTPUT_VARIABLE symbols RESULT_VARIABLE failed ERROR_QUIET)
+  string(REGEX MATCHALL " [TW] [A-Za-z][A-Za-z0-9_]*" functions "${symbols}")
+  string(REGEX MATCH "@@([A-Za-z0-9_.]+)" version "${symbols}")
+  set(version ${CMAKE_MATCH_1})
+  if(failed OR NOT functions)
+    return()
+  endif()
+  set(source "static int fail(void) { return 3; /* PSM_INIT_NOT_INIT, PSM2_INIT_NOT_INIT */ }\n")
+  string(APPEND source "static const char* tell(void) { return \"this machine has no such card\"; }\n")
+  foreach(function ${functions})
+    string(REGEX REPLACE "^ [TW] " "" function ${function})
+    if(function MATCHES "get_string")
+      string(APPEND source "const char* ${function}(void) __attribute__((alias(\"tell\")));\n")
+    else()
+      string(APPEND source "int ${function}(void) __attribute__((alias(\"fail\")));\n")
+    endif()
+  endforeach()
+  string(MAKE_C_IDENTIFIER fab_stand_in_${library} target)
+  set(base ${CMAKE_CURRENT_BINARY_DIR}/stand_ins/${target})
+  file(CONFIGURE OUTPUT ${base}.c CONTENT "${source}" @ONLY)
+  add_library(${target} SHARED ${base}.c)
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${library} SUFFIX "" C_VISIBILITY_PRESET default
+    LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:fab>/fab/stand_ins)
+  if(version)
+    file(CONFIGURE OUTPUT ${base}.map CONTENT "${version} { global: *; };\n" @ONLY)
+    target_link_options(${target} PRIVATE "LINKER:--version-script=${base}.map")
+  endif()
+  set(fab_stand_ins ${fab_stand_ins} ${target} PARENT_SCOPE)
+endfunction()
+
+fab_add_stand_in(libpsm2.so.2)
+fab_add_stand_in(libpsm_infinipath.so.1)
