@@ -30,6 +30,7 @@ function(fab_add_stand_in library)
   set(base ${CMAKE_CURRENT_BINARY_DIR}/stand_ins/${target})
   file(CONFIGURE OUTPUT ${base}.c CONTENT "${source}" @ONLY)
   add_library(${target} SHARED ${base}.c)
+  target_compile_options(${target} PRIVATE -g0)
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${library} SUFFIX "" C_VISIBILITY_PRESET default
     LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:fab>/fab/stand_ins)
   if(version)

@@ -148,7 +148,7 @@ TEST(Select, TakesLessWorkOnCrowdedNodes) {
       {Collective::allreduce, 4, 1 << 20, "ring", "ring"},
       {Collective::allreduce, 8, 32 << 10, "rabenseifner", "rabenseifner"},
       {Collective::allreduce, 8, 1 << 20, "split", "ring"},
-      {Collective::allgather, 3, 256 << 10, "linear", "neighbor_exchange"},
+      {Collective::allgather, 3, 256 << 10, "linear", "ring"},
       {Collective::allgather, 8, 256 << 10, "linear", "ring"},
       {Collective::alltoall, 8, 256 << 10, "linear", "pairwise"},
   };
