@@ -171,7 +171,7 @@ class WriteListener {
 };
 
 struct Capabilities {
-  std::size_t inject_bytes = 0;  ///< sends up to this size leave the buffer free at once
+  std::size_t inject_bytes = 0;  ///< post_send() of up to this size leaves the buffer free at once
   std::size_t iov_limit = 1;     ///< pieces of memory in one post
   std::uint64_t max_message_bytes = 0;
   bool directed_receive = false;      ///< post_recv matches by source; otherwise the tag must name the source
@@ -193,7 +193,7 @@ struct Capabilities {
   /// Messages up to this size reach their receiver's machine once they are posted, while both ranks compute. Longer
   /// ones move on in the polls of both.
   std::uint64_t unattended_bytes = ~0ull;
-  /// Sends up to this size end without polls of their receivers.
+  /// Sends up to this size, repeated ones among them, end without polls of their receivers.
   std::uint64_t detached_bytes = ~0ull;
 
   [[nodiscard]] bool copies_once(std::uint64_t bytes) const noexcept {
@@ -246,6 +246,12 @@ class Provider {
   /// tells the completion the way of what has left, once for each part; so do writes.
   [[nodiscard]] virtual PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                              Completion& completion) = 0;
+  /// post_send() of a message that may come again from the same place. The provider may find out whether it changes
+  /// meanwhile, and send it in a way that is better for that.
+  [[nodiscard]] virtual PostResult post_repeated(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                                 Completion& completion) {
+    return post_send(to, pieces, tag, completion);
+  }
   /// Receives one message whose tag equals `tag` in all bits that `ignore` does not name, scattered to the pieces.
   /// `ignore` names all closed bits (Capabilities) or none. A message that no rank of the job has sent fails with
   /// Errc::mismatch if it is received at all, and counts in strangers().
@@ -339,10 +345,10 @@ class Provider {
   /// Its descriptor tells of nothing that comes.
   [[nodiscard]] virtual bool is_disarmed() const noexcept { return false; }
 
-  /// Posts the same pieces to each of several peers, with results as those of post_send(). Handlers may run before all
-  /// have been posted.
+  /// Posts the same pieces to each of several peers, with results as those of post_repeated(). Handlers may run before
+  /// all have been posted.
   virtual void post_send_to_all(std::span<Addressee> addressees, std::span<const iovec> pieces) {
-    for (Addressee& each : addressees) each.result = post_send(each.to, pieces, each.tag, *each.completion);
+    for (Addressee& each : addressees) each.result = post_repeated(each.to, pieces, each.tag, *each.completion);
   }
 };
 

@@ -203,7 +203,7 @@ std::set<std::string> FabForms::ways(std::size_t bytes, MemoryKind memory, Form 
                                        .memory = memory,
                                        .is_contiguous = neighbors.pattern() != Pattern::faces,
                                        .is_persistent = form == Form::persistent,
-                                       .is_rewritten = rewrite != Rewrite::none}));
+                                       .is_constant = rewrite == Rewrite::none}));
   }
   return ways;
 }

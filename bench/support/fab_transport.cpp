@@ -40,16 +40,14 @@ std::string FabTransport::way(const Message& message) const {
 // Blocks in many pieces are packed into memory of fab's, so that they may be mapped in any memory.
 std::string FabTransport::way_in_node(const Message& message) const {
   const fab::LocalLong wanted = config_.local_long;
-  const bool may_be_mapped = message.memory == MemoryKind::fab || !message.is_contiguous;
-  const bool is_mapped = may_be_mapped && message.bytes >= fab::local::least_mapped(wanted);
-  const bool is_copied = message.bytes <= fab::local::longest_copied(wanted);
-  const fab::local::LongestRewritten rewritten = fab::local::longest_rewritten(wanted);
-  if (!is_copied && message.is_rewritten && message.bytes <= (is_mapped ? rewritten.mapped : rewritten.read))
-    return "ring";
-  if (is_mapped && message.memory == MemoryKind::fab) return "mapped";
-  if (is_copied) return message.bytes <= fab::local::Cell::kInlineBytes ? "cell" : "ring";
-  if (wanted == fab::LocalLong::ring) return "ring";
-  return is_mapped ? "mapped or kernel" : "kernel";
+  const fab::local::Change change = message.is_constant ? fab::local::Change::constant : fab::local::Change::changing;
+  const bool is_mapped_if_announced = wanted != fab::LocalLong::read && wanted != fab::LocalLong::ring &&
+                                      (message.memory == MemoryKind::fab || !message.is_contiguous);
+  const auto longest =
+      is_mapped_if_announced ? fab::local::longest_copied_of_mapped(wanted) : fab::local::longest_copied(wanted);
+  if (message.bytes <= longest[change]) return message.bytes <= fab::local::Cell::kInlineBytes ? "cell" : "ring";
+  if (!is_mapped_if_announced) return wanted == fab::LocalLong::ring ? "ring" : "kernel";
+  return message.memory == MemoryKind::fab ? "mapped" : "mapped or kernel";
 }
 
 }  // namespace bench

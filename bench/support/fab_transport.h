@@ -30,7 +30,7 @@ class FabTransport {
     MemoryKind memory = MemoryKind::user;
     bool is_contiguous = true;
     bool is_persistent = false;
-    bool is_rewritten = false;  ///< between its posts
+    bool is_constant = true;  ///< between its posts
   };
   /// The way that fab's own rules give it: "cell", "ring", "mapped" or "kernel" within the node, "tagged" or
   /// "one-sided" over the network, "copy" within this process.

@@ -269,7 +269,7 @@ inline void Run::settled(Transfer& transfer) {
   if (operation.receives()) return peer.post_recv(pieces, tag_of(operation), tags_, transfer);
   if (engine_.recorder() != nullptr) [[unlikely]]
     return send_and_record(transfer, pieces);
-  return peer.provider->post_send(peer.handle, pieces, tag_of(operation), transfer);
+  return peer.provider->post_repeated(peer.handle, pieces, tag_of(operation), transfer);
 }
 
 // A start is little else than this for each message, and a call of it was a tenth of its time.

@@ -88,7 +88,7 @@ PostResult Run::send_and_record(Transfer& transfer, std::span<const iovec> piece
   const PlannedOperation& operation = *transfer.operation;
   const Peer& peer = *operation.peer;
   const TraceRecord record = record_of(operation, peer.provider->way_of(peer.handle, pieces));
-  const PostResult result = peer.provider->post_send(peer.handle, pieces, tag_of(operation), transfer);
+  const PostResult result = peer.provider->post_repeated(peer.handle, pieces, tag_of(operation), transfer);
   record_post(record, result);
   return result;
 }

@@ -34,12 +34,22 @@ PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Com
   if (!out_.has_cell()) return refuse();
   const std::uint64_t bytes = total_bytes(pieces);
   const RegionName region = shared_.region_of(pieces, bytes);
-  if (region.number != 0 || bytes > shared_.longest_copied) {
-    if (is_better_copied(pieces, bytes, region) && write_message(pieces, bytes, tag, completion))
-      return PostResult::done;
+  if (bytes > shared_.longest_copied_of(region).unknown)
     return send_rts(pieces, bytes, tag, region, completion) ? PostResult::pending : refuse();
-  }
   return write_message(pieces, bytes, tag, completion) ? PostResult::done : refuse();
+}
+
+PostResult Link::post_repeated(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion) {
+  const std::uint64_t bytes = total_bytes(pieces);
+  const bool may_be_mapped = bytes > shared_.longest_copied_of_mapped.least();
+  const RegionName region = may_be_mapped ? shared_.own_memory.region_of(pieces) : RegionName{};
+  const LongestCopied& longest = shared_.longest_copied_of(region);
+  if (bytes <= longest.least() || bytes > longest.most() || !peer_reads_ || has_ended() || !out_.has_cell())
+    return post_send(pieces, tag, completion);
+  const bool is_copied = bytes <= longest[history_.look(pieces, bytes)];
+  if (is_copied && write_message(pieces, bytes, tag, completion)) return PostResult::done;
+  if (is_copied && bytes <= longest.unknown) return refuse();
+  return send_rts(pieces, bytes, tag, region, completion) ? PostResult::pending : refuse();
 }
 
 PostResult Link::fail_as_ended(Completion& completion) const {
@@ -49,8 +59,8 @@ PostResult Link::fail_as_ended(Completion& completion) const {
 
 Way Link::way_of(std::span<const iovec> pieces) const {
   const std::uint64_t bytes = total_bytes(pieces);
-  if (shared_.region_of(pieces, bytes).number != 0) return Way::mapped;
-  if (bytes > shared_.longest_copied) return Way::kernel;
+  const RegionName region = shared_.region_of(pieces, bytes);
+  if (bytes > shared_.longest_copied_of(region).unknown) return region.number != 0 ? Way::mapped : Way::kernel;
   return bytes <= Cell::kInlineBytes ? Way::cell : Way::ring;
 }
 
@@ -243,7 +253,7 @@ StreamReader::Next Link::listen() {
 bool Link::can_write() {
   if (answers_.empty() && outgoing_.empty() && !refused_) return false;
   Stretch ignored;
-  const std::uint64_t room = outgoing_.empty() ? std::max(shared_.longest_copied, kLeastRoom) : kChunkBytes;
+  const std::uint64_t room = outgoing_.empty() ? std::max(shared_.longest_copied.unknown, kLeastRoom) : kChunkBytes;
   return out_.has_cell() && (!answers_.empty() || out_.bulk(room, ignored) != nullptr);
 }
 

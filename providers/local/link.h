@@ -27,8 +27,8 @@
 #include "providers/local/cross_memory.h"
 #include "providers/local/doorbell.h"
 #include "providers/local/mapped_memory.h"
+#include "providers/local/message_history.h"
 #include "providers/local/pieces.h"
-#include "providers/local/rewrite_watch.h"
 #include "providers/local/segment.h"
 #include "providers/local/thresholds.h"
 
@@ -44,20 +44,22 @@ class Link {
   /// What all links of a rank have in common.
   struct Shared {
     Segment& segment;
-    std::size_t place;             ///< of this rank on the node
-    std::size_t places;            ///< of the node
-    bool has_barriers;             ///< see RemoteDoorbell
-    std::uint64_t longest_copied;  ///< up to here a message goes into the bulk memory unannounced
-    std::uint64_t least_mapped;    ///< from here on one in mapped memory is announced all the same
-    LongestRewritten longest_rewritten;
+    std::size_t place;   ///< of this rank on the node
+    std::size_t places;  ///< of the node
+    bool has_barriers;   ///< see RemoteDoorbell
+    const LongestCopied& longest_copied;
+    const LongestCopied& longest_copied_of_mapped;
     const Doorbell& doorbell;
     Traffic& traffic;
     CrossMemory& memory;
     OwnMemory& own_memory;
 
-    /// Of fab's memory from which such a message is announced; number 0: it is not.
+    /// Of fab's memory from which such a message is announced if nothing is known of it; number 0: it is not.
     [[nodiscard]] RegionName region_of(std::span<const iovec> pieces, std::uint64_t bytes) const {
-      return bytes >= least_mapped ? own_memory.region_of(pieces) : RegionName{};
+      return bytes > longest_copied_of_mapped.unknown ? own_memory.region_of(pieces) : RegionName{};
+    }
+    [[nodiscard]] const LongestCopied& longest_copied_of(const RegionName& region) const noexcept {
+      return region.number != 0 ? longest_copied_of_mapped : longest_copied;
     }
   };
 
@@ -66,6 +68,8 @@ class Link {
   Link(const Shared& shared, const SegmentName& peer, std::uint32_t number);
 
   [[nodiscard]] PostResult post_send(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion);
+  /// See Provider::post_repeated.
+  [[nodiscard]] PostResult post_repeated(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion);
   /// The peer's place on the node.
   [[nodiscard]] std::size_t place() const noexcept { return place_; }
   /// The peer has closed, or its process has ended.
@@ -93,8 +97,8 @@ class Link {
   [[nodiscard]] bool busy() const noexcept { return pending_ > 0; }
   /// Busy, and poll() would find something to do.
   [[nodiscard]] bool ready();
-  /// Of a message that is posted now. One that the receiver can neither map nor read is `kernel` here, and then goes in
-  /// chunks.
+  /// Of a message of which nothing is known that is posted now. One that the receiver can neither map nor read is
+  /// `kernel` here, and then goes in chunks.
   [[nodiscard]] Way way_of(std::span<const iovec> pieces) const;
   [[nodiscard]] const WayCounts& sent() const noexcept { return sent_; }
   /// What the peer told of another rank, also if it has ended since.
@@ -212,10 +216,6 @@ class Link {
     Clearance clearance{};
   };
 
-  [[nodiscard]] bool is_better_copied(std::span<const iovec> pieces, std::uint64_t bytes, const RegionName& region) {
-    const LongestRewritten& longest = shared_.longest_rewritten;
-    return bytes <= (region.number != 0 ? longest.mapped : longest.read) && watch_.is_rewritten(pieces, bytes);
-  }
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
                                    Completion& completion);
   [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
@@ -312,7 +312,6 @@ class Link {
   std::optional<StreamReader> stream_;  ///< once the peer has made its ring
   RingReader* in_ = nullptr;            ///< the stream's end of that
   RemoteDoorbell peer_doorbell_;
-  RewriteWatch watch_;
 
   std::size_t pending_ = 0;  ///< receives and long sends
   LoneReceive lone_;         ///< then waiting_ and early_ are empty
@@ -328,7 +327,9 @@ class Link {
   std::vector<std::uint32_t> outgoing_;  ///< cleared sends
   std::uint32_t retractions_ = 0;        ///< of the peer's messages, of which it has told
   bool refused_ = false;                 ///< a post, since the last that was not
-  std::string end_;                      ///< not empty: the peer has closed, or its process has ended
+  bool peer_reads_ = true;               ///< what is announced, without asking for the bytes
+  MessageHistory history_;
+  std::string end_;  ///< not empty: the peer has closed, or its process has ended
 };
 
 }  // namespace fab::local

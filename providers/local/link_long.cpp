@@ -270,6 +270,7 @@ void Link::cleared(const Clearance& clearance) {
   send.missing = clearance.bytes;
   send.receive = clearance.receive;
   if (send.missing == 0) return finish(send);
+  peer_reads_ = false;
   sent_.move(send.way, Way::chunks, send.bytes);
   send.completion->goes_by(send.way, Way::chunks, send.bytes);
   outgoing_.push_back(send.number);

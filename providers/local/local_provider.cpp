@@ -25,8 +25,7 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
               .places = places_,
               .has_barriers = accept_barriers(),
               .longest_copied = longest_copied(way),
-              .least_mapped = least_mapped(way),
-              .longest_rewritten = longest_rewritten(way),
+              .longest_copied_of_mapped = longest_copied_of_mapped(way),
               .doorbell = doorbell_,
               .traffic = traffic_,
               .memory = memory_,
@@ -50,7 +49,7 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
                     .waits_at_sender = true,
                     .least_copied_once = 0,
                     .most_copied_once = longest_shared(way),
-                    .detached_bytes = longest_copied_at_once(way)} {
+                    .detached_bytes = longest_always_copied_at_once(way)} {
   if (!segment_.refusal().empty())
     log_.write(
         LogLevel::warn, "the ranks of this node share {}: {}",
@@ -84,6 +83,13 @@ PeerHandle LocalProvider::connect(std::string_view address) {
 PostResult LocalProvider::post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                     Completion& completion) {
   return links_[to]->post_send(pieces, tag, completion);
+}
+
+PostResult LocalProvider::post_repeated(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                        Completion& completion) {
+  Link& link = *links_[to];
+  const bool is_always_copied = total_bytes(pieces) <= Cell::kInlineBytes;
+  return is_always_copied ? link.post_send(pieces, tag, completion) : link.post_repeated(pieces, tag, completion);
 }
 
 // What receivers can map needs no copy at all.
@@ -141,7 +147,7 @@ void LocalProvider::post_send_to_all(std::span<Addressee> addressees, std::span<
     if (!send_common(addressees.subspan(i), copy, pieces)) break;
   }
   for (Addressee& each : addressees)
-    if (each.result != PostResult::done) each.result = post_send(each.to, pieces, each.tag, *each.completion);
+    if (each.result != PostResult::done) each.result = post_repeated(each.to, pieces, each.tag, *each.completion);
 }
 
 PostResult LocalProvider::post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,

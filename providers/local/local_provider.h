@@ -29,6 +29,8 @@ class LocalProvider final : public Provider {
   PeerHandle connect(std::string_view address) override;
   [[nodiscard]] PostResult post_send(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
                                      Completion& completion) override;
+  [[nodiscard]] PostResult post_repeated(PeerHandle to, std::span<const iovec> pieces, std::uint64_t tag,
+                                         Completion& completion) override;
   [[nodiscard]] PostResult post_recv(PeerHandle from, std::span<const iovec> pieces, std::uint64_t tag,
                                      std::uint64_t ignore, Completion& completion) override;
   void tell_closed() noexcept override { segment_.head().closed.store(true, std::memory_order_release); }

@@ -22,12 +22,19 @@ bool holds(const core::SharedRegion& region, std::span<const iovec> pieces) noex
 RegionName OwnMemory::region_of(std::span<const iovec> pieces) {
   const std::uint64_t generation = heap_.generation();
   if (generation == 0 || pieces.empty()) return {};
-  if (generation != generation_ || !holds(last_, pieces)) {
-    const auto found = heap_.find(pieces[0].iov_base, pieces[0].iov_len);
-    if (!found || !holds(*found, pieces)) return {};
+  if (generation != generation_) {
     generation_ = generation;
-    last_ = *found;
+    last_ = {};
+    outside_.fill(nullptr);
   }
+  if (holds(last_, pieces)) return {last_.number, last_.descriptor};
+  const void* const first = pieces[0].iov_base;
+  const void*& outside = outside_[reinterpret_cast<std::uintptr_t>(first) / kCacheLine % kOutside];
+  if (outside == first) return {};
+  const auto found = heap_.find(first, pieces[0].iov_len);
+  if (!found) outside = first;
+  if (!found || !holds(*found, pieces)) return {};
+  last_ = *found;
   return {last_.number, last_.descriptor};
 }
 

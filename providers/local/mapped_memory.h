@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,15 +21,18 @@ struct RegionName {
   std::int32_t descriptor = -1;
 };
 
-/// This process's regions. Remembers the last, as programs mostly send from one.
+/// This process's regions. Remembers the last, as programs mostly send from one, and places that lie in none.
 class OwnMemory {
  public:
   [[nodiscard]] RegionName region_of(std::span<const iovec> pieces);
 
  private:
+  static constexpr std::size_t kOutside = 16;
+
   core::SharedHeap& heap_ = core::SharedHeap::of_process();
-  std::uint64_t generation_ = 0;
+  std::uint64_t generation_ = 0;  ///< of the heap, of which the rest is known
   core::SharedRegion last_{};
+  std::array<const void*, kOutside> outside_{};  ///< where first pieces began, by their addresses
 };
 
 /// Another process's regions, mapped when a message from them comes.

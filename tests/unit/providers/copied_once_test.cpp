@@ -20,7 +20,7 @@ class CopiedOnce : public testing::Test {
  protected:
   static constexpr std::size_t kReceivers = 3;
   static constexpr std::size_t kLongest = local::longest_shared(LocalLong::automatic);
-  static constexpr std::size_t kLongestInRing = local::longest_copied(LocalLong::automatic);
+  static constexpr std::size_t kLongestInRing = local::longest_copied(LocalLong::automatic).unknown;
 
   struct End {
     End(Rank rank, const Log& log)

@@ -1,7 +1,8 @@
-#include "providers/local/rewrite_watch.h"
+#include "providers/local/message_history.h"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace fab::local {
 
@@ -33,19 +34,30 @@ std::uint64_t sum_of_words(std::span<const iovec> pieces) noexcept {
 
 }  // namespace
 
-bool RewriteWatch::is_rewritten(std::span<const iovec> pieces, std::uint64_t bytes) {
+void MessageHistory::Place::look(std::uint64_t new_words) noexcept {
+  const bool changed = new_words != std::exchange(words, new_words);
+  const bool as_expected = change() == (changed ? Change::changing : Change::constant);
+  if (changed) {
+    has_changed = true;
+    unchanged_looks = 0;
+  } else if (unchanged_looks < kConstant) {
+    ++unchanged_looks;
+  }
+  posts_to_skip = as_expected ? kPostsOfALook - 1 : 0;
+}
+
+Change MessageHistory::look(std::span<const iovec> pieces, std::uint64_t bytes) {
   if (places_ == nullptr) places_ = std::make_unique<std::array<Place, kPlaces>>();
   const void* const memory = pieces[0].iov_base;
   const std::uint64_t key = (reinterpret_cast<std::uintptr_t>(memory) / sizeof(std::uint64_t) + bytes) * kSpread;
   Place& place = (*places_)[key >> 60 & (kPlaces - 1)];
-  const std::uint64_t words = sum_of_words(pieces);
   if (place.memory != memory || place.bytes != bytes)
-    place = {.memory = memory, .bytes = bytes, .words = words};
-  else if (place.words != words)
-    place = {.memory = memory, .bytes = bytes, .words = words, .unchanged_posts = 0};
-  else if (place.unchanged_posts < kForgotten)
-    ++place.unchanged_posts;
-  return place.unchanged_posts < kForgotten;
+    place = {.memory = memory, .bytes = bytes, .words = sum_of_words(pieces)};
+  else if (place.posts_to_skip > 0)
+    --place.posts_to_skip;
+  else
+    place.look(sum_of_words(pieces));
+  return place.change();
 }
 
 }  // namespace fab::local
