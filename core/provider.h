@@ -325,6 +325,11 @@ class Provider {
                                                 std::size_t /*peers*/ = 1) const {
     return {};
   }
+  /// Of one that is posted by post_repeated() now, or by post_send_to_all().
+  [[nodiscard]] virtual std::string_view way_of_repeated(PeerHandle peer, std::span<const iovec> pieces,
+                                                         std::size_t peers = 1) const {
+    return way_of(peer, pieces, peers);
+  }
 
   /// Messages and writes that were dropped because no rank of the job can have sent them.
   [[nodiscard]] virtual std::uint64_t strangers() const noexcept { return 0; }

@@ -87,7 +87,7 @@ void Run::record_post(TraceRecord record, PostResult result) const {
 PostResult Run::send_and_record(Transfer& transfer, std::span<const iovec> pieces) {
   const PlannedOperation& operation = *transfer.operation;
   const Peer& peer = *operation.peer;
-  const TraceRecord record = record_of(operation, peer.provider->way_of(peer.handle, pieces));
+  const TraceRecord record = record_of(operation, peer.provider->way_of_repeated(peer.handle, pieces));
   const PostResult result = peer.provider->post_repeated(peer.handle, pieces, tag_of(operation), transfer);
   record_post(record, result);
   return result;
@@ -100,7 +100,7 @@ void Run::send_to_all_and_record(std::span<const iovec> pieces) {
   Provider& provider = *operation_of(addressees_.front()).peer->provider;
   std::vector<TraceRecord> records;
   for (const Addressee& each : addressees_)
-    records.push_back(record_of(operation_of(each), provider.way_of(each.to, pieces, addressees_.size())));
+    records.push_back(record_of(operation_of(each), provider.way_of_repeated(each.to, pieces, addressees_.size())));
   provider.post_send_to_all(addressees_, pieces);
   for (std::size_t i = 0; i < records.size(); ++i) record_post(records[i], addressees_[i].result);
 }

@@ -16,6 +16,9 @@ bool matches(std::uint64_t tag, std::uint64_t expected, std::uint64_t ignore) no
   return ((tag ^ expected) & ~ignore) == 0;
 }
 
+Way way_of_copied(std::uint64_t bytes) noexcept { return bytes <= Cell::kInlineBytes ? Way::cell : Way::ring; }
+Way way_of_announced(const RegionName& region) noexcept { return region.number != 0 ? Way::mapped : Way::kernel; }
+
 }  // namespace
 
 Link::Link(const Shared& shared, const SegmentName& peer, std::uint32_t number)
@@ -41,11 +44,9 @@ PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Com
 
 PostResult Link::post_repeated(std::span<const iovec> pieces, std::uint64_t tag, Completion& completion) {
   const std::uint64_t bytes = total_bytes(pieces);
-  const bool may_be_mapped = bytes > shared_.longest_copied_of_mapped.least();
-  const RegionName region = may_be_mapped ? shared_.own_memory.region_of(pieces) : RegionName{};
+  const RegionName region = shared_.region_of_repeated(pieces, bytes);
   const LongestCopied& longest = shared_.longest_copied_of(region);
-  if (bytes <= longest.least() || bytes > longest.most() || !peer_reads_ || has_ended() || !out_.has_cell())
-    return post_send(pieces, tag, completion);
+  if (!depends_on_change(longest, bytes) || has_ended() || !out_.has_cell()) return post_send(pieces, tag, completion);
   const bool is_copied = bytes <= longest[history_.look(pieces, bytes)];
   if (is_copied && write_message(pieces, bytes, tag, completion)) return PostResult::done;
   if (is_copied && bytes <= longest.unknown) return refuse();
@@ -60,8 +61,15 @@ PostResult Link::fail_as_ended(Completion& completion) const {
 Way Link::way_of(std::span<const iovec> pieces) const {
   const std::uint64_t bytes = total_bytes(pieces);
   const RegionName region = shared_.region_of(pieces, bytes);
-  if (bytes > shared_.longest_copied_of(region).unknown) return region.number != 0 ? Way::mapped : Way::kernel;
-  return bytes <= Cell::kInlineBytes ? Way::cell : Way::ring;
+  return bytes <= shared_.longest_copied_of(region).unknown ? way_of_copied(bytes) : way_of_announced(region);
+}
+
+Way Link::way_of_repeated(std::span<const iovec> pieces) const {
+  const std::uint64_t bytes = total_bytes(pieces);
+  const RegionName region = shared_.region_of_repeated(pieces, bytes);
+  const LongestCopied& longest = shared_.longest_copied_of(region);
+  if (!depends_on_change(longest, bytes)) return way_of(pieces);
+  return bytes <= longest[history_.foresee(pieces, bytes)] ? way_of_copied(bytes) : way_of_announced(region);
 }
 
 PostResult Link::refuse() noexcept {

@@ -58,6 +58,10 @@ class Link {
     [[nodiscard]] RegionName region_of(std::span<const iovec> pieces, std::uint64_t bytes) const {
       return bytes > longest_copied_of_mapped.unknown ? own_memory.region_of(pieces) : RegionName{};
     }
+    /// Of any of fab's memory from which such a message may be announced.
+    [[nodiscard]] RegionName region_of_repeated(std::span<const iovec> pieces, std::uint64_t bytes) const {
+      return bytes > longest_copied_of_mapped.least() ? own_memory.region_of(pieces) : RegionName{};
+    }
     [[nodiscard]] const LongestCopied& longest_copied_of(const RegionName& region) const noexcept {
       return region.number != 0 ? longest_copied_of_mapped : longest_copied;
     }
@@ -100,6 +104,7 @@ class Link {
   /// Of a message of which nothing is known that is posted now. One that the receiver can neither map nor read is
   /// `kernel` here, and then goes in chunks.
   [[nodiscard]] Way way_of(std::span<const iovec> pieces) const;
+  [[nodiscard]] Way way_of_repeated(std::span<const iovec> pieces) const;
   [[nodiscard]] const WayCounts& sent() const noexcept { return sent_; }
   /// What the peer told of another rank, also if it has ended since.
   [[nodiscard]] Rank lost_by_peer() const noexcept {
@@ -216,6 +221,10 @@ class Link {
     Clearance clearance{};
   };
 
+  /// Of a repeated message, whose way depends on whether it changes.
+  [[nodiscard]] bool depends_on_change(const LongestCopied& longest, std::uint64_t bytes) const noexcept {
+    return peer_reads_ && bytes > longest.least() && bytes <= longest.most();
+  }
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
                                    Completion& completion);
   [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,

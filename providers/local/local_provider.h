@@ -44,8 +44,12 @@ class LocalProvider final : public Provider {
   void visit_ways(PeerHandle peer, const WayVisitor& visit) const override { links_[peer]->sent().visit(visit); }
   [[nodiscard]] std::string_view way_of(PeerHandle peer, std::span<const iovec> pieces,
                                         std::size_t peers = 1) const override {
-    const Way way = peers > 1 && is_shared(pieces, total_bytes(pieces)) ? Way::shared : links_[peer]->way_of(pieces);
-    return kWayNames[static_cast<std::size_t>(way)];
+    return name_of(peers > 1 && is_shared(pieces, total_bytes(pieces)) ? Way::shared : links_[peer]->way_of(pieces));
+  }
+  [[nodiscard]] std::string_view way_of_repeated(PeerHandle peer, std::span<const iovec> pieces,
+                                                 std::size_t peers = 1) const override {
+    const bool shared = peers > 1 && is_shared(pieces, total_bytes(pieces));
+    return name_of(shared ? Way::shared : links_[peer]->way_of_repeated(pieces));
   }
   void cancel(Completion& completion) override;
   bool take_back(Completion& completion) override;
@@ -58,6 +62,7 @@ class LocalProvider final : public Provider {
   void post_send_to_all(std::span<Addressee> addressees, std::span<const iovec> pieces) override;
 
  private:
+  [[nodiscard]] static std::string_view name_of(Way way) noexcept { return kWayNames[static_cast<std::size_t>(way)]; }
   /// Of a message to several ranks: they read the same copy, where there is room for it.
   [[nodiscard]] bool is_shared(std::span<const iovec> pieces, std::uint64_t bytes) const;
   /// Where all readers of a message find its bytes: in the cell, or in the area.

@@ -46,17 +46,31 @@ void MessageHistory::Place::look(std::uint64_t new_words) noexcept {
   posts_to_skip = as_expected ? kPostsOfALook - 1 : 0;
 }
 
+void MessageHistory::Place::post(std::span<const iovec> pieces, std::uint64_t its_bytes) noexcept {
+  if (memory != pieces[0].iov_base || bytes != its_bytes)
+    *this = {.memory = pieces[0].iov_base, .bytes = its_bytes, .words = sum_of_words(pieces)};
+  else if (posts_to_skip > 0)
+    --posts_to_skip;
+  else
+    look(sum_of_words(pieces));
+}
+
+std::size_t MessageHistory::index_of(const void* memory, std::uint64_t bytes) noexcept {
+  const std::uint64_t key = (reinterpret_cast<std::uintptr_t>(memory) / sizeof(std::uint64_t) + bytes) * kSpread;
+  return key >> 60 & (kPlaces - 1);
+}
+
 Change MessageHistory::look(std::span<const iovec> pieces, std::uint64_t bytes) {
   if (places_ == nullptr) places_ = std::make_unique<std::array<Place, kPlaces>>();
-  const void* const memory = pieces[0].iov_base;
-  const std::uint64_t key = (reinterpret_cast<std::uintptr_t>(memory) / sizeof(std::uint64_t) + bytes) * kSpread;
-  Place& place = (*places_)[key >> 60 & (kPlaces - 1)];
-  if (place.memory != memory || place.bytes != bytes)
-    place = {.memory = memory, .bytes = bytes, .words = sum_of_words(pieces)};
-  else if (place.posts_to_skip > 0)
-    --place.posts_to_skip;
-  else
-    place.look(sum_of_words(pieces));
+  Place& place = (*places_)[index_of(pieces[0].iov_base, bytes)];
+  place.post(pieces, bytes);
+  return place.change();
+}
+
+Change MessageHistory::foresee(std::span<const iovec> pieces, std::uint64_t bytes) const noexcept {
+  if (places_ == nullptr) return Change::unknown;
+  Place place = (*places_)[index_of(pieces[0].iov_base, bytes)];
+  place.post(pieces, bytes);
   return place.change();
 }
 

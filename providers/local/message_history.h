@@ -24,6 +24,8 @@ class MessageHistory {
  public:
   /// Of the message at this place, of which a new post begins. Precondition: there is a piece.
   [[nodiscard]] Change look(std::span<const iovec> pieces, std::uint64_t bytes);
+  /// What look() would find.
+  [[nodiscard]] Change foresee(std::span<const iovec> pieces, std::uint64_t bytes) const noexcept;
 
   /// After so many looks without a change a message counts as constant. Values of a computation may stay for a while.
   static constexpr std::uint32_t kConstant = 16;
@@ -41,11 +43,14 @@ class MessageHistory {
     std::uint32_t posts_to_skip = 0;
     bool has_changed = false;
 
+    void post(std::span<const iovec> pieces, std::uint64_t its_bytes) noexcept;
     void look(std::uint64_t new_words) noexcept;
     [[nodiscard]] Change change() const noexcept {
       return unchanged_looks == kConstant ? Change::constant : has_changed ? Change::changing : Change::unknown;
     }
   };
+
+  [[nodiscard]] static std::size_t index_of(const void* memory, std::uint64_t bytes) noexcept;
 
   std::unique_ptr<std::array<Place, kPlaces>> places_;  ///< null: no such message yet
 };

@@ -55,9 +55,14 @@ class RepeatedMessages : public LocalEnds {
     const iovec piece{message.memory.data(), message.memory.size()};
     return left_.post_repeated(to_right_, {&piece, 1}, tag, message.outcome);
   }
+  /// The provider tells the way beforehand.
   void post(Message& message, std::uint64_t tag) {
+    const iovec piece{message.memory.data(), message.memory.size()};
+    const std::string way(left_.way_of_repeated(to_right_, {&piece, 1}));
+    const std::uint64_t before = sent()[way];
     PostResult result = PostResult::again;
     while ((result = post_once(message, tag)) == PostResult::again) poll();
+    EXPECT_EQ(sent()[way], before + 1) << way;
     if (result == PostResult::done) message.outcome.ended = true;
   }
   [[nodiscard]] Counts sent() const {
