@@ -24,6 +24,7 @@ std::uint64_t sum_of_words(std::span<const iovec> pieces) noexcept {
   const std::uint64_t words = kWords / first.size();
   std::uint64_t sum = 0;
   for (const iovec& piece : first) {
+    if (piece.iov_len == 0) continue;
     const auto* const memory = static_cast<const std::byte*>(piece.iov_base);
     const std::uint64_t last = piece.iov_len - std::min(piece.iov_len, sizeof(std::uint64_t));
     for (std::uint64_t word = 0; word < words; ++word)

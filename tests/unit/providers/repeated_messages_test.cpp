@@ -151,6 +151,18 @@ TEST_P(RepeatedMessages, OneWithoutRoomInTheRingIsAnnounced) {
   for (const Message& each : received) EXPECT_TRUE(std::ranges::equal(each.memory, message.memory));
 }
 
+TEST_P(RepeatedMessages, PiecesMayBeShortAndEmpty) {
+  Message message(periodic_bytes(longest().changing, 13));
+  iovec pieces[] = {{message.memory.data(), 3}, {nullptr, 0}, {message.memory.data() + 3, message.memory.size() - 3}};
+  local::MessageHistory history;
+  EXPECT_EQ(history.look(pieces, message.memory.size()), local::Change::unknown);
+  message.memory[1] ^= std::byte{1};
+  EXPECT_EQ(history.foresee(pieces, message.memory.size()), local::Change::changing);
+  EXPECT_EQ(history.look(pieces, message.memory.size()), local::Change::changing);
+  message.memory.back() ^= std::byte{1};
+  EXPECT_EQ(history.look(pieces, message.memory.size()), local::Change::changing);
+}
+
 TEST_P(RepeatedMessages, OthersKnowNoHistory) {
   Message message(periodic_bytes(longest().changing, 9));
   EXPECT_EQ(ways_of_posts(message, 2, [&] { add_one(message); }), (Counts{{announced(), 1}, {"ring", 1}}));
