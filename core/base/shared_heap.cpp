@@ -24,6 +24,10 @@ constexpr std::size_t kCacheLine = 64;
 constexpr std::size_t kPage = 4096;
 /// Of a region for many blocks: pages cost nothing before they are touched.
 constexpr std::size_t kRegionBytes = std::size_t{64} << 20;
+/// From here on a block asks for huge pages, which the system gives or not. Shorter ones would take more than they
+/// need.
+constexpr std::size_t kLeastHuge = std::size_t{4} << 20;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 [[noreturn]] void fail(const char* call, std::size_t bytes) {
   throw Error(Errc::no_resources, fmt::format("alloc of {} bytes: {}: {}", bytes, call, std::strerror(errno)));
@@ -46,6 +50,13 @@ void tell_once(const std::string& refusal) {
 }
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
+
+/// For what the block has of them from end to end. A refusal costs only speed.
+void ask_for_huge_pages(std::byte* block, std::size_t bytes) noexcept {
+  const std::uintptr_t begin = round_up(reinterpret_cast<std::uintptr_t>(block), kHugePage);
+  const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(block) + bytes) / kHugePage * kHugePage;
+  static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+}
 
 }  // namespace
 
@@ -113,6 +124,7 @@ class SharedHeap::Region {
       free_.erase(place);
       if (begin > offset) free_.emplace(offset, begin - offset);
       if (const std::size_t end = begin + bytes; end < offset + size) free_.emplace(end, offset + size - end);
+      if (bytes >= kLeastHuge) ask_for_huge_pages(begin_ + begin, bytes);
       return begin_ + begin;
     }
     return nullptr;

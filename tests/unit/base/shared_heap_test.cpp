@@ -4,9 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "fab/error.h"
@@ -67,6 +71,29 @@ TEST(SharedHeap, ManyLongBlocksAreThereAtOnce) {
   for (std::byte* const each : blocks) free_block(each);
   EXPECT_FALSE(SharedHeap::of_process().has_address(first));
   EXPECT_EQ(SharedHeap::of_process().bytes_of(first), 0u);
+}
+
+/// The kernel's flags of the mapping that this address is in.
+std::string flags_at(const std::byte* address) {
+  std::ifstream maps("/proc/self/smaps");
+  bool is_here = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &begin, &end) == 2)
+      is_here = reinterpret_cast<std::uintptr_t>(address) - begin < end - begin;
+    if (is_here && line.starts_with("VmFlags:")) return line + ' ';
+  }
+  return {};
+}
+
+TEST(SharedHeap, LongBlocksAskForHugePages) {
+  constexpr std::size_t kLong = std::size_t{4} << 20;
+  std::byte* const extended = allocate(kLong);
+  const std::string flags = flags_at(extended + kLong / 2);
+  if (flags.empty()) GTEST_SKIP() << "this kernel does not tell";
+  EXPECT_NE(flags.find(" hg "), std::string::npos) << flags;
+  free_block(extended);
 }
 
 TEST(SharedHeap, OtherAddressesAreNoBlocks) {
