@@ -1,7 +1,7 @@
 // The three forms of a call that fab carries, or passes on as it came.
 //
-// `outline()` tells its Outline, `call` is one for bindings/mpi/calls/three_forms.h, `pass_on()` calls the next
-// function of the name.
+// `outline()` tells its Outline, `describe()` one for bindings/mpi/calls/three_forms.h, `pass_on()` calls the next
+// function of the name. A call that is passed on is never described.
 #pragma once
 
 #include <mpi.h>
@@ -73,30 +73,31 @@ int carry_or_pass_on(const char* name, const Call& call, const MakeOutline& outl
   return pass(call, pass_on);
 }
 
-template <class MakeOutline, class Described, class PassOn>
-int blocking(Function function, const char* name, MPI_Comm comm, const MakeOutline& outline, const Described& call,
+template <class MakeOutline, class Describe, class PassOn>
+int blocking(Function function, const char* name, MPI_Comm comm, const MakeOutline& outline, const Describe& describe,
              const PassOn& pass_on) noexcept {
-  return carry_or_pass_on(name, {function, Form::blocking, comm}, outline, pass_on,
-                          [&](mpi::Attachment& attachment) { mpi::perform(attachment, counted(function, call)); });
+  return carry_or_pass_on(name, {function, Form::blocking, comm}, outline, pass_on, [&](mpi::Attachment& attachment) {
+    mpi::perform(attachment, counted(function, describe()));
+  });
 }
 
-template <class MakeOutline, class Described, class PassOn>
+template <class MakeOutline, class Describe, class PassOn>
 int non_blocking(Function function, const char* name, MPI_Comm comm, MPI_Request* request, const MakeOutline& outline,
-                 const Described& call, const PassOn& pass_on) noexcept {
+                 const Describe& describe, const PassOn& pass_on) noexcept {
   return carry_or_pass_on(
       name, {function, Form::non_blocking, comm}, outline, pass_on,
-      [&](mpi::Attachment& attachment) { mpi::start(name, attachment, request, counted(function, call)); });
+      [&](mpi::Attachment& attachment) { mpi::start(name, attachment, request, counted(function, describe())); });
 }
 
-template <class MakeOutline, class Described, class PassOn>
+template <class MakeOutline, class Describe, class PassOn>
 int persistent(Function function, const char* name, MPI_Comm comm, MPI_Request* request, const MakeOutline& outline,
-               const Described& call, const PassOn& pass_on) noexcept {
+               const Describe& describe, const PassOn& pass_on) noexcept {
   return carry_or_pass_on(name, {function, Form::persistent, comm}, outline, pass_on, [&](mpi::Attachment& attachment) {
     std::unique_ptr<Starts> starts = observe_starts(function);
     const auto look = [starts = starts.get()](const auto& send, const auto& recv) {
       if (starts != nullptr) starts->move(send, recv);
     };
-    mpi::make_persistent(name, attachment, request, looked_at(call, look), std::move(starts));
+    mpi::make_persistent(name, attachment, request, looked_at(describe(), look), std::move(starts));
   });
 }
 

@@ -8,26 +8,26 @@
 #define FAB_UNPACK(...) __VA_ARGS__
 
 // `parameters` and `arguments` are MPI's, in parentheses, the last of them comm.
-#define FAB_DEFINE_UNDER(p, next, name, Name, parameters, arguments, outline, call)               \
-  int p##MPI_##Name(FAB_UNPACK parameters) {                                                      \
-    return fab::dropin::blocking(                                                                 \
-        fab::dropin::Function::name, "MPI_" #Name, comm, [&] { return outline; }, call,           \
-        [&] { return fab::dropin::next.name(FAB_UNPACK arguments); });                            \
-  }                                                                                               \
-  int p##MPI_I##name(FAB_UNPACK parameters, MPI_Request* request) {                               \
-    return fab::dropin::non_blocking(                                                             \
-        fab::dropin::Function::name, "MPI_I" #name, comm, request, [&] { return outline; }, call, \
-        [&] { return fab::dropin::next.i##name(FAB_UNPACK arguments, request); });                \
+#define FAB_DEFINE_UNDER(p, next, name, Name, parameters, arguments, outline, call)                               \
+  int p##MPI_##Name(FAB_UNPACK parameters) {                                                                      \
+    return fab::dropin::blocking(                                                                                 \
+        fab::dropin::Function::name, "MPI_" #Name, comm, [&] { return outline; }, [&] { return call; },           \
+        [&] { return fab::dropin::next.name(FAB_UNPACK arguments); });                                            \
+  }                                                                                                               \
+  int p##MPI_I##name(FAB_UNPACK parameters, MPI_Request* request) {                                               \
+    return fab::dropin::non_blocking(                                                                             \
+        fab::dropin::Function::name, "MPI_I" #name, comm, request, [&] { return outline; }, [&] { return call; }, \
+        [&] { return fab::dropin::next.i##name(FAB_UNPACK arguments, request); });                                \
   }
 
 #if FAB_HAS_PERSISTENT
 #define FAB_STRING_OF(text) #text
 #define FAB_NAME_OF(text) FAB_STRING_OF(text)
-#define FAB_DEFINE_PERSISTENT(Function_name, next, name, Name, parameters, arguments, outline, call)            \
-  int Function_name(FAB_UNPACK parameters, MPI_Info info, MPI_Request* request) {                               \
-    return fab::dropin::persistent(                                                                             \
-        fab::dropin::Function::name, FAB_NAME_OF(FAB_INIT(Name)), comm, request, [&] { return outline; }, call, \
-        [&] { return fab::dropin::next.name##_init(FAB_UNPACK arguments, info, request); });                    \
+#define FAB_DEFINE_PERSISTENT(Function_name, next, name, Name, parameters, arguments, outline, call)               \
+  int Function_name(FAB_UNPACK parameters, MPI_Info info, MPI_Request* request) {                                  \
+    return fab::dropin::persistent(                                                                                \
+        fab::dropin::Function::name, FAB_NAME_OF(FAB_INIT(Name)), comm, request, [&] { return outline; },          \
+        [&] { return call; }, [&] { return fab::dropin::next.name##_init(FAB_UNPACK arguments, info, request); }); \
   }
 #else
 #define FAB_DEFINE_PERSISTENT(Function_name, next, name, Name, parameters, arguments, outline, call)

@@ -17,23 +17,19 @@ namespace fab::dropin {
 
 namespace {
 
-/// Of a communicator's calls fab leaves so many to MPI, in automatic mode. Programs make communicators for a call or
-/// two, and fab takes longer to get to know one than a short call takes.
-constexpr std::uint32_t kMostFirstCalls = 4;
-constexpr std::uint32_t first_calls(Function function, const Shape& shape) noexcept {
-  constexpr std::size_t kLong = 32768;  // kUnknownBytes, of a transpose for example, counts as long
-  return needs_topology(function) || shape.bytes < kLong ? kMostFirstCalls : 1;
-}
+/// Of a communicator's calls fab leaves so many to MPI, in automatic mode. Programs make communicators for a few calls,
+/// and to get to know one, or to open fab for it, takes fab as long as some calls take MPI.
+constexpr std::uint32_t kFirstCalls = 16;
 
 /// By the number of calls alone: what most communicators get to see costs no look at them.
-bool is_early(const Call& call, const Shape& shape, const Record& record) {
+bool is_early(const Call& call, const Record& record) {
   const bool at_once = settings().mode != Mode::automatic || call.form == Form::persistent;
-  return !at_once && record.calls <= first_calls(call.function, shape);
+  return !at_once && record.calls <= kFirstCalls;
 }
 
 /// What can be told before fab knows the communicator.
 Fate judge_early(const Call& call, const Shape& shape, Record& record) {
-  if (is_early(call, shape, record)) return Fate::early;
+  if (is_early(call, record)) return Fate::early;
   if (record.kind == Record::Kind::unseen) look_at(call.comm, record);
   if (record.kind == Record::Kind::unusable) return Fate::communicator;
   if (!shape.can_reduce) return Fate::operation;
@@ -129,7 +125,7 @@ mpi::Attachment* judge(const Call& call, const Outline& outline) {
   Fate fate = judge_early(call, shape, *record);
   if (fate == Fate::carried) fate = has_closed(*record) ? Fate::communicator : judge_late(call, shape, *record);
   if (fate != Fate::carried || counts_at_once(call.form)) count(call.function, fate);
-  if (fate == Fate::slower && record->calls > kMostFirstCalls && !settings().stats && is_known_for_good(outline))
+  if (fate == Fate::slower && record->calls > kFirstCalls && !settings().stats && is_known_for_good(outline))
     place_of(call) = {call, outline, deletions.load()};
   return fate == Fate::carried ? record->attachment : nullptr;
 }

@@ -16,7 +16,8 @@ namespace fab::dropin {
 struct Record {
   enum class Kind : unsigned char { unseen, usable, unusable };
 
-  /// Collective calls so far, the same on all ranks, which call in the same order; from a few on some are not counted.
+  /// Collective calls so far, the same on all ranks, which call in the same order. Once fab may carry calls, some are
+  /// not counted.
   std::uint32_t calls = 0;
   Kind kind = Kind::unseen;
   std::optional<bool> one_node{};         ///< all ranks share memory; known with the attachment, or before
