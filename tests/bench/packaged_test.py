@@ -1,4 +1,5 @@
-"""What bench/programs reads from the outputs of Debian's programs: short samples in the form of each."""
+"""What bench/programs reads from the outputs of Debian's programs, short samples in the form of each, and what it says
+of their times."""
 
 import pathlib
 import sys
@@ -6,6 +7,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "packaged"))
 import outputs  # noqa: E402
+import report  # noqa: E402
 
 # PETSc's -log_view: event, count, its ratio, seconds of the slowest rank, and figures that are not read.
 EVENTS = """\
@@ -156,6 +158,38 @@ class Carried(unittest.TestCase):
 
     def test_no_table(self):
         self.assertIsNone(outputs.carried(PAGE))
+
+
+def rounds(*times):
+    """Pairs of rows from (seconds without fab, seconds with it)."""
+    return [({"whole": without}, {"whole": with_fab}) for without, with_fab in times]
+
+
+class Noise(unittest.TestCase):
+    def test_where_the_median_lies(self):
+        # 2 * (1 + 8) / 2^8 > 0.05 >= 2 / 2^8, and 2 * (1 + 9) / 2^9 <= 0.05
+        self.assertEqual(report.certain([8, 1, 2, 3, 4, 5, 6, 7]), (1, 8))
+        self.assertEqual(report.certain([9, 8, 1, 2, 3, 4, 5, 6, 7]), (2, 8))
+        self.assertIsNone(report.certain([1, 2, 3, 4, 5]))
+
+    def test_the_shortest_times(self):
+        self.assertEqual(report.least(rounds((3, 5), (2, 4), (8, 9))), 0.5)
+
+    def test_what_is_sure(self):
+        same = [(1, 1)] * 5
+        scenes = {("node", 2, "gains"): rounds((1.2, 1.1), *[(1.1, 1)] * 5),
+                  ("tcp", 4, "loses"): rounds((1.1, 1.2), *[(1, 1.1)] * 5),
+                  ("tcp", 2, "varies"): rounds((1, 2), (2, 1), *[(1, 1.1)] * 4),
+                  ("wire", 2, "had one bad run"): rounds((1, 1.5), *same)}
+        self.assertEqual(report.verdict(scenes), "Surely faster with fab: gains (node, 2 ranks).\n"
+                                                 "Surely slower with fab: loses (tcp, 4 ranks).")
+
+    def test_a_loss_by_the_medians_alone_is_not_sure(self):
+        late = rounds(*[(1, 1.1)] * 7, (1.05, 1))
+        self.assertIn("slower with fab: none", report.verdict({("node", 2, "late"): late}))
+
+    def test_few_rounds(self):
+        self.assertIn("Six rounds", report.verdict({("node", 2, "ex2"): rounds(*[(1, 2)] * 5)}))
 
 
 if __name__ == "__main__":
