@@ -11,6 +11,7 @@
 #include "unit/harness/in_process_job.h"
 #include "unit/harness/recording_rig.h"
 #include "unit/support/expect_error.h"
+#include "unit/support/turned_clock.h"
 
 namespace fab::test {
 namespace {
@@ -70,6 +71,8 @@ void gather_on(const Communicator& communicator, Rank root, Consume&& consume) {
 
 template <class Body>
 void on_all_ranks(InProcessJob& job, Body body) {
+  // Ranks that wait for long ask each other whether they have refused a call, and these questions would be left over.
+  for (Rank rank = 0; rank < job.size(); ++rank) job.context(rank).set_clock(TurnedClock::now);
   const auto communicators = job.communicators([](Rank) { return std::nullopt; });
   std::vector<std::thread> threads;
   for (const auto& communicator : communicators)
