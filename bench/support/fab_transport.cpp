@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
+#include "collectives/choice/select.h"
 #include "providers/local/thresholds.h"
 
 namespace bench {
 
 FabTransport::FabTransport()
-    : config_(fab::read_config(fab::process_environment)),
+    : config_(fab::collectives::with_rules(fab::read_config(fab::process_environment))),
       job_(fab::open_store()->job()),
       choice_(fab::choose_transports(config_, job_)),
       survey_(config_, job_) {}
@@ -43,9 +44,11 @@ std::string FabTransport::way_in_node(const Message& message) const {
   const fab::local::Change change = message.is_constant ? fab::local::Change::constant : fab::local::Change::changing;
   const bool is_mapped_if_announced = wanted != fab::LocalLong::read && wanted != fab::LocalLong::ring &&
                                       (message.memory == MemoryKind::fab || !message.is_contiguous);
-  const auto longest =
-      is_mapped_if_announced ? fab::local::longest_copied_of_mapped(wanted) : fab::local::longest_copied(wanted);
-  if (message.bytes <= longest[change]) return message.bytes <= fab::local::Cell::kInlineBytes ? "cell" : "ring";
+  const fab::LocalLengths& lengths = config_.local_lengths.value_or(fab::local::kBuiltInLengths);
+  const fab::LongestCopied longest = is_mapped_if_announced ? fab::local::longest_copied_of_mapped(wanted, lengths)
+                                                            : fab::local::longest_copied(wanted, lengths);
+  if (message.bytes <= fab::local::longest(longest, change))
+    return message.bytes <= fab::local::Cell::kInlineBytes ? "cell" : "ring";
   if (!is_mapped_if_announced) return wanted == fab::LocalLong::ring ? "ring" : "kernel";
   return message.memory == MemoryKind::fab ? "mapped" : "mapped or kernel";
 }

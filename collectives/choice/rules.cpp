@@ -1,5 +1,7 @@
 #include "collectives/choice/rules.h"
 
+#include <algorithm>
+
 namespace fab::collectives {
 
 namespace {
@@ -47,6 +49,11 @@ std::string_view name_of(Where where) noexcept {
 bool Rule::covers(const CollectiveCall& call) const {
   if (collective != call.collective || call.bytes > most_bytes || call.ranks > most_ranks) return false;
   return is_there(where, call) && (least_per_node <= 1 || ranks_per_node(call) >= least_per_node);
+}
+
+std::optional<LocalLengths> lengths_of(const Rules& rules, std::string_view processor) {
+  const auto found = std::ranges::find(rules.lengths, processor, &ProcessorLengths::processor);
+  return found == rules.lengths.end() ? std::nullopt : std::optional(found->lengths);
 }
 
 std::uint64_t digest_of(const Rules& rules) {

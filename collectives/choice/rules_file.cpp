@@ -97,6 +97,45 @@ Rule rule_in(const json& object, const std::string& place) {
   return rule;
 }
 
+LongestCopied longest_copied_in(const json& object, const std::string& place, const char* memory) {
+  constexpr std::string_view kFields[] = {"unknown", "changing", "constant"};
+  const json* const value = find_field(object, memory);
+  if (value == nullptr) refuse_rules(place, fmt::format("the field {} is missing", memory));
+  const std::string place_of_fields = fmt::format("{}: {}", place, memory);
+  check_fields(*value, place_of_fields, kFields);
+  const auto bytes = [&](const char* field) {
+    const json* const found = find_field(*value, field);
+    if (found == nullptr) refuse_rules(place_of_fields, fmt::format("the field {} is missing", field));
+    return whole_number(*found, place_of_fields, field, kLeastLongestCopied, kMostLongestCopied);
+  };
+  return {.unknown = bytes("unknown"), .changing = bytes("changing"), .constant = bytes("constant")};
+}
+
+ProcessorLengths lengths_in(const json& object, const std::string& place) {
+  constexpr std::string_view kFields[] = {"processor", "program", "fab"};
+  check_fields(object, place, kFields);
+  const json* const processor = find_field(object, "processor");
+  if (processor == nullptr || !processor->is_string())
+    refuse_rules(place, "the field processor is missing, or no text; e.g. \"GenuineIntel, family 6, model 207\"");
+  return {.processor = processor->get<std::string>(),
+          .lengths = {.program = longest_copied_in(object, place, "program"),
+                      .fab = longest_copied_in(object, place, "fab")}};
+}
+
+std::vector<ProcessorLengths> all_lengths_in(const json& file, const std::string& name) {
+  std::vector<ProcessorLengths> all;
+  const json* const rows = find_field(file, "lengths");
+  if (rows == nullptr) return all;
+  if (!rows->is_array()) refuse_rules(name, fmt::format("lengths is {}; an array is valid", shown(*rows)));
+  for (const json& row : *rows) {
+    const std::string place = fmt::format("{}: lengths {}", name, all.size() + 1);
+    all.push_back(lengths_in(row, place));
+    if (std::ranges::count(all, all.back().processor, &ProcessorLengths::processor) > 1)
+      refuse_rules(place, fmt::format("the processor {} stands here twice", in_quotes(all.back().processor)));
+  }
+  return all;
+}
+
 std::string line_of(const Rule& rule) {
   std::string line = fmt::format("    {{\"collective\": \"{}\"", to_string(rule.collective));
   if (rule.most_bytes != kAnyBytes) line += fmt::format(", \"most_bytes\": {}", rule.most_bytes);
@@ -114,17 +153,39 @@ std::string json_text(std::string_view text) {
   return safe;
 }
 
+std::string text_of(const LongestCopied& longest) {
+  return fmt::format("{{\"unknown\": {}, \"changing\": {}, \"constant\": {}}}", longest.unknown, longest.changing,
+                     longest.constant);
+}
+
+std::string line_of(const ProcessorLengths& row) {
+  return fmt::format("    {{\"processor\": \"{}\", \"program\": {}, \"fab\": {}}}", json_text(row.processor),
+                     text_of(row.lengths.program), text_of(row.lengths.fab));
+}
+
+/// An array of lines.
+template <class Row>
+std::string array_of(const char* field, const std::vector<Row>& rows) {
+  std::string text = fmt::format("  \"{}\": [", field);
+  const char* between = "\n";
+  for (const Row& row : rows) {
+    text += between + line_of(row);
+    between = ",\n";
+  }
+  return text + "\n  ]";
+}
+
 }  // namespace
 
 Rules parse_rules(std::string_view text, const std::string& name) {
-  constexpr std::string_view kFields[] = {"version", "made_by", "rules"};
+  constexpr std::string_view kFields[] = {"version", "made_by", "rules", "lengths"};
   const json file = parse_json(text, name, Errc::configuration);
   check_fields(file, name, kFields);
   if (const json* version = find_field(file, "version"))
     static_cast<void>(whole_number(*version, name, "version", kVersion, kVersion));
   const json* rows = find_field(file, "rules");
   if (rows == nullptr || !rows->is_array()) refuse_rules(name, "an array \"rules\" is missing");
-  Rules rules{.name = name, .rows = {}};
+  Rules rules{.name = name, .rows = {}, .lengths = all_lengths_in(file, name)};
   for (const json& row : *rows)
     rules.rows.push_back(rule_in(row, fmt::format("{}: rule {}", name, rules.rows.size() + 1)));
   return rules;
@@ -141,14 +202,10 @@ Rules read_rules(const std::string& file) {
 }
 
 std::string to_json(const Rules& rules, std::string_view made_by) {
-  std::string text =
-      fmt::format("{{\n  \"version\": {},\n  \"made_by\": \"{}\",\n  \"rules\": [", kVersion, json_text(made_by));
-  const char* between = "\n";
-  for (const Rule& rule : rules.rows) {
-    text += between + line_of(rule);
-    between = ",\n";
-  }
-  return text + "\n  ]\n}\n";
+  std::string text = fmt::format("{{\n  \"version\": {},\n  \"made_by\": \"{}\",\n{}", kVersion, json_text(made_by),
+                                 array_of("rules", rules.rows));
+  if (!rules.lengths.empty()) text += ",\n" + array_of("lengths", rules.lengths);
+  return text + "\n}\n";
 }
 
 }  // namespace fab::collectives

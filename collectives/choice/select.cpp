@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "collectives/choice/built_in_rules.h"
+#include "core/base/processors.h"
 #include "fab/error.h"
 
 namespace fab::collectives {
@@ -50,6 +51,8 @@ void check_choices(const Config& config) {
 Config with_rules(Config config) {
   if (config.rules.empty() || config.file_rules) return config;
   config.file_rules = std::make_shared<const Rules>(read_rules(config.rules));
+  if (!config.file_rules->lengths.empty())
+    config.local_lengths = lengths_of(*config.file_rules, core::processor_kind());
   config.rules += fmt::format(" (digest {:016x})", digest_of(*config.file_rules));
   return config;
 }

@@ -12,8 +12,9 @@ namespace fab::collectives {
 /// Throws Error(configuration) when a FAB_ALGO_ variable names no algorithm, with those that exist.
 void check_choices(const Config& config);
 
-/// Reads the file that FAB_RULES names, if any; Config::rules then has the file's digest behind its name, which ranks
-/// compare when they meet. Reads no file twice. Throws Error(configuration) as read_rules.
+/// Reads the file that FAB_RULES names, if any, and takes its lengths for this node's processors; Config::rules then
+/// has the digest of the rules behind its name, which ranks compare when they meet. Reads no file twice. Throws
+/// Error(configuration) as read_rules.
 [[nodiscard]] Config with_rules(Config config);
 
 /// An algorithm, and how it came to be chosen.

@@ -278,9 +278,9 @@ constexpr std::array<ConfigRow, 28> kOtherRows = {{
      [](std::string_view text, Config& config) { return parse_bytes(text, config.segment_bytes); },
      [](const Config& config) { return std::to_string(config.segment_bytes); }, true},
     {"FAB_RULES", "",
-     "File of rules that choose the algorithms of collectives, read when a context is opened: a path without | and "
-     "ends of "
-     "lines; empty: the built-in rules; the same on all ranks.",
+     "File of rules that choose the algorithms of collectives, and of lengths from which on messages within a node "
+     "take another way, read when a context is opened: a path without | and ends of lines; empty: the built-in ones; "
+     "the same on all ranks.",
      [](std::string_view text, Config& config) {
        return text.find_first_of("|\n") == std::string_view::npos && parse_text(text, config.rules);
      },

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "core/base/collective.h"
+#include "core/base/local_lengths.h"
 #include "core/base/log.h"
 
 namespace fab {
@@ -93,9 +94,10 @@ struct Config {
   std::string rules;                                 ///< FAB_RULES: a file; empty: the built-in rules
   /// What that file holds, which the floor that chooses reads and understands; null: the built-in rules.
   std::shared_ptr<const collectives::Rules> file_rules;
-  std::size_t plan_cache = 0;        ///< FAB_PLAN_CACHE: plans kept per communicator
-  bool check = false;                ///< FAB_CHECK: ranks compare their calls, and the sizes of each message
-  std::uint64_t sequence_start = 0;  ///< FAB_SEQUENCE_START: first sequence number (a test knob)
+  std::optional<LocalLengths> local_lengths;  ///< that file's, for the processors of this node
+  std::size_t plan_cache = 0;                 ///< FAB_PLAN_CACHE: plans kept per communicator
+  bool check = false;                         ///< FAB_CHECK: ranks compare their calls, and the sizes of each message
+  std::uint64_t sequence_start = 0;           ///< FAB_SEQUENCE_START: first sequence number (a test knob)
 };
 
 /// One variable.

@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <charconv>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace fab::core {
 
@@ -62,6 +64,21 @@ int of_own_set() {
   return count;
 }
 
+/// Of the first processor: what stands behind the field's colon. Empty: it has no such field.
+std::string_view field_of_first(std::string_view cpuinfo, std::string_view field) {
+  cpuinfo = cpuinfo.substr(0, cpuinfo.find("\n\n"));
+  while (!cpuinfo.empty()) {
+    const std::string_view line = cpuinfo.substr(0, cpuinfo.find('\n'));
+    cpuinfo.remove_prefix(std::min(line.size() + 1, cpuinfo.size()));
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || !line.starts_with(field)) continue;
+    if (line.substr(field.size(), colon - field.size()).find_first_not_of(" \t") != std::string_view::npos) continue;
+    const std::size_t begin = line.find_first_not_of(' ', colon + 1);
+    return begin == std::string_view::npos ? std::string_view() : line.substr(begin);
+  }
+  return {};
+}
+
 int online() { return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))); }
 
 int of_node() {
@@ -91,6 +108,28 @@ int count_listed(std::string_view list) noexcept {
 Processors count_processors() {
   static const Processors processors{of_thread(), of_node(), online()};
   return processors;
+}
+
+std::string processor_kind_in(std::string_view cpuinfo) {
+  // The fields of x86, then those of ARM.
+  constexpr std::pair<std::string_view, std::string_view> kFields[] = {{"vendor_id", ""},
+                                                                       {"cpu family", "family "},
+                                                                       {"model", "model "},
+                                                                       {"CPU implementer", "implementer "},
+                                                                       {"CPU part", "part "}};
+  std::string kind;
+  for (const auto& [field, name] : kFields) {
+    const std::string_view value = field_of_first(cpuinfo, field);
+    if (value.empty()) continue;
+    if (!kind.empty()) kind += ", ";
+    kind.append(name).append(value);
+  }
+  return kind;
+}
+
+std::string processor_kind() {
+  std::ifstream file("/proc/cpuinfo");
+  return processor_kind_in(std::string{std::istreambuf_iterator<char>(file), {}});
 }
 
 }  // namespace fab::core

@@ -1,6 +1,7 @@
 // The number of processors that this process may use, compared with the number of ranks on the node.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace fab::core {
@@ -16,5 +17,12 @@ struct Processors {
 
 /// In a list of the kernel's, "0-3,8"; 0 where it makes no sense.
 [[nodiscard]] int count_listed(std::string_view list) noexcept;
+
+/// Which kind the node has, as rules files name it: "GenuineIntel, family 6, model 207"; what the kernel does not tell
+/// is left out. Reads a file.
+[[nodiscard]] std::string processor_kind();
+
+/// The same of the text of /proc/cpuinfo.
+[[nodiscard]] std::string processor_kind_in(std::string_view cpuinfo);
 
 }  // namespace fab::core

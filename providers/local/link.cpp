@@ -47,7 +47,7 @@ PostResult Link::post_repeated(std::span<const iovec> pieces, std::uint64_t tag,
   const RegionName region = shared_.region_of_repeated(pieces, bytes);
   const LongestCopied& longest = shared_.longest_copied_of(region);
   if (!depends_on_change(longest, bytes) || has_ended() || !out_.has_cell()) return post_send(pieces, tag, completion);
-  const bool is_copied = bytes <= longest[history_.look(pieces, bytes)];
+  const bool is_copied = bytes <= local::longest(longest, history_.look(pieces, bytes));
   if (is_copied && write_message(pieces, bytes, tag, completion)) return PostResult::done;
   if (is_copied && bytes <= longest.unknown) return refuse();
   return send_rts(pieces, bytes, tag, region, completion) ? PostResult::pending : refuse();
@@ -69,7 +69,8 @@ Way Link::way_of_repeated(std::span<const iovec> pieces) const {
   const RegionName region = shared_.region_of_repeated(pieces, bytes);
   const LongestCopied& longest = shared_.longest_copied_of(region);
   if (!depends_on_change(longest, bytes)) return way_of(pieces);
-  return bytes <= longest[history_.foresee(pieces, bytes)] ? way_of_copied(bytes) : way_of_announced(region);
+  return bytes <= local::longest(longest, history_.foresee(pieces, bytes)) ? way_of_copied(bytes)
+                                                                           : way_of_announced(region);
 }
 
 PostResult Link::refuse() noexcept {

@@ -47,8 +47,8 @@ class Link {
     std::size_t place;   ///< of this rank on the node
     std::size_t places;  ///< of the node
     bool has_barriers;   ///< see RemoteDoorbell
-    const LongestCopied& longest_copied;
-    const LongestCopied& longest_copied_of_mapped;
+    LongestCopied longest_copied;
+    LongestCopied longest_copied_of_mapped;
     const Doorbell& doorbell;
     Traffic& traffic;
     CrossMemory& memory;

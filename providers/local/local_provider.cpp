@@ -7,11 +7,10 @@
 #include <limits>
 
 #include "core/base/anonymous_file.h"
-#include "providers/local/thresholds.h"
 
 namespace fab::local {
 
-LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
+LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log, const LocalLengths& lengths)
     : log_(log),
       places_(job.node_ranks.size()),
       place_(static_cast<std::size_t>(std::ranges::lower_bound(job.node_ranks, job.rank) - job.node_ranks.begin())),
@@ -24,8 +23,8 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
               .place = place_,
               .places = places_,
               .has_barriers = accept_barriers(),
-              .longest_copied = longest_copied(way),
-              .longest_copied_of_mapped = longest_copied_of_mapped(way),
+              .longest_copied = longest_copied(way, lengths),
+              .longest_copied_of_mapped = longest_copied_of_mapped(way, lengths),
               .doorbell = doorbell_,
               .traffic = traffic_,
               .memory = memory_,
@@ -39,7 +38,7 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
                 .place = place_},
       description_(fmt::format("shared memory (process {})", own_name_.process)),
       address_(own_name_.text()),
-      capabilities_{.inject_bytes = longest_copied_at_once(way),
+      capabilities_{.inject_bytes = longest_copied_at_once(way, lengths),
                     .iov_limit = kMaxPieces,
                     .max_message_bytes = std::numeric_limits<std::int64_t>::max(),
                     .directed_receive = true,
@@ -49,7 +48,7 @@ LocalProvider::LocalProvider(LocalLong way, const JobInfo& job, const Log& log)
                     .waits_at_sender = true,
                     .least_copied_once = 0,
                     .most_copied_once = longest_shared(way),
-                    .detached_bytes = longest_always_copied_at_once(way)} {
+                    .detached_bytes = longest_always_copied_at_once(way, lengths)} {
   if (!segment_.refusal().empty())
     log_.write(
         LogLevel::warn, "the ranks of this node share {}: {}",

@@ -11,6 +11,7 @@
 #include "providers/local/doorbell.h"
 #include "providers/local/link.h"
 #include "providers/local/segment.h"
+#include "providers/local/thresholds.h"
 
 namespace fab::local {
 
@@ -19,7 +20,7 @@ namespace fab::local {
 class LocalProvider final : public Provider {
  public:
   /// Precondition: the job's ranks on this node are known. Throws Error(no_resources).
-  LocalProvider(LocalLong way, const JobInfo& job, const Log& log);
+  LocalProvider(LocalLong way, const JobInfo& job, const Log& log, const LocalLengths& lengths = kBuiltInLengths);
 
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }

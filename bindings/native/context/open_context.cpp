@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "collectives/choice/select.h"
+#include "core/base/processors.h"
 #include "providers/local/local_provider.h"
 #include "providers/ofi/ofi_provider.h"
 #include "providers/ofi/survey.h"
@@ -13,9 +14,19 @@ namespace fab {
 
 namespace {
 
+const LocalLengths& lengths_within_node(const Config& config, const Log& log) {
+  if (config.local_lengths) return *config.local_lengths;
+  if (config.file_rules != nullptr && !config.file_rules->lengths.empty())
+    log.write(LogLevel::info,
+              "the file of FAB_RULES has lengths for other processors than this one's, \"{}\": the built-in ones hold; "
+              "fab_tune measure finds this one's",
+              core::processor_kind());
+  return local::kBuiltInLengths;
+}
+
 /// Null where the system refuses: then the network carries everything.
 std::unique_ptr<Provider> open_node(const Config& config, const JobInfo& job, const Log& log) try {
-  return std::make_unique<local::LocalProvider>(config.local_long, job, log);
+  return std::make_unique<local::LocalProvider>(config.local_long, job, log, lengths_within_node(config, log));
 } catch (const Error& error) {
   if (error.errc() != Errc::no_resources) throw;
   log.write(LogLevel::warn, "exchanges within the node go over the network: {}", error.what());

@@ -28,5 +28,20 @@ TEST(Processors, AreThoseThatTheKernelAllows) {
   EXPECT_EQ(processors.online, ::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+TEST(Processors, HaveAKindByTheNumbersOfTheirMakers) {
+  EXPECT_EQ(processor_kind_in("processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 207\n"
+                              "model name\t: Intel(R) Xeon(R) Processor\nstepping\t: 2\n\n"
+                              "processor\t: 1\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 1\n"),
+            "GenuineIntel, family 6, model 207");
+  EXPECT_EQ(processor_kind_in("processor\t: 0\nBogoMIPS\t: 2000.00\nCPU implementer\t: 0x41\n"
+                              "CPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f\n"),
+            "implementer 0x41, part 0xd4f");
+}
+
+TEST(Processors, OfWhichTheKernelTellsNothingHaveNoKind) {
+  for (const char* text : {"", "\n", "model\n", "model :\n", "model name\t: fast\n", "\nmodel\t: 3\n"})
+    EXPECT_EQ(processor_kind_in(text), text == std::string("\nmodel\t: 3\n") ? "model 3" : "") << text;
+}
+
 }  // namespace
 }  // namespace fab::core

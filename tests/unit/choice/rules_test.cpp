@@ -8,6 +8,7 @@
 
 #include "collectives/choice/built_in_rules.h"
 #include "collectives/choice/select.h"
+#include "core/base/processors.h"
 #include "unit/harness/recording_rig.h"
 #include "unit/support/expect_error.h"
 
@@ -56,6 +57,44 @@ TEST(Rules, AreWrittenAsTheyAreRead) {
   Rules other = again;
   other.rows.front().most_bytes -= 1;
   EXPECT_NE(collectives::digest_of(other), collectives::digest_of(built_in));
+}
+
+constexpr const char* kLengths = R"({ "rules": [], "lengths": [
+  { "processor": "one", "program": { "unknown": 300, "changing": 400, "constant": 200 },
+    "fab": { "unknown": 150, "changing": 160, "constant": 128 } },
+  { "processor": "two", "program": { "unknown": 300, "changing": 98304, "constant": 200 },
+    "fab": { "unknown": 150, "changing": 160, "constant": 128 } } ] })";
+
+TEST(Rules, MayHaveLengthsForKindsOfProcessors) {
+  const Rules rules = parse_rules(kLengths, "file");
+  const LocalLengths expected{{.unknown = 300, .changing = 400, .constant = 200},
+                              {.unknown = 150, .changing = 160, .constant = 128}};
+  EXPECT_EQ(collectives::lengths_of(rules, "one"), expected);
+  EXPECT_EQ(collectives::lengths_of(rules, "two")->program.changing, 98304u);
+  EXPECT_EQ(collectives::lengths_of(rules, "three"), std::nullopt);
+  const Rules again = parse_rules(collectives::to_json(rules, "a test"), "again");
+  EXPECT_EQ(again.lengths, rules.lengths);
+  EXPECT_EQ(collectives::digest_of(rules), collectives::digest_of(parse_rules(R"({"rules": []})", "file")))
+      << "ranks on other processors have other lengths";
+}
+
+TEST(Rules, WithLengthsThatAreWrongNameWhatIsValid) {
+  const auto refuses = [](const std::string& lengths, const char* part) {
+    expect_error(Errc::configuration, {"mine: ", part},
+                 [&] { (void)parse_rules("{\"rules\": [], \"lengths\": " + lengths + "}", "mine"); });
+  };
+  const std::string good = R"({"unknown": 300, "changing": 400, "constant": 200})";
+  refuses("7", "lengths is 7; an array is valid");
+  refuses("[7]", "lengths 1: 7 is no object");
+  refuses("[{}]", "lengths 1: the field processor is missing, or no text; e.g. ");
+  refuses(R"([{"processor": "one", "fab": )" + good + "}]", "lengths 1: the field program is missing");
+  refuses(R"([{"processor": "one", "program": )" + good + R"(, "fab": {"unknown": 300}}])",
+          "lengths 1: fab: the field changing is missing");
+  refuses(R"([{"processor": "one", "program": {"unknown": 127}}])",
+          "lengths 1: program: unknown is 127; a whole number from 128 to 98304 is valid");
+  refuses(R"([{"processor": "one", "program": {"least": 1}}])", "there is no field \"least\"; known are unknown, ");
+  const std::string one = R"({"processor": "one", "program": )" + good + R"(, "fab": )" + good + "}";
+  refuses("[" + one + "," + one + "]", "lengths 2: the processor \"one\" stands here twice");
 }
 
 TEST(Rules, CoverCallsByBytesRanksAndPlace) {
@@ -161,6 +200,21 @@ TEST_F(RulesFile, ReplacesTheBuiltInRules) {
   EXPECT_EQ(named({.collective = Collective::alltoall, .ranks = 8, .bytes = 8}, config), "pairwise");
   std::filesystem::remove(path_);
   EXPECT_EQ(collectives::with_rules(config).rules, config.rules) << "it is read once";
+}
+
+TEST_F(RulesFile, BringsTheLengthsOfThisNodesProcessors) {
+  const auto lengths_for = [this](const std::string& processor) {
+    std::string text = kLengths;
+    text.replace(text.find("\"two\""), 5, "\"" + processor + "\"");
+    write(text);
+    Config config = caller_config();
+    config.rules = path_;
+    return collectives::with_rules(config).local_lengths;
+  };
+  const auto own = lengths_for(core::processor_kind());
+  ASSERT_TRUE(own.has_value());
+  EXPECT_EQ(own->program.changing, 98304u);
+  EXPECT_EQ(lengths_for("another one"), std::nullopt);
 }
 
 TEST_F(RulesFile, WithAFaultIsRefusedByTheVariablesName) {

@@ -78,7 +78,7 @@ class RepeatedMessages : public LocalEnds {
   [[nodiscard]] static const char* announced() {
     return GetParam().mapped ? "mapped" : GetParam().forbidden ? "chunks" : "kernel";
   }
-  [[nodiscard]] static local::LongestCopied longest() {
+  [[nodiscard]] static LongestCopied longest() {
     return GetParam().mapped ? local::longest_copied_of_mapped(GetParam().wanted)
                              : local::longest_copied(GetParam().wanted);
   }

@@ -1,0 +1,32 @@
+// The lengths from which on messages between ranks of a node take another way, as rules files have them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace fab {
+
+/// The longest messages that are copied into the ring before their receivers ask for them, in bytes, by what is known
+/// of their memory. Longer ones are announced, and read or mapped (docs/lab/within-a-node.md).
+struct LongestCopied {
+  std::uint64_t unknown = 0;
+  std::uint64_t changing = 0;  ///< the program writes it anew between its posts
+  std::uint64_t constant = 0;
+
+  [[nodiscard]] constexpr std::uint64_t least() const noexcept { return std::min({unknown, changing, constant}); }
+  [[nodiscard]] constexpr std::uint64_t most() const noexcept { return std::max({unknown, changing, constant}); }
+  bool operator==(const LongestCopied&) const = default;
+};
+
+struct LocalLengths {
+  LongestCopied program;  ///< of memory that only the sender maps, which the kernel copies
+  LongestCopied fab;      ///< of fab's own, which the receiver maps
+
+  bool operator==(const LocalLengths&) const = default;
+};
+
+/// Of values that a rules file may have: a cell of a ring holds the first; a ring has room for some of the second.
+constexpr std::uint64_t kLeastLongestCopied = 128;
+constexpr std::uint64_t kMostLongestCopied = 96 * 1024;
+
+}  // namespace fab
