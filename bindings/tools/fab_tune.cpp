@@ -13,10 +13,13 @@
 #include "bindings/tools/networks.h"
 #include "bindings/tools/output.h"
 #include "bindings/tools/quantity.h"
+#include "bindings/tools/tune_lengths.h"
 #include "bindings/tools/tune_measure.h"
 #include "bindings/tools/tune_rules.h"
 #include "bindings/tools/tune_simulate.h"
 #include "collectives/choice/built_in_rules.h"
+#include "core/base/config.h"
+#include "core/base/processors.h"
 #include "core/base/quoted.h"
 #include "fab/error.h"
 #include "fab/fab.h"
@@ -25,6 +28,8 @@ namespace {
 
 using fab::Errc;
 using fab::Error;
+using fab::collectives::ProcessorLengths;
+using fab::collectives::Rules;
 using fab::tools::parse_quantities;
 using fab::tools::parse_quantity;
 
@@ -104,12 +109,25 @@ std::vector<fab::collectives::Rule> measured(const Request& request, const fab::
   return measure_rules(context.world(), wanted);
 }
 
+/// Those of this processor, and those of others that the file of FAB_RULES has.
+std::vector<ProcessorLengths> measured_lengths(const Request& request, const fab::Context& context) {
+  const auto lengths = fab::tools::measure_lengths(context.world(), request.seconds / 10, request.within);
+  const fab::Config config = fab::read_config(fab::process_environment);
+  std::vector<ProcessorLengths> all;
+  if (!config.rules.empty()) all = fab::collectives::read_rules(config.rules).lengths;
+  if (!lengths) return all;
+  const std::string processor = fab::core::processor_kind();
+  std::erase_if(all, [&](const ProcessorLengths& each) { return each.processor == processor; });
+  all.push_back({processor, *lengths});
+  return all;
+}
+
 /// A file replaces all built-in rules, so that it has them behind its own, for calls that those do not cover.
-void write(const Request& request, std::vector<fab::collectives::Rule> rules, const std::string& command) {
+void write(const Request& request, Rules rules, const std::string& command) {
   const std::vector<fab::collectives::Rule>& others = fab::collectives::built_in_rules().rows;
-  if (!request.source) rules.insert(rules.end(), others.begin(), others.end());
-  const std::string text = request.source ? fab::tools::to_source(rules, command)
-                                          : fab::collectives::to_json({.name = "", .rows = rules}, command);
+  if (!request.source) rules.rows.insert(rules.rows.end(), others.begin(), others.end());
+  const std::string text =
+      request.source ? fab::tools::to_source(rules.rows, command) : fab::collectives::to_json(rules, command);
   if (request.out.empty()) {
     fmt::print("{}", text);
     return;
@@ -122,10 +140,11 @@ void write(const Request& request, std::vector<fab::collectives::Rule> rules, co
 }
 
 void run(const Request& request, const std::string& command) {
-  if (request.how == "simulate") return write(request, simulated(request), command);
+  if (request.how == "simulate") return write(request, {.name = "", .rows = simulated(request)}, command);
   const fab::Context context = fab::Context::open();
-  const std::vector<fab::collectives::Rule> rules = measured(request, context);
-  if (context.rank() == 0) write(request, rules, command);
+  const std::vector<fab::collectives::Rule> rows = measured(request, context);
+  const std::vector<ProcessorLengths> lengths = measured_lengths(request, context);
+  if (context.rank() == 0) write(request, {.name = "", .rows = rows, .lengths = lengths}, command);
 }
 
 void add_options(CLI::App& app, Request& request) {

@@ -68,6 +68,27 @@ class FabTune(unittest.TestCase):
         running = self.run_tool(*MPIRUN, "2", INFO, "--statistics", rules=self.file)
         self.assertEqual(running.returncode, 0, running.stderr)
 
+    def test_measured_lengths_are_those_of_this_processor(self):
+        if not MPIRUN:
+            self.skipTest("without MPI's launcher")
+        other = {"processor": "another one", "program": {"unknown": 300, "changing": 400, "constant": 200},
+                 "fab": {"unknown": 150, "changing": 160, "constant": 128}}
+        before = pathlib.Path(self.folder.name) / "before.json"
+        before.write_text(json.dumps({"rules": [], "lengths": [other]}))
+        measure = (TUNE, "measure", "-c", "barrier", "--seconds", "0.2", "--memory", "1M")
+        done = self.run_tool(*MPIRUN, "3", *measure, "-o", self.file, rules=before)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        kept, measured = json.loads(self.file.read_text())["lengths"]
+        self.assertEqual(kept, other)
+        self.assertNotEqual(measured["processor"], other["processor"])
+        for memory in ("program", "fab"):
+            values = measured[memory]
+            self.assertTrue(all(128 <= value <= 65536 + 64 for value in values.values()), values)
+            self.assertLessEqual(min(values["changing"], values["constant"]), values["unknown"])
+        done = self.run_tool(*MPIRUN, "2", "env", "FAB_LOCAL=off", *measure, "-o", self.file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("lengths", json.loads(self.file.read_text()))
+
     def test_choices_tell_what_was_passed_over(self):
         self.file.write_text(json.dumps({"rules": [{"collective": "allreduce", "algorithm": "ring"}]}))
         (choice,) = self.choices("allreduce", "-n", "8", "-b", "1M", "--ordered", rules=self.file)

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "bindings/tools/worth_copying.h"
+
 namespace fab::tools {
 namespace {
 
@@ -34,6 +36,15 @@ Rule rule(std::size_t most_bytes, int most_ranks, const char* algorithm) {
 
 std::vector<Rule> rules(const TuneGrid& grid, double within = 1) {
   return rules_of(grid, choose_algorithms(grid, within));
+}
+
+TEST(WorthCopying, EndsWhereTheOtherWayWinsAtTwoLengthsInTurn) {
+  const auto longest = [](std::vector<WayTimes> times) { return longest_worth_copying(times, 1.05); };
+  EXPECT_EQ(longest({{1024, 1, 2}, {2048, 2, 2}, {4096, 4, 2}, {8192, 8, 2}}), 2048u);
+  EXPECT_EQ(longest({{1024, 1, 2}, {2048, 3, 2}, {4096, 2, 2}, {8192, 8, 2}}), 4096u) << "one slow batch";
+  EXPECT_EQ(longest({{1024, 1, 2}, {2048, 2.09, 2}, {4096, 2.09, 2}}), 4096u) << "within 5 %";
+  EXPECT_EQ(longest({{1024, 3, 2}, {2048, 3, 2}}), 0u);
+  EXPECT_EQ(longest({}), 0u);
 }
 
 TEST(TuneRules, AnAlgorithmThatIsAlwaysBestIsOneRule) {
