@@ -47,12 +47,14 @@ bool open_mpi_looks_for_cards(const Environment& environment) {
   return false;
 }
 
-void load_before_mpi() noexcept {
+std::shared_ptr<void> load_before_mpi() noexcept {
   try {
-    if (mpi_loads_its_libraries() && need_network(read_config(process_environment).local, process_environment))
-      load_network_library();
+    if (!mpi_loads_its_libraries()) return nullptr;
+    if (!need_network(read_config(process_environment).local, process_environment)) return hold_off_card_libraries();
+    load_network_library();
   } catch (...) {
   }
+  return nullptr;
 }
 
 }  // namespace fab::mpi

@@ -2,6 +2,8 @@
 // to find the other processes.
 #include <mpi.h>
 
+#include <memory>
+
 #include "bindings/mpi/interception/next.h"
 #include "bindings/mpi/lifecycle/early_loading.h"
 #include "bindings/mpi/lifecycle/lifecycle.h"
@@ -12,7 +14,7 @@ namespace {
 
 template <class Initialize>
 int initialize(Initialize&& with_mpi) noexcept {
-  load_before_mpi();
+  const std::shared_ptr<void> loaded = load_before_mpi();
   const int code = with_mpi();
   if (code == MPI_SUCCESS) mpi_is_initialized();
   return code;

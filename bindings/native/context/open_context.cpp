@@ -7,6 +7,7 @@
 #include "collectives/choice/select.h"
 #include "core/base/processors.h"
 #include "providers/local/local_provider.h"
+#include "providers/ofi/loading/stand_ins.h"
 #include "providers/ofi/ofi_provider.h"
 #include "providers/ofi/survey.h"
 
@@ -85,5 +86,7 @@ std::shared_ptr<core::Context> open_context(const Config& config, std::unique_pt
 }
 
 void load_network_library() { static_cast<void>(ofi::library_version()); }
+
+std::shared_ptr<void> hold_off_card_libraries() { return std::make_shared<ofi::NoWaitForCards>(); }
 
 }  // namespace fab

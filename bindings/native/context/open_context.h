@@ -18,5 +18,8 @@ namespace fab {
 
 /// Loads libfabric, which opening does where a network is needed. Throws Error(configuration).
 FAB_API void load_network_library();
+/// For as long as the result lives, others load and unload libfabric's libraries without waiting for cards that this
+/// machine does not have.
+[[nodiscard]] FAB_API std::shared_ptr<void> hold_off_card_libraries();
 
 }  // namespace fab

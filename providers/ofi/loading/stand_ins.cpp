@@ -70,4 +70,14 @@ bool StandIns::unload() noexcept {
   return had_one;
 }
 
+NoWaitForCards::NoWaitForCards() : stand_ins_(StandIns::load()) {
+  if (!stand_ins_.empty()) libfabric_ = ::dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (libfabric_ == nullptr) stand_ins_.unload();
+}
+
+NoWaitForCards::~NoWaitForCards() {
+  if (libfabric_ != nullptr) ::dlclose(libfabric_);
+  stand_ins_.unload();
+}
+
 }  // namespace fab::ofi

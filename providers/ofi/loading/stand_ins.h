@@ -30,9 +30,24 @@ class StandIns {
 
   /// Unloads them. Returns whether there was one.
   bool unload() noexcept;
+  [[nodiscard]] bool empty() const noexcept { return modules_.empty(); }
 
  private:
   std::vector<void*> modules_;
+};
+
+/// For as long as it lives, others that load libfabric, or those libraries, do not wait for cards: stand-ins are
+/// loaded, and libfabric with them, to see that it can do with them. Where the machine has the cards, nothing is.
+class NoWaitForCards {
+ public:
+  NoWaitForCards();
+  ~NoWaitForCards();
+  NoWaitForCards(const NoWaitForCards&) = delete;
+  NoWaitForCards& operator=(const NoWaitForCards&) = delete;
+
+ private:
+  StandIns stand_ins_;
+  void* libfabric_ = nullptr;
 };
 
 }  // namespace fab::ofi

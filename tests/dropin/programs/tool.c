@@ -1,5 +1,5 @@
-/* A tool that counts calls, and tells, where TOOL_LOOKS is set, whether libfabric is there at MPI_Init: it has MPI's
-   names and calls the PMPI_ functions. */
+/* A tool that counts calls, and tells, where TOOL_LOOKS is set, whether libfabric is there at MPI_Init and at the end.
+   It has MPI's names and calls the PMPI_ functions. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdatomic.h>
@@ -21,10 +21,21 @@ COUNT(inits)
 COUNT(starts)
 COUNT(waits)
 
+/* Where Open MPI looks for cards it loads and unloads libfabric in PMPI_Init. */
+static const char *libfabric(void) {
+  void *const handle = dlopen("libfabric.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (handle != NULL) dlclose(handle);
+  return handle != NULL ? "loaded" : "not loaded";
+}
+static const char *at_init = "unknown";
+
 int MPI_Init(int *argc, char ***argv) {
-  if (getenv("TOOL_LOOKS"))
-    puts(dlopen("libfabric.so.1", RTLD_NOW | RTLD_NOLOAD) ? "loaded before" : "not loaded before");
+  at_init = libfabric();
   return PMPI_Init(argc, argv);
+}
+int MPI_Finalize(void) {
+  if (getenv("TOOL_LOOKS") != NULL) printf("%s before, %s at the end\n", at_init, libfabric());
+  return PMPI_Finalize();
 }
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   atomic_fetch_add(&reductions, 1);
