@@ -15,6 +15,7 @@
 #include "bindings/native/base/access.h"
 #include "bindings/tools/choose_report.h"
 #include "bindings/tools/command_line.h"
+#include "bindings/tools/lengths_report.h"
 #include "bindings/tools/map_report.h"
 #include "bindings/tools/neighbor_choice.h"
 #include "bindings/tools/output.h"
@@ -151,6 +152,7 @@ void print(const ordered_json& info) {
                text(ways[std::string(way) + "_reason"]));
   print_providers(info["providers"]);
   print_features(info["providers"]);
+  fab::tools::print_lengths(info["lengths"]);
   print_variables(info["variables"]);
 }
 
@@ -293,6 +295,7 @@ int run(bool json) {
                              {"job", describe_job(store->job())},
                              {"transports", describe_transports(config, store->job())},
                              {"providers", describe_providers(config, store->job())},
+                             {"lengths", fab::tools::describe_lengths(config)},
                              {"variables", describe_variables(config)}};
   if (json)
     fmt::print("{}\n", info.dump(2));

@@ -208,8 +208,8 @@ std::optional<LocalLengths> measure_lengths(const Communicator& world, double se
     const Ways constant = Ways::of_constant(pair);
     const std::optional<Communicator>& ring = changing.copied.ring();
     if (ring && Access::core(*ring)->is_on_one_node()) lengths = measure_both(changing, constant, seconds, within);
+    barrier(world);  // to close a context takes all ranks, and those that look on wait for it so long only
   }
-  barrier(world);
   return lengths;
 }
 

@@ -81,6 +81,12 @@ class FabTune(unittest.TestCase):
         kept, measured = json.loads(self.file.read_text())["lengths"]
         self.assertEqual(kept, other)
         self.assertNotEqual(measured["processor"], other["processor"])
+        done = self.run_tool(INFO, "--json", rules=self.file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["lengths"], {"by": "FAB_RULES"} | measured)
+        self.assertIn("of up to so many bytes (FAB_RULES; " + measured["processor"] + ")",
+                      self.run_tool(INFO, rules=self.file).stdout)
+        self.assertEqual(json.loads(self.run_tool(INFO, "--json", rules=before).stdout)["lengths"]["by"], "built-in")
         for memory in ("program", "fab"):
             values = measured[memory]
             self.assertTrue(all(128 <= value <= 65536 + 64 for value in values.values()), values)
