@@ -51,15 +51,21 @@ def least(pairs):
 
 def verdict(scenes):
     """Of the whole times, which differ by more than the noise: the median surely, and the shortest times alike."""
+    sure = {scene: certain(ratios(pairs, "whole")) for scene, pairs in scenes.items()}
     found = {"faster": [], "slower": []}
-    for (link, ranks, program), pairs in scenes.items():
-        sure = certain(ratios(pairs, "whole"))
-        if sure is None:
-            return "Six rounds and more would tell which differ by more than the noise."
-        for word, differs in (("faster", sure[0] > 1 and least(pairs) > 1), ("slower", sure[1] < 1 and least(pairs) < 1)):
+    for (link, ranks, program), span_of_median in sure.items():
+        if span_of_median is None:
+            continue
+        shortest = least(scenes[link, ranks, program])
+        for word, differs in (("faster", min(*span_of_median, shortest) > 1),
+                              ("slower", max(*span_of_median, shortest) < 1)):
             if differs:
                 found[word].append(f"{program} ({link}, {ranks} ranks)")
-    return "\n".join(f"Surely {word} with fab: {', '.join(names) or 'none'}." for word, names in found.items())
+    told = [f"Surely {word} with fab: {', '.join(names) or 'none'}." for word, names in found.items()]
+    few = sum(span_of_median is None for span_of_median in sure.values())
+    if few:
+        told.append(f"{few} of {len(sure)} rows have fewer than six rounds, too few to be sure of.")
+    return "\n".join(told)
 
 
 def seconds(pairs, side, time):
@@ -84,7 +90,8 @@ def table(scenes, link, ranks):
     for (_, _, program), pairs in ((scene, pairs) for scene, pairs in scenes.items() if scene[:2] == (link, ranks)):
         carried, passed, most = calls(pairs)
         cells = [program, seconds(pairs, 0, "whole"), seconds(pairs, 1, "whole"), spread(ratios(pairs, "whole")),
-                 f"{least(pairs):.2f}", spread(ratios(pairs, "work")), seconds(pairs, 0, "communication"), seconds(pairs, 1, "communication"),
+                 f"{least(pairs):.2f}", spread(ratios(pairs, "work")), seconds(pairs, 0, "communication"),
+                 seconds(pairs, 1, "communication"),
                  spread(ratios(pairs, "communication")), str(carried), str(passed), most]
         lines.append(f"| {' | '.join(cells)} |")
     return lines

@@ -189,7 +189,10 @@ class Noise(unittest.TestCase):
         self.assertIn("slower with fab: none", report.verdict({("node", 2, "late"): late}))
 
     def test_few_rounds(self):
-        self.assertIn("Six rounds", report.verdict({("node", 2, "ex2"): rounds(*[(1, 2)] * 5)}))
+        scenes = {("node", 2, "ex2"): rounds(*[(1, 2)] * 5), ("tcp", 2, "ex2"): rounds(*[(2, 1)] * 6)}
+        self.assertEqual(report.verdict(scenes), "Surely faster with fab: ex2 (tcp, 2 ranks).\n"
+                                                 "Surely slower with fab: none.\n"
+                                                 "1 of 2 rows have fewer than six rounds, too few to be sure of.")
 
 
 if __name__ == "__main__":
