@@ -136,8 +136,10 @@ def write(gathered, folder):
     """The exit status: 1 if a program failed, or told other results with fab."""
     folder.mkdir(parents=True, exist_ok=True)
     scenes = pairs_of(gathered["rows"])
+    numbers = sorted({len(pairs) for pairs in scenes.values()}) or [0]
+    rounds = f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else str(numbers[0])
     lines = ["# Programs with and without fab\n",
-             f"FAB_DROPIN={gathered['carry']}, {gathered['rounds']} rounds, medians. A ratio is the time without fab "
+             f"FAB_DROPIN={gathered['carry']}, {rounds} rounds, medians. A ratio is the time without fab "
              "over the time with it:\nits median and, in brackets, the values between which the median of all such runs "
              "lies in 19 of 20 cases\n(with fewer than six rounds the smallest and the largest). Above 1 fab is faster. "
              "*Of the least:* the ratio of the\nshortest whole times. Times of runs in which the machine had other work "
