@@ -25,7 +25,7 @@ struct LocalLengths {
   bool operator==(const LocalLengths&) const = default;
 };
 
-/// Of values that a rules file may have: a cell of a ring holds the first; a ring has room for some of the second.
+/// What a rules file may have: the first does not fit into a cell, and a ring has room for two of the second.
 constexpr std::uint64_t kLeastLongestCopied = 128;
 constexpr std::uint64_t kMostLongestCopied = 96 * 1024;
 

@@ -262,7 +262,7 @@ StreamReader::Next Link::listen() {
 bool Link::can_write() {
   if (answers_.empty() && outgoing_.empty() && !refused_) return false;
   Stretch ignored;
-  const std::uint64_t room = outgoing_.empty() ? std::max(shared_.longest_copied.unknown, kLeastRoom) : kChunkBytes;
+  const std::uint64_t room = outgoing_.empty() ? std::max(shared_.longest_refused(), kLeastRoom) : kChunkBytes;
   return out_.has_cell() && (!answers_.empty() || out_.bulk(room, ignored) != nullptr);
 }
 

@@ -11,6 +11,7 @@
 // that a message.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <list>
@@ -61,6 +62,11 @@ class Link {
     /// Of any of fab's memory from which such a message may be announced.
     [[nodiscard]] RegionName region_of_repeated(std::span<const iovec> pieces, std::uint64_t bytes) const {
       return bytes > longest_copied_of_mapped.least() ? own_memory.region_of(pieces) : RegionName{};
+    }
+    /// Of the messages that are copied although nothing is known of them, and so are refused while there is no room.
+    [[nodiscard]] std::uint64_t longest_refused() const noexcept {
+      const std::uint64_t mapped = longest_copied_of_mapped.unknown;
+      return mapped <= kMostLongestCopied ? std::max(longest_copied.unknown, mapped) : longest_copied.unknown;
     }
     [[nodiscard]] const LongestCopied& longest_copied_of(const RegionName& region) const noexcept {
       return region.number != 0 ? longest_copied_of_mapped : longest_copied;
