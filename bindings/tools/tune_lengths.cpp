@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
@@ -49,7 +50,7 @@ class Way {
   }
   ~Way() {
     ring_.reset();
-    context_->close(kCloseTimeoutS);
+    context_->close(std::uncaught_exceptions() == 0 ? kCloseTimeoutS : 0);
     context_->leave_launcher();
   }
   Way(const Way&) = delete;
