@@ -5,6 +5,7 @@ import math
 import shutil
 import statistics
 import subprocess
+import textwrap
 
 TIMES = {"whole": "whole", "work": "solver", "communication": "communication"}
 COLOURS = {"node": "#1f4e9c", "tcp": "#d9601a", "wire": "#2f8f4e"}
@@ -61,7 +62,8 @@ def verdict(scenes):
                               ("slower", max(*span_of_median, shortest) < 1)):
             if differs:
                 found[word].append(f"{program} ({link}, {ranks} ranks)")
-    told = [f"Surely {word} with fab: {', '.join(names) or 'none'}." for word, names in found.items()]
+    told = [textwrap.fill(f"Surely {word} with fab: {', '.join(names) or 'none'}.", 120)
+            for word, names in found.items()]
     few = sum(span_of_median is None for span_of_median in sure.values())
     if few:
         told.append(f"{few} of {len(sure)} rows have fewer than six rounds, too few to be sure of.")
@@ -84,8 +86,8 @@ def calls(pairs):
 
 def table(scenes, link, ranks):
     lines = [f"\n## {link}, {ranks} ranks\n",
-             "| program | whole, s: without | with fab | ratio | of the least | solver, ratio | communication, s: without | with fab "
-             "| ratio | calls carried | passed on | most of them |",
+             "| program | whole, s: without | with fab | ratio | of the least | solver, ratio "
+             "| communication, s: without | with fab | ratio | calls carried | passed on | most of them |",
              "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
     for (_, _, program), pairs in ((scene, pairs) for scene, pairs in scenes.items() if scene[:2] == (link, ranks)):
         carried, passed, most = calls(pairs)
