@@ -36,6 +36,8 @@ ProgressPolicy::Rest ProgressPolicy::rest(unsigned polls, bool driven) {
   own_turns_ = 0;
   rest.left_alone = turns == 0 && !driven;
   rest.look_again = look_again(rest.left_alone);
+  const bool still_alone = std::exchange(was_left_alone_, rest.left_alone) && rest.left_alone;
+  if (ways_.holds_back && !still_alone) rest.listen_in = kLongestAttended;
   return rest;
 }
 

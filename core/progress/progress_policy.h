@@ -91,6 +91,7 @@ class ProgressPolicy {
     std::optional<bool> may_call_late;  ///< from now on; none: as before
     bool left_alone = false;            ///< no other thread has polled since the last rest, nor does
     Time look_again = kLeftAlone;       ///< after providers that hold messages back and do not tell
+    Time listen_in = 0;                 ///< left alone: it sleeps on the descriptors of those that do; 0: now
   };
   /// `polls`: those of all threads so far.
   [[nodiscard]] Rest rest(unsigned polls, bool driven);
@@ -159,6 +160,7 @@ class ProgressPolicy {
   Time look_again_ = kLeftAlone;  ///< while left alone
   Time attended_ = kLeftAlone;    ///< the longest between two looks so far, while not
   bool looks_late_ = true;        ///< the last look that found a poll was to come late
+  bool was_left_alone_ = false;   ///< at the last rest
   Time hold_back_ = kLongHoldBack;
 };
 

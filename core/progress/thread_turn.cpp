@@ -50,10 +50,10 @@ void Engine::look_after_held_back(const Policy::Rest& rest, ParkedSleep& parked)
     parked.ns = std::min(parked.ns, Policy::kSafetyTimeout);
     if (rest.left_alone) provider->poll();
     const bool would_tell = rest.left_alone && provider->capabilities().wait_fd;
-    if (would_tell && provider->may_sleep())
+    if (would_tell && rest.listen_in == 0 && provider->may_sleep())
       parked.also.push_back({provider->wait_fd(), POLLIN, 0});
     else
-      parked.ns = std::min(parked.ns, would_tell ? Policy::kLeftAlone : rest.look_again);
+      parked.ns = std::min(parked.ns, would_tell ? std::max(rest.listen_in, Policy::kLeftAlone) : rest.look_again);
   }
 }
 

@@ -191,6 +191,23 @@ TEST_F(PolicyTest, LooksAfterWhatIsHeldBackOnceNoOtherThreadHas) {
   EXPECT_EQ(its.rest(3, false).look_again, ProgressPolicy::kLeftAlone) << "another thread has polled";
 }
 
+// A descriptor would wake it in the middle of the program's next start, whose processor it would take.
+TEST_F(PolicyTest, ListensToWhatIsHeldBackOnlyOnceItIsStillLeftAloneIfItHoldsBack) {
+  ProgressPolicy its = policy({.holds_back = true});
+  unsigned polls = 0;
+  for (int round = 0; round < 3; ++round) {
+    static_cast<void>(its.rest(++polls, false));
+    const ProgressPolicy::Rest first = its.rest(polls, false);
+    EXPECT_TRUE(first.left_alone);
+    EXPECT_EQ(first.listen_in, ProgressPolicy::kLongestAttended);
+    EXPECT_EQ(its.rest(polls, false).listen_in, 0);
+    EXPECT_EQ(its.rest(polls, false).listen_in, 0);
+  }
+  ProgressPolicy with_its_own_processor = policy();
+  static_cast<void>(with_its_own_processor.rest(1, false));
+  EXPECT_EQ(with_its_own_processor.rest(1, false).listen_in, 0);
+}
+
 TEST_F(PolicyTest, LooksEverMoreSeldomAfterWhatIsHeldBackWhileOthersPoll) {
   ProgressPolicy its = policy();
   constexpr Time kLongest = ProgressPolicy::kLongestAttended + ProgressPolicy::kLeftAlone;
