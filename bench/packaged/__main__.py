@@ -80,8 +80,13 @@ class Evidence:
         return rows[False]["whole"], rows[True]["whole"]
 
 
+def gathered(chosen, evidence):
+    return {"carry": chosen.carry, "quick": chosen.quick, "rounds": chosen.rounds, "rows": evidence.rows,
+            "failed": evidence.failed, "left_out": evidence.left_out}
+
+
 def measure(tools, programs, chosen):
-    """A program that failed on a link is not run there again."""
+    """A program that failed on a link is not run there again. Each pair of runs is kept at once, in rows.json."""
     evidence, skipped = Evidence(), set()
     scenes = [(program, link, ranks) for ranks in chosen.ranks for link in chosen.links for program in programs]
     begun_s, total = time.monotonic(), len(scenes) * chosen.rounds
@@ -106,7 +111,8 @@ def measure(tools, programs, chosen):
             skipped.add((program.name, link, ranks))
             evidence.failed.append({"what": what, "why": str(why)})
             print(f"FAILED: {why}", flush=True)
-    return evidence
+        (chosen.out / "rows.json").write_text(json.dumps(gathered(chosen, evidence), indent=1))
+    return gathered(chosen, evidence)
 
 
 def main():
@@ -122,13 +128,10 @@ def main():
         parser.error(f"--build: {tools.fab_run} does not exist")
     if chosen.check:
         return sf_tests.run(tools, chosen)
-    evidence = measure(tools, programs, chosen)
-    gathered = {"carry": chosen.carry, "quick": chosen.quick, "rounds": chosen.rounds, "rows": evidence.rows,
-                "failed": evidence.failed, "left_out": evidence.left_out}
-    (chosen.out / "rows.json").write_text(json.dumps(gathered, indent=1))
+    rows = measure(tools, programs, chosen)
     if chosen.json:
-        chosen.json.write_text(json.dumps(gathered, indent=1))
-    return report.write(gathered, chosen.out)
+        chosen.json.write_text(json.dumps(rows, indent=1))
+    return report.write(rows, chosen.out)
 
 
 sys.exit(main())

@@ -21,15 +21,22 @@ def members(session):
             pass  # it has ended since
 
 
+def threads_of(processes):
+    for process in processes:
+        try:
+            yield from process.glob("task/*")
+        except OSError:
+            pass  # it has ended since
+
+
 def threads(session):
     """{thread: (nanoseconds that it ran, whether it runs or waits for a processor now)}."""
     found = {}
-    for process in members(session):
-        for thread in process.glob("task/*"):
-            try:
-                found[thread.name] = int((thread / "schedstat").read_text().split()[0]), fields(thread)[0] == "R"
-            except (OSError, ValueError):
-                pass  # it has ended since, or the kernel does not count
+    for thread in threads_of(members(session)):
+        try:
+            found[thread.name] = int((thread / "schedstat").read_text().split()[0]), fields(thread)[0] == "R"
+        except (OSError, ValueError):
+            pass  # it has ended since, or the kernel does not count
     return found
 
 

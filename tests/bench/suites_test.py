@@ -102,6 +102,14 @@ class Share(unittest.TestCase):
             self.skipTest("the kernel does not count the times of threads")
         self.assertTrue(found[str(os.getpid())][1])
 
+    def test_of_processes_that_end_meanwhile(self):
+        class Ended:
+            def glob(self, _):
+                raise FileNotFoundError("task")
+
+        lasts = clock.pathlib.Path("/proc/self")
+        self.assertTrue(list(clock.threads_of([Ended(), lasts, Ended()])))
+
 
 class Lists(unittest.TestCase):
     def test_entries(self):
