@@ -13,11 +13,10 @@ namespace {
 // Before a sleep, where each rank has a processor to itself: polls alone for a few round trips of a fast network, then
 // polls between which others may have the processor, up to FAB_POLL_US. A wake-up takes 50 us and more on a virtual
 // machine, and ranks that compute alike mostly wait for less than 10 ms. If others would keep the processor, it polls
-// alone, and sleeps sooner. Where ranks share processors: a few turns of each of them (50 us there made tests of
-// collectives on 8 ranks take four times as long).
+// alone, and sleeps sooner. Where ranks share processors: SharedWait (50 us there made tests of collectives on 8 ranks
+// take four times as long).
 constexpr std::int64_t kSpinNs = 50'000;
 constexpr std::int64_t kCrowdedNs = 200'000;
-constexpr std::int64_t kSharedNs = 500'000;
 // Of a caller that follows, before it sleeps until it is told: a few times what a wake-up takes.
 constexpr std::int64_t kFollowNs = 100'000;
 constexpr int kLooksOfFollower = 4;   // between two looks at what it waits for
@@ -89,7 +88,10 @@ bool Driver::follows_awake() {
 }
 
 std::int64_t Driver::since_spin_began(std::int64_t now) {
-  if (!std::exchange(spun_, true)) spin_begin_ns_ = now;
+  if (!std::exchange(spun_, true)) {
+    spin_begin_ns_ = now;
+    shared_wait_.begin(now);
+  }
   return now - spin_begin_ns_;
 }
 
@@ -99,18 +101,19 @@ bool Driver::still_spinning() {
   return engine_.caller_may_spin() ? spin_on_own_processor(now) : offer_shared_processor(now);
 }
 
+std::int64_t Driver::poll_ns() const { return std::int64_t{1000} * engine_.poll_us(); }
+
 bool Driver::spin_on_own_processor(std::int64_t now) {
-  const std::int64_t poll_ns = std::int64_t{1000} * engine_.poll_us();
   const bool is_crowded = engine_.crowding().is_crowded(now);
-  if (now - spin_begin_ns_ >= (is_crowded ? std::min(poll_ns, kCrowdedNs) : poll_ns)) return false;
+  if (now - spin_begin_ns_ >= (is_crowded ? std::min(poll_ns(), kCrowdedNs) : poll_ns())) return false;
   if (is_crowded || now - spin_begin_ns_ < kSpinNs) return true;
   ::sched_yield();
   engine_.crowding().offered(now, now_ns());
   return true;
 }
 
-bool Driver::offer_shared_processor(std::int64_t now) const {
-  if (now - spin_begin_ns_ >= kSharedNs) return false;
+bool Driver::offer_shared_processor(std::int64_t now) {
+  if (!shared_wait_.goes_on(now, poll_ns())) return false;
   ::sched_yield();
   return true;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/condition.h"
 #include "core/progress/engine.h"
+#include "core/progress/shared_wait.h"
 
 namespace fab::core {
 
@@ -38,7 +39,8 @@ class Driver {
   [[nodiscard]] bool follows_awake();
   [[nodiscard]] bool still_spinning();
   [[nodiscard]] bool spin_on_own_processor(std::int64_t now);
-  [[nodiscard]] bool offer_shared_processor(std::int64_t now) const;
+  [[nodiscard]] bool offer_shared_processor(std::int64_t now);
+  [[nodiscard]] std::int64_t poll_ns() const;
   void follow(int most_ms);
 
   Engine& engine_;
@@ -51,6 +53,7 @@ class Driver {
   std::uint32_t seen_news_ = 0;  ///< by the last step
   bool spun_ = false;
   std::int64_t spin_begin_ns_ = 0;
+  SharedWait shared_wait_;
 };
 
 }  // namespace fab::core
