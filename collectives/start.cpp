@@ -84,6 +84,7 @@ CollectiveCall made_on(const core::Communicator& communicator, CollectiveCall ca
   call.one_node = communicator.is_on_one_node();
   call.crowded = call.one_node && communicator.runtime().is_crowded();
   if (!call.one_node) call.nodes = communicator.nodes();
+  call.over_tcp = !communicator.runtime().has_card();
   const Config& config = communicator.context().config();
   call.checked = config.check;
   call.rules = config.file_rules.get();

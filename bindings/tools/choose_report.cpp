@@ -37,6 +37,7 @@ CollectiveCall call_of(Collective collective, const ChooseQuestion& question, co
           .ranks = ranks,
           .one_node = one_node,
           .crowded = one_node && ranks > question.processors.value_or(ranks),
+          .over_tcp = question.tcp,
           .nodes = one_node || question.per_node == 1 ? nullptr : &nodes,
           .bytes = bytes,
           .operation = {.element_bytes = 1, .commutative = !question.ordered}};
@@ -62,6 +63,7 @@ std::string words_for(const Rule& rule) {
   if (rule.where == collectives::Where::nodes) add("between nodes");
   if (rule.where == collectives::Where::scattered) add("between nodes that ranks are dealt to in turn");
   if (rule.where == collectives::Where::crowded) add("within a node of fewer processors");
+  if (rule.where == collectives::Where::tcp) add("between nodes joined by TCP");
   return words.empty() ? "all calls" : words;
 }
 
@@ -82,6 +84,7 @@ ordered_json row_of(const CollectiveCall& call, const ChooseQuestion& question, 
           {"ranks", call.ranks},
           {"ranks_per_node", std::min(question.per_node, call.ranks)},
           {"dealt", question.dealt},
+          {"tcp", question.tcp},
           {"bytes", call.bytes},
           {"algorithm", choice.algorithm->name},
           {"by", kBy[static_cast<std::size_t>(choice.by)]},

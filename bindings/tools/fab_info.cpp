@@ -311,6 +311,9 @@ int run_choose(const fab::tools::ChooseQuestion& question, bool json) {
       throw fab::Error(fab::Errc::invalid_argument, "--dealt is for collectives; of neighbor --edges tells all");
     if (question.processors)
       throw fab::Error(fab::Errc::invalid_argument, "--processors is for collectives; neighbor does not depend on it");
+    if (question.tcp)
+      throw fab::Error(fab::Errc::invalid_argument,
+                       "--tcp is for collectives; neighbor tells of both kinds of networks");
     const auto rows = fab::tools::neighbor_rows(question, fab::read_config());
     fmt::print("{}", json ? rows.dump(2) + "\n" : fab::tools::neighbor_text(rows));
     return EXIT_SUCCESS;
@@ -378,6 +381,7 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->needs(choose);
   app.add_option("--edges", choice.edges, "neighbor: of each rank, to ranks of another node")->needs(choose);
+  app.add_flag("--tcp", choice.tcp, "No card carries what goes between nodes: the kernel's TCP does")->needs(choose);
   app.add_flag("--ordered", choice.ordered, "The operation of a reduction does not commute")->needs(choose);
   bool dealt = false;
   app.add_flag("--dealt", dealt, "The nodes of --nodes or --ppn get ranks in turn, as by mpirun --map-by node");

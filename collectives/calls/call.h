@@ -18,9 +18,9 @@ struct Rules;
 inline constexpr std::size_t kUnknownBytes = std::numeric_limits<std::size_t>::max();
 
 /// Does not own what its blocks, counts, nodes and rules were made from. `bytes`, `ranks`, `root`, `one_node`,
-/// `crowded`, `nodes`, `rules` and the operation are the same on all ranks, and who talks to whom depends on nothing
-/// else, but that empty blocks of alltoallv need no message; layouts, `in_place` and what a rank's own buffers are may
-/// differ.
+/// `crowded`, `over_tcp`, `nodes`, `rules` and the operation are the same on all ranks, and who talks to whom depends
+/// on nothing else, but that empty blocks of alltoallv need no message; layouts, `in_place` and what a rank's own
+/// buffers are may differ.
 struct CollectiveCall {
   Collective collective = Collective::barrier;
   Rank rank = 0;
@@ -28,6 +28,7 @@ struct CollectiveCall {
   Rank root = 0;
   bool one_node = false;  ///< all ranks share memory
   bool crowded = false;   ///< and the job has more ranks on this node than the machine has processors
+  bool over_tcp = false;  ///< no card carries what goes between nodes; ranks that differ in this cannot meet
   /// Which ranks share a node, where some do; null: all or none do, or it is not known.
   const core::NodeMap* nodes = nullptr;
   const Rules* rules = nullptr;  ///< which choose the algorithms of its steps; null: the built-in ones

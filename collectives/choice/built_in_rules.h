@@ -19,6 +19,8 @@ struct BuiltInRule {
 
 /// For ranks that are dealt to nodes in turn: measured.
 [[nodiscard]] std::span<const BuiltInRule> scattered_rules();
+/// For nodes that TCP joins: measured.
+[[nodiscard]] std::span<const BuiltInRule> rules_over_tcp();
 /// For nodes of several ranks: written by fab_tune.
 [[nodiscard]] std::span<const BuiltInRule> simulated_rules();
 /// For all others, and what the former leave out.

@@ -14,6 +14,19 @@ constexpr BuiltInRule kScattered[] = {
     {Collective::reduce_scatter, kAnyBytes, kAnyRanks, "leaders", Where::scattered},
 };
 
+// Where the kernel carries what goes between nodes, messages cost more than copies within a node do: the fewest go
+// there, and each byte once. On many ranks only what is short, as one rank of a node does the work for all.
+constexpr BuiltInRule kOverTcp[] = {
+    {Collective::allreduce, 8 << 10, kAnyRanks, "leaders", Where::tcp},
+    {Collective::allreduce, 64 << 10, 32, "leaders", Where::tcp},
+    {Collective::gather, 8 << 10, kAnyRanks, "leaders", Where::tcp},
+    {Collective::scatter, 8 << 10, kAnyRanks, "leaders", Where::tcp},
+    {Collective::allgather, 128 << 10, kAnyRanks, "leaders", Where::tcp},
+    {Collective::allgather, 512 << 10, 32, "leaders", Where::tcp},
+    {Collective::alltoall, 8 << 10, kAnyRanks, "node_first", Where::tcp},
+    {Collective::reduce_scatter, 512 << 10, kAnyRanks, "leaders", Where::tcp},
+};
+
 constexpr BuiltInRule kMeasured[] = {
     {Collective::barrier, kAnyBytes, kAnyRanks, "leaders", Where::nodes},
     {Collective::barrier, kAnyBytes, 8, "direct", Where::node},
@@ -141,6 +154,8 @@ constexpr BuiltInRule kMeasured[] = {
 }  // namespace
 
 std::span<const BuiltInRule> scattered_rules() { return kScattered; }
+
+std::span<const BuiltInRule> rules_over_tcp() { return kOverTcp; }
 
 std::span<const BuiltInRule> measured_rules() { return kMeasured; }
 

@@ -22,6 +22,8 @@ bool is_there(Where where, const CollectiveCall& call) {
       return call.nodes != nullptr && !call.nodes->consecutive();
     case Where::crowded:
       return call.one_node && call.crowded;
+    case Where::tcp:
+      return call.nodes != nullptr && call.over_tcp;
     case Where::anywhere:
       break;
   }
@@ -40,6 +42,8 @@ std::string_view name_of(Where where) noexcept {
       return "scattered";
     case Where::crowded:
       return "crowded";
+    case Where::tcp:
+      return "tcp";
     case Where::anywhere:
       break;
   }

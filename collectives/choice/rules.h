@@ -23,6 +23,7 @@ enum class Where : std::uint8_t {
   nodes,      ///< some ranks do
   scattered,  ///< and those of a node do not follow each other, so neighbours in a ring are on different nodes
   crowded,    ///< all ranks share memory, and the job has more ranks there than processors: the least work is fastest
+  tcp,        ///< some ranks share memory, and no card carries what goes between nodes: the kernel does
 };
 
 /// As rules files have it: "node".

@@ -82,7 +82,8 @@ std::string algorithm_in(const json& object, const std::string& place, Collectiv
 Rule rule_in(const json& object, const std::string& place) {
   constexpr std::string_view kFields[] = {"collective",     "most_bytes", "most_ranks",
                                           "least_per_node", "where",      "algorithm"};
-  constexpr Where kWheres[] = {Where::anywhere, Where::node, Where::nodes, Where::scattered, Where::crowded};
+  constexpr Where kWheres[] = {Where::anywhere,  Where::node,    Where::nodes,
+                               Where::scattered, Where::crowded, Where::tcp};
   check_fields(object, place, kFields);
   Rule rule;
   rule.collective = collective_in(object, place);

@@ -117,6 +117,16 @@ class FabTune(unittest.TestCase):
         (one_node,) = self.choices("allgather", "-n", "16", "--ppn", "16", "-b", "64k", "--dealt")
         self.assertNotIn("dealt", one_node["rule"]["covers"])
 
+    def test_nodes_that_tcp_joins_have_rules_of_their_own(self):
+        grid = ("allgather", "-n", "64", "--ppn", "16", "-b", "64k")
+        (card,) = self.choices(*grid)
+        (tcp,) = self.choices(*grid, "--tcp")
+        self.assertEqual((card["tcp"], tcp["tcp"]), (False, True))
+        self.assertEqual((card["algorithm"], tcp["algorithm"]), ("ring", "leaders"))
+        self.assertIn("joined by TCP", tcp["rule"]["covers"])
+        one_node = ("allgather", "-n", "16", "--ppn", "16", "-b", "64k")
+        self.assertEqual(self.choices(*one_node, "--tcp")[0]["rule"], self.choices(*one_node)[0]["rule"])
+
     def test_nodes_of_fewer_processors_than_ranks_have_rules_of_their_own(self):
         grid = ("alltoall", "-n", "8", "--ppn", "8", "-b", "64k")
         (spacious,) = self.choices(*grid)
@@ -153,6 +163,7 @@ class FabTune(unittest.TestCase):
             ((TUNE, "guess"), "guess"),
             ((INFO, "--choose", "neighbor", "--ppn", "4", "--dealt"), "--dealt is for collectives"),
             ((INFO, "--choose", "neighbor", "--processors", "2"), "--processors is for collectives"),
+            ((INFO, "--choose", "neighbor", "--tcp"), "--tcp is for collectives"),
             ((INFO, "--choose", "bcast", "--dealt"), "--dealt requires --nodes or --ppn"),
         ):
             rules = self.file if command[0] == INFO else None

@@ -134,6 +134,17 @@ TEST(Rules, CoverCallsByBytesRanksAndPlace) {
   EXPECT_FALSE(rule.covers(call));
 }
 
+TEST(Rules, CoverNodesThatTcpJoins) {
+  const Rule rule{Collective::bcast, 100, 8, 1, Where::tcp, "chain"};
+  const core::NodeMap nodes = core::NodeMap::regular(8, 3);
+  CollectiveCall call{.collective = Collective::bcast, .ranks = 8, .nodes = &nodes, .bytes = 100};
+  EXPECT_FALSE(rule.covers(call)) << "a card carries what goes between them";
+  call.over_tcp = true;
+  EXPECT_TRUE(rule.covers(call));
+  call.nodes = nullptr;
+  EXPECT_FALSE(rule.covers(call)) << "it is not known that some ranks share a node";
+}
+
 TEST(Rules, WithWhatIsWrongNameFileRuleFieldAndWhatIsValid) {
   const auto refuses = [](const std::string& rule, const char* part) {
     expect_error(Errc::configuration, {"mine: rule 2: ", part}, [&] {
@@ -156,7 +167,7 @@ TEST(Rules, WithWhatIsWrongNameFileRuleFieldAndWhatIsValid) {
   refuses(R"({"collective": "bcast", "algorithm": "chain", "least_per_node": 0})",
           "least_per_node is 0; a whole number from 1 to ");
   refuses(R"({"collective": "bcast", "algorithm": "chain", "where": "here"})",
-          "where is \"here\"; valid are anywhere, node, nodes, scattered, crowded");
+          "where is \"here\"; valid are anywhere, node, nodes, scattered, crowded, tcp");
   refuses(
       R"({"collective": "bcast", "algorithm": "chain", "bytes": 8})",
       "there is no field \"bytes\"; known are collective, most_bytes, most_ranks, least_per_node, where, algorithm");

@@ -62,6 +62,44 @@ TEST(Select, TakesNoRingWhoseStepsAllLeadToOtherNodes) {
   }
 }
 
+TEST(Select, LetsLeadersTakeWhatTcpTakesLongFor) {
+  struct Expected {
+    Collective collective;
+    int ranks;
+    std::size_t bytes;
+    const char* by_tcp;
+    const char* by_card;
+  };
+  constexpr Expected kExpected[] = {
+      {Collective::allgather, 8, 512 << 10, "leaders", "ring"},
+      {Collective::allgather, 8, 1 << 20, "ring", "ring"},
+      {Collective::allgather, 64, 128 << 10, "leaders", "ring"},
+      {Collective::allgather, 64, 512 << 10, "ring", "ring"},
+      {Collective::reduce_scatter, 8, 512 << 10, "leaders", "ring"},
+      {Collective::reduce_scatter, 8, 1 << 20, "ring", "ring"},
+      {Collective::allreduce, 8, 64 << 10, "leaders", "sliced"},
+      {Collective::allreduce, 8, 128 << 10, "sliced", "sliced"},
+      {Collective::allreduce, 64, 8 << 10, "leaders", "sliced"},
+      {Collective::allreduce, 64, 64 << 10, "sliced", "sliced"},
+      {Collective::gather, 8, 8 << 10, "leaders", "linear"},
+      {Collective::scatter, 8, 8 << 10, "leaders", "linear"},
+      {Collective::alltoall, 8, 8 << 10, "node_first", "linear"},
+      {Collective::alltoall, 8, 16 << 10, "linear", "linear"},
+  };
+  for (const Expected& expected : kExpected) {
+    const core::NodeMap nodes = core::NodeMap::regular(expected.ranks, 4);
+    CollectiveCall call{.collective = expected.collective,
+                        .ranks = expected.ranks,
+                        .nodes = &nodes,
+                        .bytes = expected.bytes,
+                        .operation = {.commutative = true}};
+    SCOPED_TRACE(testing::Message() << to_string(expected.collective) << ' ' << call.bytes);
+    EXPECT_STREQ(collectives::select(call, caller_config()).name, expected.by_card);
+    call.over_tcp = true;
+    EXPECT_STREQ(collectives::select(call, caller_config()).name, expected.by_tcp);
+  }
+}
+
 TEST(Select, TakesAnotherOneForCallsThatItCannotDo) {
   Config config = caller_config();
   config.algorithms[static_cast<std::size_t>(Collective::allreduce)] = "ring";

@@ -1,4 +1,5 @@
-// Rules for nodes with fewer processors than ranks, as a communicator of a job applies them.
+// Rules that depend on the job, as a communicator applies them: for nodes with fewer processors than ranks, and for
+// nodes that TCP joins.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -62,6 +63,23 @@ TEST(CrowdedNodes, AreThoseWithMoreRanksThanProcessors) {
   EXPECT_EQ(chosen_with(kRanksOfOneNode - 1), "linear");
   EXPECT_EQ(chosen_with(kRanksOfOneNode), "chain");
   EXPECT_EQ(chosen_with(0), "chain") << "a job that no machine runs";
+}
+
+bool goes_over_tcp(std::unique_ptr<Provider> network) {
+  const auto context = core::Context::open(
+      caller_config(), std::make_unique<OneNodeStore>(1), [&](const Config&, const JobInfo&, const Log&) {
+        return Transports{.node = std::make_unique<RecordingProvider>(RecordingProvider::default_capabilities()),
+                          .network = std::move(network)};
+      });
+  const auto world = core::Communicator::world(context);
+  return collectives::made_on(*world, collectives::bcast_call(Layout::contiguous(8), 0)).over_tcp;
+}
+
+TEST(NodesThatTcpJoins, AreThoseWithoutACard) {
+  Capabilities capabilities = RecordingProvider::default_capabilities();
+  EXPECT_TRUE(goes_over_tcp(std::make_unique<RecordingProvider>(capabilities)));
+  capabilities.card = true;
+  EXPECT_FALSE(goes_over_tcp(std::make_unique<RecordingProvider>(capabilities)));
 }
 
 }  // namespace
