@@ -19,7 +19,7 @@ struct ChooseQuestion {
   int per_node = 1;                 ///< consecutive ranks, unless they are dealt
   std::optional<int> processors{};  ///< of each node; not given: as many as ranks
   bool dealt = false;               ///< to the nodes in turn: ranks 0, nodes, 2 nodes, ... share node 0
-  bool tcp = false;                 ///< what goes between nodes
+  bool tcp = false;                 ///< carries what goes between nodes; otherwise a card does
   bool ordered = false;             ///< reductions by an operation that does not commute
   int edges = 4;                    ///< neighbour exchanges: of each rank, to ranks of another node
 };

@@ -234,7 +234,7 @@ constexpr std::array<ConfigRow, 28> kOtherRows = {{
      [](const Config& config) { return std::to_string(config.progress_cpu); }},
     {"FAB_POLL_US", "10000",
      "Microseconds for which a wait polls before it sleeps: a whole number from 0 to 1000000. Where ranks share "
-     "processors 500, unless all others that wait there offer theirs, too.",
+     "processors, 500 at least, and 500 if another rank computes there.",
      [](std::string_view text, Config& config) { return parse_number(text, 0, kLongestPollUs, config.poll_us); },
      [](const Config& config) { return std::to_string(config.poll_us); }},
     {"FAB_LOG", "warn",

@@ -5,6 +5,7 @@
 
 #include <iterator>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "collectives/choice/built_in_rules.h"
@@ -62,15 +63,34 @@ TEST(Select, TakesNoRingWhoseStepsAllLeadToOtherNodes) {
   }
 }
 
+/// Of a call in a place of which rules know, and of one elsewhere.
+struct ChosenThere {
+  Collective collective;
+  int ranks;
+  std::size_t bytes;
+  const char* there;
+  const char* elsewhere;
+};
+
+/// `place` is the member that tells of the place. On one node, or on nodes of 4 ranks.
+void expect_choices(std::span<const ChosenThere> all, bool CollectiveCall::*place, bool one_node) {
+  for (const ChosenThere& expected : all) {
+    const core::NodeMap nodes = core::NodeMap::regular(expected.ranks, 4);
+    CollectiveCall call{.collective = expected.collective,
+                        .ranks = expected.ranks,
+                        .one_node = one_node,
+                        .nodes = one_node ? nullptr : &nodes,
+                        .bytes = expected.bytes,
+                        .operation = {.commutative = true}};
+    SCOPED_TRACE(testing::Message() << to_string(expected.collective) << ' ' << call.ranks << ' ' << call.bytes);
+    EXPECT_STREQ(collectives::select(call, caller_config()).name, expected.elsewhere);
+    call.*place = true;
+    EXPECT_STREQ(collectives::select(call, caller_config()).name, expected.there);
+  }
+}
+
 TEST(Select, LetsLeadersTakeWhatTcpTakesLongFor) {
-  struct Expected {
-    Collective collective;
-    int ranks;
-    std::size_t bytes;
-    const char* by_tcp;
-    const char* by_card;
-  };
-  constexpr Expected kExpected[] = {
+  constexpr ChosenThere kExpected[] = {
       {Collective::allgather, 8, 512 << 10, "leaders", "ring"},
       {Collective::allgather, 8, 1 << 20, "ring", "ring"},
       {Collective::allgather, 64, 128 << 10, "leaders", "ring"},
@@ -86,18 +106,7 @@ TEST(Select, LetsLeadersTakeWhatTcpTakesLongFor) {
       {Collective::alltoall, 8, 8 << 10, "node_first", "linear"},
       {Collective::alltoall, 8, 16 << 10, "linear", "linear"},
   };
-  for (const Expected& expected : kExpected) {
-    const core::NodeMap nodes = core::NodeMap::regular(expected.ranks, 4);
-    CollectiveCall call{.collective = expected.collective,
-                        .ranks = expected.ranks,
-                        .nodes = &nodes,
-                        .bytes = expected.bytes,
-                        .operation = {.commutative = true}};
-    SCOPED_TRACE(testing::Message() << to_string(expected.collective) << ' ' << call.bytes);
-    EXPECT_STREQ(collectives::select(call, caller_config()).name, expected.by_card);
-    call.over_tcp = true;
-    EXPECT_STREQ(collectives::select(call, caller_config()).name, expected.by_tcp);
-  }
+  expect_choices(kExpected, &CollectiveCall::over_tcp, false);
 }
 
 TEST(Select, TakesAnotherOneForCallsThatItCannotDo) {
@@ -168,14 +177,7 @@ TEST(Select, ChoosesWhatWasMeasured) {
 
 // Long data on a node with fewer processors than ranks, and on one with as many.
 TEST(Select, TakesLessWorkOnCrowdedNodes) {
-  struct Expected {
-    Collective collective;
-    int ranks;
-    std::size_t bytes;
-    const char* crowded;
-    const char* spacious;
-  };
-  constexpr Expected kExpected[] = {
+  constexpr ChosenThere kExpected[] = {
       {Collective::bcast, 4, 256 << 10, "chain", "chain"},
       {Collective::bcast, 4, 1 << 20, "linear", "chain"},
       {Collective::bcast, 8, 128 << 10, "chain", "chain"},
@@ -190,17 +192,7 @@ TEST(Select, TakesLessWorkOnCrowdedNodes) {
       {Collective::allgather, 8, 256 << 10, "linear", "ring"},
       {Collective::alltoall, 8, 256 << 10, "linear", "pairwise"},
   };
-  for (const Expected& expected : kExpected) {
-    CollectiveCall call{.collective = expected.collective,
-                        .ranks = expected.ranks,
-                        .one_node = true,
-                        .bytes = expected.bytes,
-                        .operation = {.commutative = true}};
-    SCOPED_TRACE(testing::Message() << to_string(expected.collective) << ' ' << call.ranks << ' ' << call.bytes);
-    EXPECT_EQ(std::string_view(collectives::select(call, caller_config()).name), expected.spacious);
-    call.crowded = true;
-    EXPECT_EQ(std::string_view(collectives::select(call, caller_config()).name), expected.crowded);
-  }
+  expect_choices(kExpected, &CollectiveCall::crowded, true);
 }
 
 TEST(Select, TellsHowItCameToAChoice) {
