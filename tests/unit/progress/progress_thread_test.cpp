@@ -221,6 +221,20 @@ RecordingRig::Options holding_back() {
   return options;
 }
 
+// On the descriptors of a provider the next start would wake it.
+TEST(ProgressThreadSleep, OnWhatIsHeldBackComesWithItsSecondLonelyLookIfItHoldsBack) {
+  RecordingRig::Options options = holding_back();
+  options.capabilities.may_hold_back = true;
+  RecordingRig rig(options);
+  Buffers buffers(8);
+  core::Run& run = rig.start(exchange_with({1}, 8), buffers);
+  rig.provider().settle_all(8);
+  core::wait(run);
+  rig.let_go(run);
+  EXPECT_TRUE(comes_to_rest(rig, ThreadState::parked, ProgressPolicy::kSafetyTimeout)) << "until there is room";
+  EXPECT_GE(rig.provider().background_polls(), 2u);
+}
+
 // Without the call this sleep is over after 200 ms at the soonest: the caller's poll has silenced the descriptors.
 TEST(ProgressThreadSleep, OnDescriptorsEndsWithALateCall) {
   const auto is_called_soon = [] {
