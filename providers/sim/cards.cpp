@@ -19,7 +19,7 @@ struct OutgoingStep {
 };
 
 /// A rank on its way through its program.
-struct RankState {
+struct RankOfCard {
   std::uint64_t round = 0;    ///< its first step
   std::uint64_t next = 0;     ///< the first step of the next round
   std::uint32_t pending = 0;  ///< receives, and sends that end when they are received
@@ -52,9 +52,9 @@ struct Event {
 
 /// One event a message (two if its send ends with its receive): what else a rank does follows from its own state. Where
 /// ranks share a card, one or two more: a message then leaves, and comes, in the order of time.
-class Simulation : SimulatedRanks<RankState, Event> {
+class CardSimulation : SimulatedRanks<RankOfCard, Event> {
  public:
-  explicit Simulation(SimulationInput input)
+  explicit CardSimulation(SimulationInput input)
       : SimulatedRanks(std::move(input)), shares_(model_, static_cast<int>(states_.size())) {
     last_order_ = kOtherOrders;
   }
@@ -88,7 +88,7 @@ class Simulation : SimulatedRanks<RankState, Event> {
   NodeShares shares_;
 };
 
-std::vector<Prediction> Simulation::run() {
+std::vector<Prediction> CardSimulation::run() {
   for (Rank rank = 0; rank < static_cast<Rank>(states_.size()); ++rank) {
     state(rank).next = programs_.begin(rank);
     run_rounds(rank);
@@ -115,16 +115,16 @@ std::vector<Prediction> Simulation::run() {
   return std::move(predictions_);
 }
 
-void Simulation::received(Rank rank, Time at) {
-  RankState& its = state(rank);
+void CardSimulation::received(Rank rank, Time at) {
+  RankOfCard& its = state(rank);
   its.clock = std::max(its.clock, at);
   --its.pending;
   run_rounds(rank);
 }
 
 // Rounds follow each other in this loop as long as nothing is pending.
-void Simulation::run_rounds(Rank rank) {
-  RankState& its = state(rank);
+void CardSimulation::run_rounds(Rank rank) {
+  RankOfCard& its = state(rank);
   while (its.pending == 0) {
     its.clock = std::max(its.clock, its.sends_end);
     predictions_[static_cast<std::size_t>(rank)].end = its.clock;
@@ -135,8 +135,8 @@ void Simulation::run_rounds(Rank rank) {
 }
 
 // First everything is posted, then the processor turns to what has come already.
-void Simulation::post_round(Rank rank) {
-  RankState& its = state(rank);
+void CardSimulation::post_round(Rank rank) {
+  RankOfCard& its = state(rank);
   its.posted = its.clock;
   its.sends_end = {};
   matched_.clear();
@@ -160,8 +160,8 @@ void Simulation::post_round(Rank rank) {
   for (const Arrived& arrived : matched_) receive(rank, arrived);
 }
 
-void Simulation::send(Rank rank, const Step& step) {
-  RankState& its = state(rank);
+void CardSimulation::send(Rank rank, const Step& step) {
+  RankOfCard& its = state(rank);
   const std::uint64_t bytes = programs_.bytes(step);
   its.clock += model_.cost(rank, step.peer).overhead;
   Prediction& prediction = predictions_[static_cast<std::size_t>(rank)];
@@ -182,8 +182,8 @@ void Simulation::send(Rank rank, const Step& step) {
 }
 
 // Returns when the last byte has left.
-Time Simulation::depart(Rank rank, const Step& step, Time first) {
-  RankState& its = state(rank);
+Time CardSimulation::depart(Rank rank, const Step& step, Time first) {
+  RankOfCard& its = state(rank);
   const LinkCost& cost = model_.cost(rank, step.peer);
   const Time last = within_time(first + cost.stretch(programs_.bytes(step)));
   its.out_free = last + cost.gap;
@@ -191,14 +191,14 @@ Time Simulation::depart(Rank rank, const Step& step, Time first) {
   return last;
 }
 
-void Simulation::push_leave(Rank rank) {
-  const RankState& its = state(rank);
+void CardSimulation::push_leave(Rank rank) {
+  const RankOfCard& its = state(rank);
   const Time at = std::max(its.outgoing[its.left].ready, its.out_free);
   events_.push({at, leave_order(rank), rank, rank, {}, Event::Kind::leave});
 }
 
-void Simulation::leave(Rank rank, Time now) {
-  RankState& its = state(rank);
+void CardSimulation::leave(Rank rank, Time now) {
+  RankOfCard& its = state(rank);
   const Step step = its.outgoing[its.left++].step;
   const std::uint64_t bytes = programs_.bytes(step);
   const Time last = depart(rank, step, within_time(shares_.leave(rank, step.peer, bytes, now)));
@@ -214,7 +214,7 @@ void Simulation::leave(Rank rank, Time now) {
   run_rounds(rank);
 }
 
-void Simulation::arrive(const Event& event) {
+void CardSimulation::arrive(const Event& event) {
   if (options_.watch && ++arrived_ % 65536 == 0) options_.watch({"messages", arrived_, programs_.messages()});
   if (!model_.shares()) return take(event, event.at);
   const Time at = within_time(shares_.arrive(event.from, event.rank, programs_.bytes(event.message), event.at));
@@ -223,8 +223,8 @@ void Simulation::arrive(const Event& event) {
 }
 
 // The receiver's port does.
-void Simulation::take(const Event& event, Time now) {
-  RankState& its = state(event.rank);
+void CardSimulation::take(const Event& event, Time now) {
+  RankOfCard& its = state(event.rank);
   const LinkCost& cost = model_.cost(event.rank, event.from);
   const Time here = within_time(std::max(now, its.in_free) + cost.stretch(programs_.bytes(event.message)));
   const Arrived arrived{here, event.from, event.message};
@@ -235,17 +235,17 @@ void Simulation::take(const Event& event, Time now) {
   run_rounds(event.rank);
 }
 
-void Simulation::receive(Rank rank, const Arrived& arrived) {
-  RankState& its = state(rank);
+void CardSimulation::receive(Rank rank, const Arrived& arrived) {
+  RankOfCard& its = state(rank);
   const Time done = std::max(arrived.here, its.posted);
   its.clock = within_time(std::max(its.clock, done) + model_.cost(rank, arrived.from).overhead);
   --its.pending;
   if (is_late(programs_.bytes(arrived.message))) push(Event::Kind::received, done, arrived.from, rank, arrived.message);
 }
 
-void Simulation::check_all_met() const {
+void CardSimulation::check_all_met() const {
   for (Rank rank = 0; rank < static_cast<Rank>(states_.size()); ++rank) {
-    const RankState& its = states_[static_cast<std::size_t>(rank)];
+    const RankOfCard& its = states_[static_cast<std::size_t>(rank)];
     if (its.pending > 0) check_received(programs_, rank, its.round, its.next);
   }
   check_taken(early_);
@@ -253,6 +253,6 @@ void Simulation::check_all_met() const {
 
 }  // namespace
 
-std::vector<Prediction> simulate_cards(SimulationInput input) { return Simulation(std::move(input)).run(); }
+std::vector<Prediction> simulate_cards(SimulationInput input) { return CardSimulation(std::move(input)).run(); }
 
 }  // namespace fab::sim

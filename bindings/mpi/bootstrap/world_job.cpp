@@ -14,7 +14,7 @@ namespace fab::mpi {
 namespace {
 
 constexpr int kMostOtherNodes = 8;  ///< whose names a rank keeps
-using Name = std::array<char, MPI_MAX_PROCESSOR_NAME>;
+using ProcessorName = std::array<char, MPI_MAX_PROCESSOR_NAME>;
 
 /// A part of a communicator, freed with this object. MPI_COMM_NULL for the ranks of no part.
 class Part {
@@ -61,13 +61,13 @@ struct Nodes {
 
 /// Those of the nodes that follow this one.
 std::vector<std::string> names_of_others(const Part& leaders) {
-  Name own{};
+  ProcessorName own{};
   int length = 0;
   require(PMPI_Get_processor_name(own.data(), &length), "MPI_Get_processor_name");
   std::vector<std::string> names;
   const int count = leaders.size();
   for (int distance = 1; distance < count && distance <= kMostOtherNodes; ++distance) {
-    Name other{};
+    ProcessorName other{};
     const int before = (leaders.rank() + count - distance) % count;
     const int behind = (leaders.rank() + distance) % count;
     require(PMPI_Sendrecv(own.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, before, 0, other.data(), MPI_MAX_PROCESSOR_NAME,

@@ -249,7 +249,7 @@ inline int cancel(const Next& next, MPI_Request* request) {
   return MPI_SUCCESS;
 }
 
-inline int start(const Next& next, MPI_Request* request) {
+inline int start_request(const Next& next, MPI_Request* request) {
   if (request == nullptr || all_requests_are_mpis()) return next.start(request);
   return result_of("MPI_Start", [&] { return start_one(next, request); });
 }
@@ -354,8 +354,8 @@ int MPI_Request_free(MPI_Request* request) { return fab::mpi::request_free(next_
 int PMPI_Request_free(MPI_Request* request) { return fab::mpi::request_free(next_pmpi, request); }
 int MPI_Cancel(MPI_Request* request) { return fab::mpi::cancel(next_mpi, request); }
 int PMPI_Cancel(MPI_Request* request) { return fab::mpi::cancel(next_pmpi, request); }
-int MPI_Start(MPI_Request* request) { return fab::mpi::start(next_mpi, request); }
-int PMPI_Start(MPI_Request* request) { return fab::mpi::start(next_pmpi, request); }
+int MPI_Start(MPI_Request* request) { return fab::mpi::start_request(next_mpi, request); }
+int PMPI_Start(MPI_Request* request) { return fab::mpi::start_request(next_pmpi, request); }
 int MPI_Startall(int count, MPI_Request requests[]) { return fab::mpi::startall(next_mpi, count, requests); }
 int PMPI_Startall(int count, MPI_Request requests[]) { return fab::mpi::startall(next_pmpi, count, requests); }
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
