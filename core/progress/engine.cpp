@@ -30,6 +30,7 @@ void Engine::start_thread() {
                  .may_spin = options_.thread_may_spin,
                  .holds_back = options_.progress == ProgressMode::automatic && sleep_.is_possible() &&
                                !options_.thread_may_spin && options_.progress_cpu < 0,
+                 .crowded = !options_.caller_may_spin,
                  .cpu = options_.progress_cpu,
                  .recorder = recorder_});
 }

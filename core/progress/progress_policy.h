@@ -107,6 +107,12 @@ class ProgressPolicy {
 
   // Rules for callers, which ThreadCall, runs and waits apply.
 
+  /// How urgent it is to a thread that holds back that other ranks may wait. On a node with more callers than
+  /// processors, ranks that wait leave theirs to ranks that compute, and a call would take time from these.
+  [[nodiscard]] static constexpr Urgency for_peers(bool crowded) noexcept {
+    return crowded ? Urgency::sends : Urgency::peers;
+  }
+
   /// Worth a call that ends a timed sleep of the thread.
   [[nodiscard]] static constexpr bool is_urgent(Urgency urgency) noexcept { return urgency > Urgency::sends; }
 

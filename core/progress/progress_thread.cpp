@@ -40,7 +40,7 @@ class RecordedSleep {
 
 void ProgressThread::start(const Options& options) {
   call_.open();
-  if (options.holds_back) call_.hold_back();
+  if (options.holds_back) call_.hold_back(options.crowded);
   // Signals belong to the application's threads.
   sigset_t all;
   sigset_t previous;

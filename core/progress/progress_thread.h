@@ -44,6 +44,7 @@ class ProgressThread {
     bool only_looks = false;  ///< ProgressPolicy::Ways
     bool may_spin = false;
     bool holds_back = false;
+    bool crowded = false;          ///< and the node has more callers than processors
     int cpu = -1;                  ///< -1: any
     Recorder* recorder = nullptr;  ///< of its sleeps; null: none
   };

@@ -76,8 +76,12 @@ class ThreadCall {
 
   /// Throws Error(no_resources).
   void open();
-  /// The thread holds back (ProgressPolicy::Ways). Before it starts.
-  void hold_back() noexcept { holds_back_ = true; }
+  /// The thread holds back (ProgressPolicy::Ways), perhaps on a node with more callers than processors. Before it
+  /// starts.
+  void hold_back(bool crowded) noexcept {
+    holds_back_ = true;
+    crowded_ = crowded;
+  }
   /// Readable: called.
   [[nodiscard]] const pollfd& event() const noexcept { return event_; }
   /// Readable: the timer has called.
@@ -100,7 +104,7 @@ class ThreadCall {
   /// Of all that is in flight; of a thread that does not hold back everything needs polls.
   [[nodiscard]] Urgency urgency() const noexcept {
     if (!holds_back_ || count(Urgency::polls) > 0) return Urgency::polls;
-    if (count(Urgency::peers) > 0) return Urgency::peers;
+    if (count(Urgency::peers) > 0) return ProgressPolicy::for_peers(crowded_);
     return count(Urgency::sends) > 0 ? Urgency::sends : Urgency::none;
   }
   [[nodiscard]] ProgressPolicy::Time late_call(Urgency urgency) const noexcept {
@@ -111,6 +115,7 @@ class ThreadCall {
   void shorten(Urgency urgency) noexcept;
 
   bool holds_back_ = false;
+  bool crowded_ = false;
   std::atomic<Urgency> late_call_{Urgency::polls};  ///< how urgent it was when its timer was set
   std::atomic<ProgressPolicy::Time> hold_back_{ProgressPolicy::kLongHoldBack};
   std::array<std::atomic<int>, 4> urgent_{};  ///< by Urgency, in flight; none of `none` is counted

@@ -55,7 +55,7 @@ TEST_F(ThreadCallTest, AParkedThreadIsCalledAtOnce) {
 }
 
 TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledTheLaterTheLessUrgentItIs) {
-  call_.hold_back();
+  call_.hold_back(false);
   for (const Urgency urgency : {Urgency::none, Urgency::sends, Urgency::peers}) {
     if (urgency != Urgency::none) call_.count(urgency, 1);
     const auto before = std::chrono::steady_clock::now();
@@ -68,8 +68,24 @@ TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledTheLaterTheLessUrgentItIs) {
   }
 }
 
+TEST_F(ThreadCallTest, OnACrowdedNodeRanksThatWaitAreNotUrgent) {
+  call_.hold_back(true);
+  call_.count(Urgency::peers, 1);
+  const auto before = std::chrono::steady_clock::now();
+  call_.need();
+  EXPECT_FALSE(call_.take_need());
+  call_parked();
+  pollfd timer = call_.timer();
+  ASSERT_EQ(::poll(&timer, 1, -1), 1);
+  EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::nanoseconds(ProgressPolicy::kLongHoldBack));
+  EXPECT_EQ(call_.take(0, timer.revents).value().urgency, Urgency::sends);
+  call_.count(Urgency::polls, 1);
+  call_parked();
+  EXPECT_LE(called_within(), ProgressPolicy::kLateCall) << "what needs polls is as urgent as ever";
+}
+
 TEST_F(ThreadCallTest, OneThatHoldsBackIsToldWhetherItsCallerHasComeBack) {
-  call_.hold_back();
+  call_.hold_back(false);
   for (const bool comes_back : {false, true}) {
     call_parked();
     pollfd timer = call_.timer();
@@ -80,7 +96,7 @@ TEST_F(ThreadCallTest, OneThatHoldsBackIsToldWhetherItsCallerHasComeBack) {
 }
 
 TEST_F(ThreadCallTest, OneThatHoldsBackForLongerIsCalledLaterForWhatWaitsForNothing) {
-  call_.hold_back();
+  call_.hold_back(false);
   call_.hold_back_for(3 * ProgressPolicy::kLongHoldBack);
   const auto before = std::chrono::steady_clock::now();
   call_parked();
@@ -94,7 +110,7 @@ TEST_F(ThreadCallTest, OneThatHoldsBackForLongerIsCalledLaterForWhatWaitsForNoth
 }
 
 TEST_F(ThreadCallTest, WhatIsMoreUrgentShortensALateCall) {
-  call_.hold_back();
+  call_.hold_back(false);
   call_parked();
   for (const Urgency urgency : {Urgency::peers, Urgency::polls}) {
     call_.count(urgency, 1);
@@ -113,7 +129,7 @@ TEST_F(ThreadCallTest, WhatIsMoreUrgentShortensALateCall) {
 }
 
 TEST_F(ThreadCallTest, OneThatHoldsBackIsNotNeededForWhatIsNotUrgent) {
-  call_.hold_back();
+  call_.hold_back(false);
   call_.need();
   EXPECT_FALSE(call_.take_need());
   call_.count(Urgency::peers, 1);
@@ -122,7 +138,7 @@ TEST_F(ThreadCallTest, OneThatHoldsBackIsNotNeededForWhatIsNotUrgent) {
 }
 
 TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledAtOnceForWhatNeedsPolls) {
-  call_.hold_back();
+  call_.hold_back(false);
   call_.count(Urgency::polls, 2);
   call_.count(Urgency::polls, -1);
   call_parked();
@@ -136,7 +152,7 @@ TEST_F(ThreadCallTest, OneThatHoldsBackIsCalledAtOnceForWhatNeedsPolls) {
 
 TEST_F(ThreadCallTest, WhatNeedsPollsIsMissedSooner) {
   EXPECT_TRUE(leaves_for(300'000));
-  call_.hold_back();
+  call_.hold_back(false);
   EXPECT_TRUE(comes_true([&] { return !leaves_for(3'000'000); }));  // unless the test is kept from its processor
   EXPECT_TRUE(leaves_for(30'000'000));
   call_.count(Urgency::peers, 1);
