@@ -107,6 +107,11 @@ class Measures(unittest.TestCase):
                          [("barrier", 0), ("allreduce", 8), ("allreduce", 64)])
         self.assertTrue(all(row["algorithm"] in self.table for row in rows if row["library"] == "fab"))
 
+    def test_collective_takes_the_least_work_where_ranks_outnumber_processors(self):
+        rows = self.rows(5, "collective", "-c", "bcast", "-m", "1m", *SHORT, "--form", "blocking", "--against", "none")
+        crowded = os.sysconf("SC_NPROCESSORS_ONLN") < 5
+        self.assertEqual([row["algorithm"] for row in rows], ["linear" if crowded else "chain"])
+
     def test_collective_names_the_ways_that_were_counted(self):
         """Rank 0 sends nothing in a reduce to it, so the ways are those of all ranks; the rows of MPI have none."""
         rows = self.rows(2, "collective", "-m", "8", *SHORT, "--explain", "--flat")
