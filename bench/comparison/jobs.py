@@ -33,6 +33,8 @@ CLUSTERS = {
     "cluster-4x2": Cluster(4, 2),
     "cluster-4x2-far": Cluster(4, 2, delay_us=500),
 }
+# In a batch. Calls that wait for nothing overlap on a long way, so jobs compare only with as many in a row.
+CALLS_FAR_AWAY = 10
 HAN = ["--mca", "coll_han_priority", "100"]  # Open MPI's collectives that know of nodes; it has them off
 # The memories that buffers are taken from, by part; elsewhere the user's own.
 MEMORIES = {"node": ["user", "fab"]}
@@ -162,7 +164,7 @@ def cluster_jobs(tools, effort):
     for transport, cluster in CLUSTERS.items():
         if cluster.delay_us and not tools.switch.exists():
             continue
-        options = effort.sizes(8, 1 << 20)
+        options = [*effort.sizes(8, 1 << 20), *(["-n", str(CALLS_FAR_AWAY)] if cluster.delay_us else [])]
         for implementation, who in (("Open MPI", ["--flat"]), ("Open MPI HAN", ["--mpi-only"])):
             found.append(exchange_job(tools, effort, implementation, "collective", transport, cluster.ranks,
                                       [*options, *who]))

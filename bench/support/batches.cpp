@@ -1,6 +1,7 @@
 #include "support/batches.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <sstream>
 
@@ -13,6 +14,7 @@ using apps::check_mpi;
 
 constexpr int kMostCalls = 20000;
 constexpr int kTrials = 3;
+constexpr std::int64_t kLongestBatch = 4;  ///< times as long as planned
 constexpr char kNameEnd = '\n';
 
 double seconds_of(const Calls& calls, int count) {
@@ -44,13 +46,25 @@ double quickest(const Calls& calls, int count) {
 }
 
 // As many turns as batches, for a drift of the machine meets all contestants then.
-void add_percentiles(const BatchPlan& plan, const std::vector<Calls>& contestants, const std::vector<int>& counts,
+void add_percentiles(const BatchPlan& plan, const std::vector<Calls>& contestants, int count,
                      std::vector<Times>& times) {
   std::vector<std::vector<double>> singles(contestants.size());
   for (int batch = 0; batch < plan.batches; ++batch) {
-    for (std::size_t i = 0; i < contestants.size(); ++i) time_singly(contestants[i], counts[i], singles[i]);
+    for (std::size_t i = 0; i < contestants.size(); ++i) time_singly(contestants[i], count, singles[i]);
   }
   for (std::size_t i = 0; i < contestants.size(); ++i) times[i].single_us = mean_percentiles(std::move(singles[i]));
+}
+
+/// Of each of the contestants.
+int calls_per_batch_of_all(const BatchPlan& plan, const std::vector<Calls>& contestants) {
+  std::int64_t least = kMostCalls;
+  std::int64_t most = 1;
+  for (const Calls& calls : contestants) {
+    const int wanted = calls_per_batch(plan, calls);
+    least = std::min<std::int64_t>(least, wanted);
+    most = std::max<std::int64_t>(most, wanted);
+  }
+  return static_cast<int>(std::min(most, kLongestBatch * least));
 }
 
 }  // namespace
@@ -73,16 +87,15 @@ int calls_per_batch(const BatchPlan& plan, const Calls& calls) {
 }
 
 std::vector<Times> time_in_turns(const BatchPlan& plan, const std::vector<Calls>& contestants) {
-  std::vector<int> counts;
-  counts.reserve(contestants.size());
-  for (const Calls& calls : contestants) counts.push_back(calls_per_batch(plan, calls));
+  const int count = calls_per_batch_of_all(plan, contestants);
   std::vector<Times> times(contestants.size());
+  for (Times& each : times) each.calls_per_batch = count;
   for (int batch = 0; batch < plan.batches; ++batch) {
     for (std::size_t i = 0; i < contestants.size(); ++i)
-      times[i].us.push_back(1e6 * seconds_of(contestants[i], counts[i]) / counts[i]);
+      times[i].us.push_back(1e6 * seconds_of(contestants[i], count) / count);
   }
   for (Times& each : times) average_over_ranks(each.us);
-  if (plan.percentiles) add_percentiles(plan, contestants, counts, times);
+  if (plan.percentiles) add_percentiles(plan, contestants, count, times);
   return times;
 }
 

@@ -24,6 +24,7 @@ struct BatchPlan {
 
 /// One contestant's times.
 struct Times {
+  int calls_per_batch = 0;
   std::vector<double> us;                  ///< microseconds per call, by batch
   std::optional<Percentiles> single_us{};  ///< of calls by themselves
 };
@@ -32,8 +33,10 @@ struct Times {
 /// calls are made. Collective.
 [[nodiscard]] int calls_per_batch(const BatchPlan& plan, const Calls& calls);
 
-/// Runs the contestants in turns, A B A B ..., after a warm-up, each batch behind a barrier. Percentiles are of further
-/// calls, in turns, too. Times are means over the ranks. Collective.
+/// Runs the contestants in turns, A B A B ..., after a warm-up, each batch behind a barrier. A batch has the same
+/// number of calls for all of them, as calls in a row may overlap: that of the quickest, unless a batch of the slowest
+/// took more than 4 times as long as planned. Percentiles are of further calls, in turns, too. Times are means over the
+/// ranks. Collective.
 [[nodiscard]] std::vector<Times> time_in_turns(const BatchPlan& plan, const std::vector<Calls>& contestants);
 
 /// A barrier over all ranks.

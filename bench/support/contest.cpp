@@ -103,6 +103,7 @@ void add_result(Row& row, const Result& result) {
   row["library"] = result.library;
   row["form"] = name_of(result.form);
   row["timed"] = result.call;
+  row["calls_per_batch"] = result.times.calls_per_batch;
   add_times(row, "us", result.times.us);
   add_percentiles(row, "us", result.times.single_us);
 }

@@ -107,6 +107,13 @@ class Measures(unittest.TestCase):
                          [("barrier", 0), ("allreduce", 8), ("allreduce", 64)])
         self.assertTrue(all(row["algorithm"] in self.table for row in rows if row["library"] == "fab"))
 
+    def test_all_libraries_make_as_many_calls_in_a_batch(self):
+        """However long each of them takes for one."""
+        rows = self.rows(2, "collective", "-c", "alltoall", "-m", "8,64k", "--flat", "--batches", "2",
+                         "--batch-ms", "1")
+        counts = {length: {row["calls_per_batch"] for row in rows if row["bytes"] == length} for length in (8, 65536)}
+        self.assertEqual([len(each) for each in counts.values()], [1, 1], counts)
+
     def test_collective_takes_the_least_work_where_ranks_outnumber_processors(self):
         rows = self.rows(5, "collective", "-c", "bcast", "-m", "1m", *SHORT, "--form", "blocking", "--against", "none")
         crowded = os.sysconf("SC_NPROCESSORS_ONLN") < 5
