@@ -1,8 +1,8 @@
 // Exchanges for which a user holds an MPI_Request.
 //
-// The request is a persistent receive from no rank, which is never started: MPI treats it as inactive, so
-// that it serves one exchange after the other. All that MPI does with requests fab does for these itself
-// (completion.cpp), in the thread that the user calls from.
+// The request is a persistent one of MPI's, which is never started: MPI treats it as inactive, so that it serves one
+// exchange after the other. All that MPI does with requests fab does for these itself (completion.cpp), in the thread
+// that the user calls from.
 #pragma once
 
 #include <mpi.h>
