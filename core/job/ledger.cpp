@@ -23,8 +23,9 @@ Ledger::VisitReceived adder_to(std::map<Rank, MessageAmounts>& sums) {
 
 Ledger::Communicator& Ledger::add_communicator(int ranks) {
   const MutexLock lock(mutex_);
-  if (communicators_.size() >= kMostCommunicators) return others_;
-  return communicators_.emplace_back(Communicator{.ranks = ranks});
+  Communicator* its = &others_;
+  if (communicators_.size() < kMostCommunicators) its = &communicators_.emplace_back(Communicator{.ranks = ranks});
+  return *its;  // where it is stays the same
 }
 
 void Ledger::name(Communicator& communicator, ContextId id) noexcept {

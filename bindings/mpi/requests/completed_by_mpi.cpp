@@ -10,6 +10,7 @@
 #include "bindings/mpi/base/process_context.h"
 #include "bindings/mpi/bootstrap/meeting.h"
 #include "bindings/mpi/communicators/naming.h"
+#include "bindings/mpi/requests/room_for_fortran.h"
 #include "core/run/watch.h"
 
 namespace fab::mpi {
@@ -73,7 +74,10 @@ int start_request(Awaited& awaited) {
   return MPIX_Grequest_start(query, release, cancel, poll, nullptr, &awaited, &awaited.request);
 }
 #else
-int start_request(Awaited& awaited) { return PMPI_Grequest_start(query, release, cancel, &awaited, &awaited.request); }
+int start_request(Awaited& awaited) {
+  [[maybe_unused]] static const bool large = (enlarge_generalized_requests(), true);
+  return PMPI_Grequest_start(query, release, cancel, &awaited, &awaited.request);
+}
 #endif
 
 /// Only MPI still has it.

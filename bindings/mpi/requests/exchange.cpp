@@ -1,15 +1,14 @@
 #include "bindings/mpi/requests/exchange.h"
 
-#include <array>
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
 
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/process_context.h"
-#include "bindings/mpi/interception/find_next.h"
 #include "bindings/mpi/interception/next.h"
 #include "bindings/mpi/requests/idle.h"
+#include "bindings/mpi/requests/room_for_fortran.h"
 #include "core/base/slots.h"
 #include "core/run/wait.h"
 
@@ -89,22 +88,9 @@ class Exchanges {
 
 MPI_Status empty_status;
 
-/// One that is never started. The Fortran functions of Open MPI 5 write into what they get from a non-blocking or
-/// persistent collective: arrays that MPI's own collectives free when they end. Only the requests of collectives have
-/// room for these, and of collectives on one rank only of those that copy something.
-int make_request_of_mpi(MPI_Request* request) {
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
-  static const auto init = reinterpret_cast<decltype(&PMPI_Allgather_init)>(find_in_mpi("PMPI_Allgather_init"));
-  static std::array<char, 2> bytes;
-  if (init != nullptr)
-    return init(&bytes[0], 1, MPI_BYTE, &bytes[1], 1, MPI_BYTE, MPI_COMM_SELF, MPI_INFO_NULL, request);
-#endif
-  return PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
-}
-
 }  // namespace
 
-Exchange::Exchange() { require(make_request_of_mpi(&request_), "making a request"); }
+Exchange::Exchange() { require(make_inactive_request(&request_), "making a request"); }
 
 // The attachment may be the last owner of its communicator: it goes after the engine's lock.
 void Exchange::let_run_go() noexcept {
