@@ -11,7 +11,6 @@
 namespace fab::mpi {
 
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
-
 namespace {
 
 /// What Open MPI knows of a class of objects (opal_class_t).
@@ -30,30 +29,26 @@ OpalClass* find_class(const std::string& name) {
 }
 
 }  // namespace
+#endif
 
 // On one rank only collectives that copy something get a request of their own.
 int make_inactive_request(MPI_Request* request) {
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
   static const auto init = reinterpret_cast<decltype(&PMPI_Allgather_init)>(find_in_mpi("PMPI_Allgather_init"));
   static std::array<char, 2> bytes;
-  if (init == nullptr) return MPI_ERR_INTERN;
-  return init(&bytes[0], 1, MPI_BYTE, &bytes[1], 1, MPI_BYTE, MPI_COMM_SELF, MPI_INFO_NULL, request);
+  if (init != nullptr)
+    return init(&bytes[0], 1, MPI_BYTE, &bytes[1], 1, MPI_BYTE, MPI_COMM_SELF, MPI_INFO_NULL, request);
+#endif
+  return PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
 }
 
 void enlarge_generalized_requests() {
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
   OpalClass* const generalized = find_class("ompi_grequest_t");
   const OpalClass* const collective = find_class("ompi_coll_base_nbc_request_t");
   if (generalized != nullptr && collective != nullptr)
     generalized->bytes = std::max(generalized->bytes, collective->bytes);
-}
-
-#else
-
-int make_inactive_request(MPI_Request* request) {
-  return PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
-}
-
-void enlarge_generalized_requests() {}
-
 #endif
+}
 
 }  // namespace fab::mpi

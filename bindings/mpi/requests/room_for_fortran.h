@@ -9,7 +9,8 @@
 
 namespace fab::mpi {
 
-/// Makes a persistent request that is never started, with that room. Returns MPI's code.
+/// Makes a persistent request that is never started, with that room, unless MPI is linked statically. Returns MPI's
+/// code.
 [[nodiscard]] int make_inactive_request(MPI_Request* request);
 
 /// Generalized requests that are made from now on have that room.
