@@ -166,8 +166,8 @@ def cluster_jobs(tools, effort):
             continue
         options = [*effort.sizes(8, 1 << 20), *(["-n", str(CALLS_FAR_AWAY)] if cluster.delay_us else [])]
         for implementation, who in (("Open MPI", ["--flat"]), ("Open MPI HAN", ["--mpi-only"])):
-            found.append(exchange_job(tools, effort, implementation, "collective", transport, cluster.ranks,
-                                      [*options, *who]))
+            job = exchange_job(tools, effort, implementation, "collective", transport, cluster.ranks, [*options, *who])
+            found.append(dataclasses.replace(job, limit_s=2 * job.limit_s) if cluster.delay_us else job)
     return found
 
 
