@@ -73,7 +73,8 @@ def summary(data, verdicts, told):
         "<h2>Machine</h2>",
         words([], [[name, text] for name, text in data["machine"].items()]),
         f"<p>Effort: {escape(effort['name'])}; {effort['rounds']} rounds over all jobs, in each {effort['batches']} batches of "
-        f"about {effort['batch_ms']} ms of every way to make an exchange, in turns. The jobs with MPICH follow those that "
+        f"about {effort['batch_ms']} ms of every way to make an exchange, in turns; of clusters whose nodes are far apart "
+        f"{jobs.CALLS_FAR_AWAY} calls. The jobs with MPICH follow those that "
         "they are compared with. The data of every timed call is checked in an untimed pass.</p>",
     ]
     for title, entries in told.items():
