@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "collectives/calls/brief.h"
 #include "collectives/calls/buffers.h"
 #include "collectives/calls/call_kinds.h"
 #include "collectives/calls/words.h"
@@ -35,31 +36,15 @@ void describe(const CollectiveCall& call, core::CallShape& shape) {
   for (std::size_t i = 0; i < call.counts.size(); ++i) shape.add(call.counts[i]);
 }
 
-/// Where a list's layout is, as a brief has it; false: it cannot be named.
-bool name_layout(const BlockList& list, std::uint64_t& name) noexcept {
-  if (list.element() == nullptr) return true;
-  const auto nodes = list.element()->nodes();
-  name = reinterpret_cast<std::uintptr_t>(nodes.data());
-  return !nodes.empty();
-}
-
-/// Of calls with regular lists, whose numbers are not very large. Bits 2 to 7 of the first word are clear.
+/// Bits 2 to 7 of the first word are clear.
 core::CallBrief brief_of(const CollectiveCall& call) noexcept {
+  if (!call.counts.empty()) return {};
   const Operator& operation = call.operation;
-  if (!call.send.is_regular() || !call.recv.is_regular() || !call.counts.empty()) return {};
-  const std::uint64_t elements[] = {call.send.elements_of_each(), call.recv.elements_of_each()};
-  const std::uint64_t blocks[] = {call.send.size(), call.recv.size()};
-  if ((elements[0] | elements[1]) >> 32 != 0 || (blocks[0] | blocks[1]) >> 24 != 0 ||
-      operation.element_bytes >> 16 != 0)
-    return {};
-  core::CallBrief brief{{static_cast<std::uint64_t>(call.root) << 32 | key_of(call.collective) << 24 |
+  const std::uint64_t head = static_cast<std::uint64_t>(call.root) << 32 | key_of(call.collective) << 24 |
                              static_cast<std::uint64_t>(operation.reduction.op) << 16 |
                              static_cast<std::uint64_t>(operation.reduction.type) << 8 |
-                             (operation.commutative ? 2u : 0u) | (call.in_place ? 1u : 0u),
-                         0, 0, elements[0] << 32 | elements[1],
-                         operation.element_bytes << 48 | blocks[0] << 24 | blocks[1]}};
-  const bool named = name_layout(call.send, brief.words[1]) && name_layout(call.recv, brief.words[2]);
-  return named ? brief : core::CallBrief{};
+                             (operation.commutative ? 2u : 0u) | (call.in_place ? 1u : 0u);
+  return brief_of(head, call.send, call.recv, operation.element_bytes);
 }
 
 core::PlanSource build_for(const core::Communicator& communicator, const CollectiveCall& started) {
@@ -98,15 +83,13 @@ const Algorithm& algorithm_for(const core::Communicator& communicator, const Col
 core::Run& start(core::Communicator& communicator, const void* send, void* recv, const CollectiveCall& call) {
   check(communicator, call);
   const auto bases = buffers(send, recv);
-  const core::CallBrief brief = brief_of(call);
-  if (!brief.empty())
-    if (core::RunPool* const known = communicator.plan_of(brief))
-      return communicator.start(*known, bases, call.operation.user);
-  core::Run& run = communicator.start(
-      key_of(call.collective), [&](core::CallShape& shape) { describe(call, shape); }, bases,
-      [&] { return build_for(communicator, call); }, call.operation.user, compared_words(communicator, call));
-  communicator.remember(brief, {{call.send.element(), call.recv.element()}});
-  return run;
+  return start_by_brief(communicator, brief_of(call), call.send, call.recv, bases, call.operation.user,
+                        [&]() FAB_REQUIRES(core::engine_lock) -> core::Run& {
+                          return communicator.start(
+                              key_of(call.collective), [&](core::CallShape& shape) { describe(call, shape); }, bases,
+                              [&] { return build_for(communicator, call); }, call.operation.user,
+                              compared_words(communicator, call));
+                        });
 }
 
 core::Persistent make(const std::shared_ptr<core::Communicator>& communicator, const void* send, void* recv,

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "collectives/calls/brief.h"
 #include "collectives/calls/buffers.h"
 #include "collectives/calls/call_kinds.h"
 #include "collectives/neighbor/edges.h"
@@ -100,14 +101,20 @@ core::Persistent make_neighbor_collective(std::shared_ptr<core::Communicator> co
 core::Run& start_neighbor_collective(core::Communicator& communicator, const void* send, void* recv,
                                      const NeighborCollective& call) {
   static_cast<void>(topology_of(communicator, call));
-  const auto describe = [&call](core::CallShape& shape) {
-    shape.add(static_cast<std::uint64_t>(call.call) << 1 | (call.in_place ? 1u : 0u));
-    if (!call.in_place) call.send.describe(shape);
+  constexpr auto kId = static_cast<std::uint64_t>(Call::neighbor_collective);
+  const std::uint64_t which = static_cast<std::uint64_t>(call.call) << 1 | (call.in_place ? 1u : 0u);
+  const BlockList none;
+  const BlockList& sent = call.in_place ? none : call.send;
+  const auto describe = [&](core::CallShape& shape) {
+    shape.add(which);
+    if (!call.in_place) sent.describe(shape);
     call.recv.describe(shape);
   };
   const auto bases = buffers(send, recv);
-  return communicator.start(static_cast<std::uint64_t>(Call::neighbor_collective), describe, bases,
-                            [&] { return build(communicator, call); });
+  return start_by_brief(communicator, brief_of(kId << 24 | which << 8, sent, call.recv), sent, call.recv, bases, {},
+                        [&]() FAB_REQUIRES(core::engine_lock) -> core::Run& {
+                          return communicator.start(kId, describe, bases, [&] { return build(communicator, call); });
+                        });
 }
 
 }  // namespace fab::collectives

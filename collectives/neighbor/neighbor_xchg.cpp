@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/calls/brief.h"
 #include "collectives/calls/buffers.h"
 #include "collectives/calls/call_kinds.h"
 #include "collectives/neighbor/edges.h"
@@ -69,13 +70,18 @@ core::Persistent make_neighbor_xchg(std::shared_ptr<core::Communicator> communic
 core::Run& start_neighbor_xchg(core::Communicator& communicator, const void* send, void* recv,
                                const NeighborXchg& call) {
   check_topology(communicator);
-  const Call id = call.in_place ? Call::neighbor_xchg_in_place : Call::neighbor_xchg;
-  const auto describe = [&call](core::CallShape& shape) {
-    if (!call.in_place) call.send.describe(shape);
+  const auto id = static_cast<std::uint64_t>(call.in_place ? Call::neighbor_xchg_in_place : Call::neighbor_xchg);
+  const BlockList none;
+  const BlockList& sent = call.in_place ? none : call.send;
+  const auto describe = [&](core::CallShape& shape) {
+    if (!call.in_place) sent.describe(shape);
     call.recv.describe(shape);
   };
   const auto bases = buffers(send, recv);
-  return communicator.start(static_cast<std::uint64_t>(id), describe, bases, [&] { return build(communicator, call); });
+  return start_by_brief(communicator, brief_of(id << 24, sent, call.recv), sent, call.recv, bases, {},
+                        [&]() FAB_REQUIRES(core::engine_lock) -> core::Run& {
+                          return communicator.start(id, describe, bases, [&] { return build(communicator, call); });
+                        });
 }
 
 }  // namespace fab::collectives
