@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "bindings/dropin/judge.h"
+#include "bindings/dropin/known.h"
 #include "bindings/dropin/settings.h"
-#include "bindings/dropin/slower.h"
 #include "bindings/dropin/statistics.h"
 #include "bindings/mpi/calls/three_forms.h"
 
@@ -25,7 +25,7 @@ int report(const char* name, MPI_Comm comm) noexcept;
 /// A call whose blocks are shown to `look(send, recv)` once they are known.
 template <class Described, class Look>
 auto looked_at(const Described& call, const Look& look) {
-  return [&call, look](core::Communicator& core, mpi::Kept& kept, const auto& then) -> decltype(auto) {
+  return [&call, look](const core::Communicator& core, mpi::Kept& kept, const auto& then) -> decltype(auto) {
     return call(core, kept, [&look, &then](const void* send, void* recv, const auto& exchange) -> decltype(auto) {
       look(exchange.send, exchange.recv);
       return then(send, recv, exchange);
@@ -33,11 +33,28 @@ auto looked_at(const Described& call, const Look& look) {
   };
 }
 
-/// A call whose blocks are counted when it starts.
+/// A call whose blocks are counted when it starts. With FAB_STATS it is described each time.
 template <class Described>
-auto counted(Function function, const Described& call) {
-  return looked_at(call, [function](const auto& send, const auto& recv) { count_bytes(function, send, recv); });
-}
+class Counted {
+ public:
+  Counted(Function function, const Described& call) : function_(function), call_(call) {}
+
+  template <class Then>
+  decltype(auto) operator()(const core::Communicator& core, mpi::Kept& kept, const Then& then) const {
+    const auto count = [this](const auto& send, const auto& recv) { count_bytes(function_, send, recv); };
+    return looked_at(call_, count)(core, kept, then);
+  }
+
+  [[nodiscard]] core::CallBrief brief() const noexcept requires requires(const Described& call) { call.brief(); }
+  { return settings().stats ? core::CallBrief{} : call_.brief(); }
+  [[nodiscard]] bool may_be_remembered() const noexcept { return call_.may_be_remembered(); }
+  [[nodiscard]] const void* sent() const noexcept { return call_.sent(); }
+  [[nodiscard]] void* received() const noexcept { return call_.received(); }
+
+ private:
+  Function function_;
+  const Described& call_;
+};
 
 /// The call that this thread is passing on, or null. A tool behind fab calls PMPI_ for it, which is no other call.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local const Call* passed_on = nullptr;
@@ -55,13 +72,14 @@ int carry_or_pass_on(const char* name, const Call& call, const MakeOutline& outl
                      const Carry& carry) noexcept {
   if (passed_on != nullptr && *passed_on == call) return pass_on();
   const Outline its_outline = outline();
-  if (is_known_as_slower(call, its_outline)) return pass(call, pass_on);
-  if (!settings().wants(call.function)) {
+  const KnownCall* const known = find_known(call, its_outline);
+  if (known != nullptr && known->attachment == nullptr) return pass(call, pass_on);
+  if (known == nullptr && !settings().wants(call.function)) {
     count(call.function, Fate::off);
     return pass(call, pass_on);
   }
   try {
-    mpi::Attachment* const attachment = judge(call, its_outline);
+    mpi::Attachment* const attachment = known != nullptr ? known->attachment : judge(call, its_outline);
     if (attachment == nullptr) return pass(call, pass_on);
     const Timed timed(call.function);
     carry(*attachment);
@@ -77,7 +95,7 @@ template <class MakeOutline, class Describe, class PassOn>
 int blocking(Function function, const char* name, MPI_Comm comm, const MakeOutline& outline, const Describe& describe,
              const PassOn& pass_on) noexcept {
   return carry_or_pass_on(name, {function, Form::blocking, comm}, outline, pass_on, [&](mpi::Attachment& attachment) {
-    mpi::perform(attachment, counted(function, describe()));
+    mpi::perform(attachment, Counted(function, describe()));
   });
 }
 
@@ -86,7 +104,7 @@ int non_blocking(Function function, const char* name, MPI_Comm comm, MPI_Request
                  const Describe& describe, const PassOn& pass_on) noexcept {
   return carry_or_pass_on(
       name, {function, Form::non_blocking, comm}, outline, pass_on,
-      [&](mpi::Attachment& attachment) { mpi::start(name, attachment, request, counted(function, describe())); });
+      [&](mpi::Attachment& attachment) { mpi::start(name, attachment, request, Counted(function, describe())); });
 }
 
 template <class MakeOutline, class Describe, class PassOn>

@@ -2,10 +2,10 @@
 
 #include <mutex>
 
+#include "bindings/dropin/known.h"
 #include "bindings/dropin/next_calls.h"
 #include "bindings/dropin/record.h"
 #include "bindings/dropin/settings.h"
-#include "bindings/dropin/slower.h"
 #include "bindings/dropin/statistics.h"
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/handles.h"
@@ -95,24 +95,24 @@ Fate judge_late(const Call& call, const Shape& shape, Record& record) {
   return chooses && !may_pay(call, shape, record) ? Fate::slower : Fate::carried;
 }
 
-bool is_predefined(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_DUP;
-  if (!mpi::is_datatype(type)) return false;
-  const int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
-}
-
 /// Neither its type nor its operation can be freed, whose handles could then be those of others.
-bool is_known_for_good(const Outline& outline) {
+bool is_permanent(const Outline& outline) {
   switch (outline.kind) {
     case Outline::Kind::unknown:
       return true;
     case Outline::Kind::block:
-      return is_predefined(outline.type);
+      return mpi::is_permanent(outline.type);
     case Outline::Kind::reduction:
-      return is_predefined(outline.type) && mpi::is_predefined_operation(outline.op);
+      return mpi::is_permanent(outline.type) && mpi::is_predefined_operation(outline.op);
   }
   return false;
+}
+
+/// Whether all calls of the thread that are like this one will have its fate. Persistent ones ask other ranks each
+/// time. While fab opens it may turn out how ranks find each other. With FAB_STATS all calls are counted.
+bool is_for_good(const Call& call, const Outline& outline, const Record& record, Fate fate, bool was_open) {
+  const bool is_settled = fate == Fate::slower || (fate == Fate::carried && was_open && call.form != Form::persistent);
+  return is_settled && record.calls > kFirstCalls && !settings().stats && is_permanent(outline);
 }
 
 }  // namespace
@@ -121,13 +121,15 @@ mpi::Attachment* judge(const Call& call, const Outline& outline) {
   Record* const record = find_record(call.comm);
   if (record == nullptr) return nullptr;
   ++record->calls;
+  const bool was_open = mpi::is_open();
   const Shape shape = shape_of(outline);
   Fate fate = judge_early(call, shape, *record);
   if (fate == Fate::carried) fate = has_closed(*record) ? Fate::communicator : judge_late(call, shape, *record);
   if (fate != Fate::carried || counts_at_once(call.form)) count(call.function, fate);
-  if (fate == Fate::slower && record->calls > kFirstCalls && !settings().stats && is_known_for_good(outline))
-    place_of(call) = {call, outline, deletions.load()};
-  return fate == Fate::carried ? record->attachment : nullptr;
+  mpi::Attachment* const attachment = fate == Fate::carried ? record->attachment : nullptr;
+  if (is_for_good(call, outline, *record, fate, was_open))
+    place_of(call, outline) = {call, outline, deletions.load(), attachment};
+  return attachment;
 }
 
 }  // namespace fab::dropin

@@ -159,6 +159,50 @@ TEST(CartesianTest, InPlaceReplacesTheBlocks) {
   });
 }
 
+/// What a rank gives one neighbour, or gets from one.
+struct Elements {
+  int count;
+  MPI_Datatype type;
+};
+
+/// Two blocks of so many bytes, by which the rank and the place are told apart.
+std::vector<unsigned char> bytes_of(int rank, int block_bytes) {
+  std::vector<unsigned char> bytes(2 * static_cast<std::size_t>(block_bytes));
+  std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(37 * rank));
+  return bytes;
+}
+
+void expect_exchanged(const Elements& sent, const Elements& received, int block_bytes, bool in_place, MPI_Comm comm) {
+  const std::vector<unsigned char> send = bytes_of(world_rank(), block_bytes);
+  std::vector<unsigned char> recv = in_place ? send : std::vector<unsigned char>(send.size());
+  recv.insert(recv.end(), 64, 0xee);
+  std::vector<unsigned char> expected = recv;
+  const std::vector<unsigned char> right = bytes_of(right_of(world_rank()), block_bytes);
+  const std::vector<unsigned char> left = bytes_of(left_of(world_rank()), block_bytes);
+  std::copy(right.begin() + block_bytes, right.end(), expected.begin());
+  std::copy(left.begin(), left.begin() + block_bytes, expected.begin() + block_bytes);
+  ASSERT_EQ(MPI_Neighbor_xchg(in_place ? MPI_IN_PLACE : send.data(), sent.count, sent.type, recv.data(), received.count,
+                              received.type, comm),
+            MPI_SUCCESS);
+  EXPECT_EQ(recv, expected);
+}
+
+// A call that repeats finds its plan by its arguments (equal_sides.h), so each of them must count.
+TEST(CartesianTest, CallsThatDifferInOneArgumentOnlyAreDifferent) {
+  const Comm comm = ring();
+  for (int round = 0; round < 4; ++round) {
+    SCOPED_TRACE(round);
+    expect_exchanged({2, MPI_INT}, {2, MPI_INT}, 8, false, comm);
+    expect_exchanged({1, MPI_INT}, {1, MPI_INT}, 4, false, comm);
+    expect_exchanged({1, MPI_DOUBLE}, {2, MPI_INT}, 8, false, comm);
+    expect_exchanged({2, MPI_INT}, {1, MPI_DOUBLE}, 8, false, comm);
+    expect_exchanged({2, MPI_INT}, {8, MPI_BYTE}, 8, false, comm);
+    expect_exchanged({2, MPI_SHORT}, {1, MPI_INT}, 4, false, comm);
+    expect_exchanged({2, MPI_INT}, {2, MPI_INT}, 8, true, comm);
+    expect_exchanged({0, MPI_INT}, {0, MPI_INT}, 0, false, comm);
+  }
+}
+
 TEST(CartesianTest, NeighborsOfEveryRankAreListed) {
   on_all_grids([](const Grid& grid, MPI_Comm comm) {
     for (int rank = 0; rank < size_of(comm); ++rank) {

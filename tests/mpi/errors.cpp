@@ -130,6 +130,26 @@ TEST_F(ErrorTest, BadBuffers) {
   EXPECT_EQ(MPI_Cart_shift_xchg(send_.data(), 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, 0, 1, comm_), MPI_ERR_BUFFER);
 }
 
+// A call that repeats finds its plan by its arguments, and the checks of those were passed.
+TEST_F(ErrorTest, AreFoundAlsoWhereGoodCallsRepeat) {
+  for (int i = 0; i < 3; ++i) expect_good_exchange();
+  const auto expect = [this](int error, const void* send, int sent, MPI_Datatype send_type, void* recv, int received,
+                             MPI_Datatype recv_type) {
+    EXPECT_EQ(MPI_Neighbor_xchg(send, sent, send_type, recv, received, recv_type, comm_), error);
+    EXPECT_EQ(MPI_Ineighbor_xchg(send, sent, send_type, recv, received, recv_type, comm_, &request_), error);
+    expect_good_exchange();
+  };
+  expect(MPI_ERR_COUNT, send_.data(), -1, MPI_INT, recv_.data(), 1, MPI_INT);
+  expect(MPI_ERR_COUNT, send_.data(), 1, MPI_INT, recv_.data(), -1, MPI_INT);
+  expect(MPI_ERR_TYPE, send_.data(), 1, MPI_DATATYPE_NULL, recv_.data(), 1, MPI_INT);
+  expect(MPI_ERR_TYPE, send_.data(), 1, MPI_INT, recv_.data(), 1, MPI_DATATYPE_NULL);
+  expect(MPI_ERR_BUFFER, nullptr, 1, MPI_INT, recv_.data(), 1, MPI_INT);
+  expect(MPI_ERR_BUFFER, send_.data(), 1, MPI_INT, nullptr, 1, MPI_INT);
+  expect(MPI_ERR_BUFFER, send_.data(), 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT);
+  EXPECT_EQ(MPI_Ineighbor_xchg(send_.data(), 1, MPI_INT, recv_.data(), 1, MPI_INT, comm_, nullptr), MPI_ERR_ARG);
+  EXPECT_EQ(request_, MPI_REQUEST_NULL);
+}
+
 TEST_F(ErrorTest, NullPointers) {
   EXPECT_EQ(MPI_Ineighbor_xchg(send_.data(), 1, MPI_INT, recv_.data(), 1, MPI_INT, comm_, nullptr), MPI_ERR_ARG);
   EXPECT_EQ(MPI_Neighbor_xchgv(send_.data(), nullptr, places_.data(), MPI_INT, recv_.data(), ones_.data(),

@@ -6,14 +6,12 @@
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/calls/sides.h"
 #include "bindings/mpi/requests/exchange.h"
+#include "collectives/calls/call_kinds.h"
 #include "collectives/calls/exchange_calls.h"
 
 namespace fab::mpi {
 
-inline auto alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                     MPI_Datatype recvtype) {
-  const Side send = equal_side("send", sendbuf, sendcount, sendtype);
-  const Side recv = equal_side("recv", recvbuf, recvcount, recvtype);
+inline auto equal_alltoall(const Side& send, const Side& recv) {
   return [send, recv](const core::Communicator& core, Kept&, const auto& then) -> decltype(auto) {
     const auto ranks = static_cast<std::size_t>(core.size());
     const bool in_place = is_in_place(send);
@@ -26,6 +24,14 @@ inline auto alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, 
                                                call.send[0].bytes(), call.bytes));
     return then(in_place ? nullptr : send.buffer, memory_of(recv), call);
   };
+}
+
+[[gnu::always_inline]] inline auto alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                            int recvcount, MPI_Datatype recvtype) {
+  const Side send = equal_side("send", sendbuf, sendcount, sendtype);
+  const Side recv = equal_side("recv", recvbuf, recvcount, recvtype);
+  return Repeating({.kind = collectives::key_of(Collective::alltoall), .send = said(send), .recv = said(recv)},
+                   equal_alltoall(send, recv));
 }
 
 /// blocks(side, n) makes the list of one side's n blocks.

@@ -3,6 +3,7 @@
 
 #include "bindings/mpi/calls/sides.h"
 #include "bindings/mpi/requests/exchange.h"
+#include "collectives/calls/call_kinds.h"
 #include "collectives/calls/gather_calls.h"
 
 namespace fab::mpi {
@@ -45,10 +46,13 @@ inline auto unrooted(Collective collective, const Side& send, const Side& recv, 
   };
 }
 
-inline auto gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                   MPI_Datatype recvtype, int root) {
-  return rooted(Collective::gather, root, equal_side("recv", recvbuf, recvcount, recvtype),
-                equal_side("send", sendbuf, sendcount, sendtype), equal_blocks);
+[[gnu::always_inline]] inline auto gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                          int recvcount, MPI_Datatype recvtype, int root) {
+  const Side send = equal_side("send", sendbuf, sendcount, sendtype);
+  const Side recv = equal_side("recv", recvbuf, recvcount, recvtype);
+  return Repeating(
+      {.kind = collectives::key_of(Collective::gather), .number = root, .send = said(send), .recv = said(recv)},
+      rooted(Collective::gather, root, recv, send, equal_blocks));
 }
 
 inline auto gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
@@ -57,10 +61,13 @@ inline auto gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
                 equal_side("send", sendbuf, sendcount, sendtype), varied_blocks);
 }
 
-inline auto scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                    MPI_Datatype recvtype, int root) {
-  return rooted(Collective::scatter, root, equal_side("send", sendbuf, sendcount, sendtype),
-                equal_side("recv", recvbuf, recvcount, recvtype), equal_blocks);
+[[gnu::always_inline]] inline auto scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                           int recvcount, MPI_Datatype recvtype, int root) {
+  const Side send = equal_side("send", sendbuf, sendcount, sendtype);
+  const Side recv = equal_side("recv", recvbuf, recvcount, recvtype);
+  return Repeating(
+      {.kind = collectives::key_of(Collective::scatter), .number = root, .send = said(send), .recv = said(recv)},
+      rooted(Collective::scatter, root, send, recv, equal_blocks));
 }
 
 inline auto scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
@@ -69,10 +76,12 @@ inline auto scatterv(const void* sendbuf, const int sendcounts[], const int disp
                 equal_side("recv", recvbuf, recvcount, recvtype), varied_blocks);
 }
 
-inline auto allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                      MPI_Datatype recvtype) {
-  return unrooted(Collective::allgather, equal_side("send", sendbuf, sendcount, sendtype),
-                  equal_side("recv", recvbuf, recvcount, recvtype), equal_blocks);
+[[gnu::always_inline]] inline auto allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                             int recvcount, MPI_Datatype recvtype) {
+  const Side send = equal_side("send", sendbuf, sendcount, sendtype);
+  const Side recv = equal_side("recv", recvbuf, recvcount, recvtype);
+  return Repeating({.kind = collectives::key_of(Collective::allgather), .send = said(send), .recv = said(recv)},
+                   unrooted(Collective::allgather, send, recv, equal_blocks));
 }
 
 inline auto allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],

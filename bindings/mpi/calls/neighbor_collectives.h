@@ -4,6 +4,7 @@
 
 #include "bindings/mpi/calls/sides.h"
 #include "bindings/mpi/requests/exchange.h"
+#include "collectives/calls/call_kinds.h"
 #include "collectives/neighbor/neighbor_collective.h"
 
 namespace fab::mpi {
@@ -22,10 +23,19 @@ auto neighbor_collective(collectives::NeighborCall kind, const SendSide& send, c
   };
 }
 
-inline auto neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                               MPI_Datatype recvtype) {
+[[gnu::always_inline]] inline auto neighbor_collective(collectives::NeighborCall kind, const Side& send,
+                                                       const Side& recv) {
+  return Repeating({.kind = static_cast<std::uint64_t>(collectives::Call::neighbor_collective),
+                    .number = static_cast<int>(kind),
+                    .send = said(send),
+                    .recv = said(recv)},
+                   neighbor_collective(kind, send, recv, equal_blocks, equal_blocks));
+}
+
+[[gnu::always_inline]] inline auto neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                                      void* recvbuf, int recvcount, MPI_Datatype recvtype) {
   return neighbor_collective(collectives::NeighborCall::allgather, equal_side("send", sendbuf, sendcount, sendtype),
-                             equal_side("recv", recvbuf, recvcount, recvtype), equal_blocks, equal_blocks);
+                             equal_side("recv", recvbuf, recvcount, recvtype));
 }
 
 inline auto neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -34,10 +44,10 @@ inline auto neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype
                              varied_side("recv", recvbuf, recvcounts, displs, recvtype), equal_blocks, varied_blocks);
 }
 
-inline auto neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                              MPI_Datatype recvtype) {
+[[gnu::always_inline]] inline auto neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                                     void* recvbuf, int recvcount, MPI_Datatype recvtype) {
   return neighbor_collective(collectives::NeighborCall::alltoall, equal_side("send", sendbuf, sendcount, sendtype),
-                             equal_side("recv", recvbuf, recvcount, recvtype), equal_blocks, equal_blocks);
+                             equal_side("recv", recvbuf, recvcount, recvtype));
 }
 
 inline auto neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,

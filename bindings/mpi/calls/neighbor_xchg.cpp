@@ -1,7 +1,10 @@
 // MPI_Neighbor_xchg and MPI_Neighbor_xchgv in their three forms: blocks of one datatype.
 #include "bindings/mpi/calls/neighbor_blocks.h"
 #include "bindings/mpi/calls/profiled.h"
+#include "bindings/mpi/calls/repeating.h"
+#include "bindings/mpi/calls/sides.h"
 #include "bindings/mpi/calls/three_forms.h"
+#include "collectives/calls/call_kinds.h"
 #include "fab/mpi.h"
 
 namespace fab::mpi {
@@ -12,18 +15,18 @@ namespace {
 constexpr auto kEqualBlocks = [](const Side& side, std::size_t blocks) { return equal_blocks(side, blocks); };
 constexpr auto kVariedBlocks = [](const Side& side, std::size_t blocks) { return varied_blocks(side, blocks); };
 
-auto equal(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-           MPI_Datatype recvtype) {
-  return neighbor_blocks(Side{.name = "send", .buffer = sendbuf, .type = sendtype, .count = sendcount},
-                         Side{.name = "recv", .buffer = recvbuf, .type = recvtype, .count = recvcount}, kEqualBlocks);
+[[gnu::always_inline]] inline auto equal(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                         int recvcount, MPI_Datatype recvtype) {
+  const Side send = equal_side("send", sendbuf, sendcount, sendtype);
+  const Side recv = equal_side("recv", recvbuf, recvcount, recvtype);
+  constexpr auto kKind = static_cast<std::uint64_t>(collectives::Call::neighbor_xchg);
+  return Repeating({.kind = kKind, .send = said(send), .recv = said(recv)}, neighbor_blocks(send, recv, kEqualBlocks));
 }
 
 auto varied(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
             const int recvcounts[], const int rdispls[], MPI_Datatype recvtype) {
-  return neighbor_blocks(
-      Side{.name = "send", .buffer = sendbuf, .type = sendtype, .counts = sendcounts, .displacements = sdispls},
-      Side{.name = "recv", .buffer = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = rdispls},
-      kVariedBlocks);
+  return neighbor_blocks(varied_side("send", sendbuf, sendcounts, sdispls, sendtype),
+                         varied_side("recv", recvbuf, recvcounts, rdispls, recvtype), kVariedBlocks);
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/calls/arguments.h"
+#include "bindings/mpi/calls/repeating.h"
 #include "bindings/mpi/datatypes/datatype.h"
 #include "bindings/mpi/datatypes/reduction.h"
 #include "bindings/mpi/requests/exchange.h"
+#include "collectives/calls/call_kinds.h"
 #include "collectives/calls/exchange_calls.h"
 #include "collectives/start.h"
 
@@ -21,6 +23,13 @@ struct Operands {
   MPI_Op op;
 
   [[nodiscard]] bool in_place() const noexcept { return send == MPI_IN_PLACE; }
+  [[nodiscard]] Said said(Collective collective, int count, int root = 0) const noexcept {
+    return {.kind = collectives::key_of(collective),
+            .number = root,
+            .send = {.buffer = send},
+            .recv = {.buffer = recv, .count = count, .type = type},
+            .op = op};
+  }
 };
 
 /// Operands that were checked. What calls are made of refers to it.
@@ -57,53 +66,58 @@ decltype(auto) then_with(const Then& then, const Operands& operands, const colle
 }
 
 inline auto barrier() {
-  return [](const core::Communicator&, Kept&, const auto& then) -> decltype(auto) {
+  const auto describe = [](const core::Communicator&, Kept&, const auto& then) -> decltype(auto) {
     return then(nullptr, nullptr, collectives::barrier_call());
   };
+  return Repeating(Said{.kind = collectives::key_of(Collective::barrier)}, describe);
 }
 
 inline auto bcast(void* buffer, int count, MPI_Datatype datatype, int root) {
-  return [=](const core::Communicator&, Kept&, const auto& then) -> decltype(auto) {
+  const auto describe = [=](const core::Communicator&, Kept&, const auto& then) -> decltype(auto) {
     const std::size_t elements = checked_count("", count);
     const Layout& element = layout_of(datatype);
     check_buffer({.name = "", .buffer = buffer, .type = datatype}, element, elements > 0);
     return then(nullptr, buffer, of_elements(collectives::bcast_call(element, root), element, elements));
   };
+  return Repeating({.kind = collectives::key_of(Collective::bcast), .number = root, .recv = {buffer, count, datatype}},
+                   describe);
 }
 
 inline auto reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root) {
   const Operands operands{sendbuf, recvbuf, datatype, op};
-  return [=](const core::Communicator& core, Kept& kept, const auto& then) -> decltype(auto) {
+  const auto describe = [=](const core::Communicator& core, Kept& kept, const auto& then) -> decltype(auto) {
     const std::size_t elements = checked_count("", count);
     const CheckedReduction reduction(operands, kept);
     const bool in_place = check_buffers(operands, reduction.element(), elements > 0, core.rank() == root);
     const auto call = collectives::reduce_call(reduction.element(), reduction.operation(), root, in_place);
     return then_with(then, operands, of_elements(call, reduction.element(), elements));
   };
+  return Repeating(operands.said(Collective::reduce, count, root), describe);
 }
 
 /// Of the collectives in which every rank gives a vector and gets one.
 template <class MakeCall>
-auto symmetric(MakeCall* make_call, const Operands& operands, int count) {
-  return [=](const core::Communicator&, Kept& kept, const auto& then) -> decltype(auto) {
+auto symmetric(Collective collective, MakeCall* make_call, const Operands& operands, int count) {
+  const auto describe = [=](const core::Communicator&, Kept& kept, const auto& then) -> decltype(auto) {
     const std::size_t elements = checked_count("", count);
     const CheckedReduction reduction(operands, kept);
     const bool in_place = check_buffers(operands, reduction.element(), elements > 0);
     const auto call = make_call(reduction.element(), reduction.operation(), in_place);
     return then_with(then, operands, of_elements(call, reduction.element(), elements));
   };
+  return Repeating(operands.said(collective, count), describe);
 }
 
 inline auto allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op) {
-  return symmetric(collectives::allreduce_call, {sendbuf, recvbuf, datatype, op}, count);
+  return symmetric(Collective::allreduce, collectives::allreduce_call, {sendbuf, recvbuf, datatype, op}, count);
 }
 
 inline auto scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op) {
-  return symmetric(collectives::scan_call, {sendbuf, recvbuf, datatype, op}, count);
+  return symmetric(Collective::scan, collectives::scan_call, {sendbuf, recvbuf, datatype, op}, count);
 }
 
 inline auto exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op) {
-  return symmetric(collectives::exscan_call, {sendbuf, recvbuf, datatype, op}, count);
+  return symmetric(Collective::exscan, collectives::exscan_call, {sendbuf, recvbuf, datatype, op}, count);
 }
 
 inline auto reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
@@ -122,7 +136,7 @@ inline auto reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcou
 
 inline auto reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op) {
   const Operands operands{sendbuf, recvbuf, datatype, op};
-  return [=](const core::Communicator& core, Kept& kept, const auto& then) -> decltype(auto) {
+  const auto describe = [=](const core::Communicator& core, Kept& kept, const auto& then) -> decltype(auto) {
     const std::size_t elements = checked_count("recv", recvcount);
     const CheckedReduction reduction(operands, kept);
     const bool in_place = check_buffers(operands, reduction.element(), elements > 0);
@@ -132,6 +146,7 @@ inline auto reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcou
     call.recv = collectives::BlockList::regular(reduction.element(), elements, 1);
     return then_with(then, operands, call);
   };
+  return Repeating(operands.said(Collective::reduce_scatter, recvcount), describe);
 }
 
 }  // namespace fab::mpi

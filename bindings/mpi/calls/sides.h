@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bindings/mpi/calls/arguments.h"
+#include "bindings/mpi/calls/repeating.h"
 #include "bindings/mpi/calls/typed_views.h"
 
 namespace fab::mpi {
@@ -14,6 +15,9 @@ inline Side varied_side(std::string_view name, const void* buffer, const int cou
                         MPI_Datatype type) {
   return {.name = name, .buffer = buffer, .type = type, .counts = counts, .displacements = displacements};
 }
+
+/// Of a side of equal blocks.
+inline SaidSide said(const Side& side) { return {.buffer = side.buffer, .count = side.count, .type = side.type}; }
 
 template <class Displacement>
 TypedSide<Displacement> sent_side(const void* buffer, const int counts[], const Displacement displacements[],

@@ -18,6 +18,7 @@
 #include "bindings/mpi/requests/completed_by_mpi.h"
 #include "bindings/mpi/requests/exchange.h"
 #include "bindings/mpi/requests/idle.h"
+#include "collectives/calls/buffers.h"
 #include "collectives/neighbor/cart_shift_xchg.h"
 #include "collectives/neighbor/neighbor_collective.h"
 #include "collectives/neighbor/neighbor_xchg.h"
@@ -28,14 +29,21 @@
 
 namespace fab::mpi {
 
-/// Starts an exchange, under the engine's lock.
+/// Starts an exchange, under the engine's lock, whose plan will be found by the brief, unless that is empty.
 struct Start {
   core::Communicator& core;
+  core::CallBrief brief{};
 
   template <class Exchange>
   core::Run& operator()(const void* send, void* recv, const Exchange& call) const {
     const core::Lock lock(core.engine());
-    return started(send, recv, call);
+    return remembered(started(send, recv, call));
+  }
+  [[nodiscard]] static core::Run& begun(core::Run& run) noexcept { return run; }
+  /// Of a run that was just started.
+  [[nodiscard]] core::Run& remembered(core::Run& run) const FAB_REQUIRES(core::engine_lock) {
+    core.remember(brief, {});
+    return run;
   }
 
   [[nodiscard]] core::Run& started(const void* send, void* recv, const collectives::NeighborXchg& call) const
@@ -60,13 +68,33 @@ struct Start {
 struct StartAndLook {
   core::Communicator& core;
   Status& status;
+  core::CallBrief brief{};
 
   template <class Exchange>
   core::Pending* operator()(const void* send, void* recv, const Exchange& call) const {
     const core::Lock lock(core.engine());
-    return core::unfinished(Start{core}.started(send, recv, call), status);
+    const Start start{core, brief};
+    return begun(start.remembered(start.started(send, recv, call)));
+  }
+  [[nodiscard]] core::Pending* begun(core::Run& run) const FAB_REQUIRES(core::engine_lock) {
+    return core::unfinished(run, status);
   }
 };
+
+/// `then` of the call, which a call with a brief (repeating.h) describes only if it does not repeat an earlier one.
+template <class Call, class Then>
+[[gnu::always_inline]] inline decltype(auto) begin_call(Kept& kept, const Call& call, Then then) {
+  if constexpr (requires { call.brief(); }) {
+    const core::CallBrief brief = call.brief();
+    if (!brief.empty()) {
+      const core::Lock lock(then.core.engine());
+      if (core::RunPool* const known = then.core.plan_of(brief))
+        return then.begun(then.core.start(*known, collectives::buffers(call.sent(), call.received())));
+    }
+    if (call.may_be_remembered()) then.brief = brief;
+  }
+  return call(then.core, kept, then);
+}
 
 /// Makes it persistent.
 struct Make {
@@ -100,7 +128,9 @@ void perform(Attachment& attachment, Call&& call) {
   core::Communicator& core = *attachment.core;
   Kept kept;
   Status status;
-  core::Pending* const pending = core::in_order(core, [&] { return call(core, kept, StartAndLook{core, status}); });
+  core::Pending* const pending = core::in_order(core, [&] {
+    return begin_call(kept, call, StartAndLook{core, status});
+  });
   if (pending == nullptr)
     core.engine().hand_over_progress();
   else
@@ -119,7 +149,7 @@ void start(const char* name, Attachment& attachment, MPI_Request* request, Call&
   core::Run& run = core::in_order(core, [&]() -> core::Run& {
     check_request(request);
     completed_by = who_completes();
-    return call(core, kept, Start{core});
+    return begin_call(kept, call, Start{core});
   });
   hand_over_progress(core.engine());
   *request = completed_by == CompletedBy::fab ? make_request(name, attachment, run, std::move(kept))

@@ -31,11 +31,11 @@ struct Registry {
 
 /// The communicator that a thread used last, for as long as none has been freed since: spares asking MPI.
 struct Latest {
-  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm comm{};
   Attachment* attachment = nullptr;
   std::uint64_t deletions = 0;
 };
-thread_local Latest latest;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Latest latest;
 
 Registry& registry() {
   static Registry& state = *new Registry;  // MPI may call back until the process ends

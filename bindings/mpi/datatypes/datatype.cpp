@@ -101,6 +101,10 @@ const Layout& layout_of(MPI_Datatype type) {
   return is_predefined(type) ? predefined().add(type) : add_derived(type);
 }
 
+bool is_permanent(MPI_Datatype type) noexcept {
+  return predefined().find(type) != nullptr || (is_datatype(type) && is_predefined(type));
+}
+
 void open_datatypes() {
   require(PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_layout, &keyval, nullptr), "MPI_Type_create_keyval");
 }

@@ -15,6 +15,9 @@ void require_datatype(MPI_Datatype type);
 /// unknown constructor.
 [[nodiscard]] const Layout& layout_of(MPI_Datatype type);
 
+/// The handle means the same type as long as the process lives: that is predefined.
+[[nodiscard]] bool is_permanent(MPI_Datatype type) noexcept;
+
 void open_datatypes();
 
 }  // namespace fab::mpi

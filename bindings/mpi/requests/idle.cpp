@@ -25,8 +25,8 @@ constexpr auto kBetweenTurns = std::chrono::microseconds(100);
 MPI_Request never_received = MPI_REQUEST_NULL;
 #endif
 
-thread_local bool waiting_began = false;
-thread_local Clock::time_point next_turn;
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool waiting_began = false;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Clock::time_point next_turn;
 
 void take_turn_of_mpi() {
   drive_meeting();
