@@ -335,6 +335,41 @@ TEST_P(Collectives, ReduceScatter) {
   });
 }
 
+/// Some calls of each function whose arguments are those of others but for one.
+void compare_alike(Case& c, int count, MPI_Datatype type, MPI_Op op, int root, bool in_place) {
+  int size = 0;
+  MPI_Type_size(type, &size);
+  const std::size_t bytes = count_of(count) * count_of(size);
+  const std::size_t room = bytes * count_of(c.ranks) + 1;  // MPI takes two null pointers for one buffer
+  const Bytes mine = random_bytes(room, c.own);
+  const Bytes before = random_bytes(room, c.own);
+  const void* const sent = in_place ? MPI_IN_PLACE : mine.data();
+  const void* const at_root = in_place && c.rank == root ? MPI_IN_PLACE : mine.data();
+  COMPARE_FORMS(before, c.way, Bcast, bcast, (buffer, count, type, root), c.comm);
+  COMPARE_FORMS(before, c.way, Gather, gather, (at_root, count, type, buffer, count, type, root), c.comm);
+  COMPARE_FORMS(before, c.way, Scatter, scatter, (mine.data(), count, type, buffer, count, type, root), c.comm);
+  COMPARE_FORMS(before, c.way, Allgather, allgather, (sent, count, type, buffer, count, type), c.comm);
+  COMPARE_FORMS(before, c.way, Alltoall, alltoall, (sent, count, type, buffer, count, type), c.comm);
+  COMPARE_FORMS(before, c.way, Reduce, reduce, (at_root, buffer, count, type, op, root), c.comm);
+  COMPARE_FORMS(before, c.way, Allreduce, allreduce, (sent, buffer, count, type, op), c.comm);
+  COMPARE_FORMS(before, c.way, Scan, scan, (sent, buffer, count, type, op), c.comm);
+  COMPARE_START(bytes, before, c.way, Reduce_scatter_block, reduce_scatter_block, (sent, buffer, count, type, op),
+                c.comm);
+}
+
+// fab knows them by their arguments (bindings/mpi/calls/repeating.h, bindings/dropin/known.h).
+TEST_P(Collectives, CallsThatRepeat) {
+  for (unsigned round = 1; round <= 2; ++round) {
+    Case c(comm_, round);
+    for (const MPI_Datatype type : {MPI_INT, MPI_LONG_LONG, MPI_UNSIGNED})
+      for (const MPI_Op op : {MPI_SUM, MPI_BXOR})
+        for (const int count : {1, 2}) compare_alike(c, count, type, op, 0, false);
+    compare_alike(c, 1, MPI_INT, MPI_SUM, c.ranks - 1, false);
+    compare_alike(c, 1, MPI_INT, MPI_SUM, 0, true);
+    compare_alike(c, 0, MPI_INT, MPI_SUM, 0, false);
+  }
+}
+
 /// 2 x 2 matrices, whose product depends on the order.
 void multiply(void* in, void* inout, int* count, MPI_Datatype*) {
   const auto* const left = static_cast<const unsigned*>(in);
