@@ -25,8 +25,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<std::uint64_t, 13> kLengths{512,   1024,  2048,  3072,  4096,  6144, 8192,
-                                                 12288, 16384, 24576, 32768, 49152, 65536};
+constexpr std::array<std::uint64_t, 17> kLengths{512,   1024,  2048,  3072,  4096,   6144,   8192,   12288,  16384,
+                                                 24576, 32768, 49152, 65536, 131072, 262144, 524288, 1048512};
+/// Of messages that do not change, of which none beyond kMostCopiedWhole are copied.
+constexpr std::size_t kLengthsOfConstant = 13;
+static_assert(kLengths[kLengthsOfConstant - 1] <= kMostCopiedWhole && kLengths[kLengthsOfConstant] > kMostCopiedWhole);
 constexpr int kBatchesOfAWay = 5;  ///< of each way, in turns; their median counts
 constexpr double kCloseTimeoutS = 10;
 
@@ -79,10 +82,10 @@ class Way {
 /// changes costs time where that decides about its way, and so where a changing one is copied, and a constant one not.
 struct Ways {
   static constexpr std::uint64_t kLeast = kLeastLongestCopied;
-  static constexpr std::uint64_t kMost = kLengths.back();
+  static constexpr std::uint64_t kMost = kMostCopiedWhole;
 
   static Ways of_changing(std::span<const Rank> pair) {
-    return {.copied{{.unknown = kMost, .changing = kMost, .constant = kLeast}, pair},
+    return {.copied{{.unknown = kMost, .changing = kMostLongestCopied, .constant = kLeast}, pair},
             .announced{{.unknown = kLeast, .changing = kLeast, .constant = kLeast}, pair}};
   }
   static Ways of_constant(std::span<const Rank> pair) {
@@ -152,9 +155,10 @@ class LengthMeasurement {
   double seconds_each_;
 };
 
-std::uint64_t longest_of(const LengthMeasurement& measurement, const Buffers& buffers, double within) {
+std::uint64_t longest_of(const LengthMeasurement& measurement, std::span<const std::uint64_t> lengths,
+                         const Buffers& buffers, double within) {
   std::vector<WayTimes> all;
-  for (const std::uint64_t bytes : kLengths) all.push_back(measurement.times(bytes, buffers));
+  for (const std::uint64_t bytes : lengths) all.push_back(measurement.times(bytes, buffers));
   const std::uint64_t longest = longest_worth_copying(all, within);
   return std::clamp(longest + local::kHeadBytes, kLeastLongestCopied, kMostLongestCopied);
 }
@@ -180,9 +184,11 @@ LocalLengths measure_both(const Ways& of_changing, const Ways& of_constant, doub
   ProgressLine progress;
   progress.begin("measuring messages within the node");
   std::uint64_t found = 0;
+  constexpr std::span<const std::uint64_t> kAll(kLengths);
   const auto find = [&](std::uint64_t& longest, const LengthMeasurement& measurement, const Buffers& buffers) {
     progress.show("lengths", found, 4);
-    longest = longest_of(measurement, buffers, within);
+    const bool changes = &measurement == &changing;
+    longest = longest_of(measurement, changes ? kAll : kAll.first(kLengthsOfConstant), buffers, within);
     ++found;
   };
   find(lengths.program.changing, changing, program);

@@ -104,12 +104,14 @@ LongestCopied longest_copied_in(const json& object, const std::string& place, co
   if (value == nullptr) refuse_rules(place, fmt::format("the field {} is missing", memory));
   const std::string place_of_fields = fmt::format("{}: {}", place, memory);
   check_fields(*value, place_of_fields, kFields);
-  const auto bytes = [&](const char* field) {
+  const auto bytes = [&](const char* field, std::uint64_t most) {
     const json* const found = find_field(*value, field);
     if (found == nullptr) refuse_rules(place_of_fields, fmt::format("the field {} is missing", field));
-    return whole_number(*found, place_of_fields, field, kLeastLongestCopied, kMostLongestCopied);
+    return whole_number(*found, place_of_fields, field, kLeastLongestCopied, most);
   };
-  return {.unknown = bytes("unknown"), .changing = bytes("changing"), .constant = bytes("constant")};
+  return {.unknown = bytes("unknown", kMostCopiedWhole),
+          .changing = bytes("changing", kMostLongestCopied),
+          .constant = bytes("constant", kMostCopiedWhole)};
 }
 
 ProcessorLengths lengths_in(const json& object, const std::string& place) {

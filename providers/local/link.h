@@ -4,11 +4,11 @@
 // written once, to the sender's common ring or its area, where all of them read it: see common_ring.h. A long one is
 // announced. When a receive waits for it the receiver copies it from the sender's memory, which it maps (fab's own) or
 // has the kernel read (any other), and says so. A sender that has nothing else to do helps the kernel's copy along from
-// the other end of the message: see division.h. Where that is forbidden it asks for the bytes, which then follow in
-// chunks through the bulk memory while both sides copy. Messages that no receive waits for stay in the ring as long as
-// nothing else is expected from there; otherwise they are taken in, so that they hold up nothing. An announced message
-// can be taken back: the ring counts such messages, and a receiver that has copied looks at the count before it calls
-// that a message.
+// the other end of the message: see division.h. Where that is forbidden, or the program changes the message from one
+// post to the next, it asks for the bytes, which then follow in chunks through the bulk memory while both sides copy.
+// Messages that no receive waits for stay in the ring as long as nothing else is expected from there; otherwise they
+// are taken in, so that they hold up nothing. An announced message can be taken back: the ring counts such messages,
+// and a receiver that has copied looks at the count before it calls that a message.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class Link {
     /// Of the messages that are copied although nothing is known of them, and so are refused while there is no room.
     [[nodiscard]] std::uint64_t longest_refused() const noexcept {
       const std::uint64_t mapped = longest_copied_of_mapped.unknown;
-      return mapped <= kMostLongestCopied ? std::max(longest_copied.unknown, mapped) : longest_copied.unknown;
+      return mapped <= kMostCopiedWhole ? std::max(longest_copied.unknown, mapped) : longest_copied.unknown;
     }
     [[nodiscard]] const LongestCopied& longest_copied_of(const RegionName& region) const noexcept {
       return region.number != 0 ? longest_copied_of_mapped : longest_copied;
@@ -147,8 +147,9 @@ class Link {
   struct Source {
     std::uint64_t bytes = 0;
     std::uint32_t send = 0;
-    bool mapped = false;    ///< the pieces are addresses of this process
-    bool may_help = false;  ///< the other side
+    bool mapped = false;     ///< the pieces are addresses of this process
+    bool may_help = false;   ///< the other side
+    bool in_chunks = false;  ///< it is to be asked for
     Pieces pieces{};
   };
   /// A short receive of one piece that waits alone, as most do: it needs no record.
@@ -233,7 +234,8 @@ class Link {
   }
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
                                    Completion& completion);
-  [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
+  /// Announces it, for the receiver to get it by that way: chunks, mapped (in that region) or kernel.
+  [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, Way way,
                               const RegionName& region, Completion& completion);
   [[nodiscard]] bool write_location(Location& location, std::span<const iovec> pieces, std::uint64_t bytes);
   [[nodiscard]] Pieces read_location(const Location& location);

@@ -27,6 +27,7 @@ Link::Source Link::source_of(const RequestToSend& rts) {
   source.bytes = rts.location.bytes;
   source.send = rts.send;
   source.may_help = rts.may_help != 0;
+  source.in_chunks = rts.in_chunks != 0;
   source.pieces = read_location(rts.location);
   if (rts.region != 0) source.mapped = peer_memory_.translate({rts.region, rts.descriptor}, source.pieces.left());
   return source;
@@ -41,7 +42,8 @@ void Link::fetch(Receive& receive, const Source& source, std::uint64_t tag) {
   receive.send = source.send;
   receive.copy = Copy::none;
   ++shared_.traffic.fetched;
-  if (!source.mapped && !shared_.memory.usable() && receive.missing > 0) return clear(receive, source);
+  const bool in_chunks = source.in_chunks || (!source.mapped && !shared_.memory.usable());
+  if (in_chunks && receive.missing > 0) return clear(receive, source);
   Reading reading;
   reading.receive = receive.number;
   reading.source = source;
@@ -270,10 +272,11 @@ void Link::cleared(const Clearance& clearance) {
   send.missing = clearance.bytes;
   send.receive = clearance.receive;
   if (send.missing == 0) return finish(send);
+  outgoing_.push_back(send.number);
+  if (send.way == Way::chunks) return;
   peer_reads_ = false;
   sent_.move(send.way, Way::chunks, send.bytes);
   send.completion->goes_by(send.way, Way::chunks, send.bytes);
-  outgoing_.push_back(send.number);
 }
 
 // One chunk of each send in turn, so that a long message does not hold up a shorter one.

@@ -69,7 +69,8 @@ struct RequestToSend {
   std::uint32_t send = 0;
   std::uint32_t region = 0;  ///< 0: in memory that only the sender maps
   std::int32_t descriptor = -1;
-  std::uint32_t may_help = 0;  ///< the sender, with the copy: see division.h
+  std::uint32_t may_help = 0;   ///< the sender, with the copy: see division.h
+  std::uint32_t in_chunks = 0;  ///< the receiver asks for the bytes, and leaves the sender's memory alone
 };
 
 struct Offer {

@@ -15,10 +15,11 @@ namespace fab::local {
 /// Of a message that belongs to the head which travels ahead of it.
 constexpr std::uint64_t kHeadBytes = 64;
 
-/// Without a rules file that has others. They suit an Intel Xeon; `fab_tune measure` finds those of other processors.
+/// Without a rules file that has others. They suit an Intel Xeon and an AMD EPYC; `fab_tune measure` finds those of
+/// other processors.
 inline constexpr LocalLengths kBuiltInLengths{
-    .program = {.unknown = 16 * 1024 + kHeadBytes, .changing = 64 * 1024 + kHeadBytes, .constant = 7 * 1024},
-    .fab = {.unknown = 16 * 1024 + kHeadBytes, .changing = 32 * 1024 + kHeadBytes, .constant = 2047}};
+    .program = {.unknown = 16 * 1024 + kHeadBytes, .changing = 256 * 1024 + kHeadBytes, .constant = 7 * 1024},
+    .fab = {.unknown = 16 * 1024 + kHeadBytes, .changing = 128 * 1024 + kHeadBytes, .constant = 2047}};
 
 [[nodiscard]] constexpr std::uint64_t longest(const LongestCopied& copied, Change change) noexcept {
   return change == Change::unknown ? copied.unknown : change == Change::changing ? copied.changing : copied.constant;
@@ -41,7 +42,7 @@ constexpr LongestCopied longest_copied_of_mapped(LocalLong way,
 }
 static_assert(kBuiltInLengths.program.most() <= kMostLongestCopied);
 static_assert(kBuiltInLengths.fab.most() <= kMostLongestCopied);
-static_assert(kMostLongestCopied <= Ring::kLongestStretch && kLeastLongestCopied >= Cell::kInlineBytes);
+static_assert(kMostCopiedWhole <= Ring::kLongestStretch && kLeastLongestCopied >= Cell::kInlineBytes);
 static_assert(longest_copied(LocalLong::ring).most() <= Ring::kLongestStretch);
 
 /// The longest message that is copied once for several ranks; 0: none is. Up to here two copies cost less than several

@@ -62,7 +62,7 @@ TEST(Rules, AreWrittenAsTheyAreRead) {
 constexpr const char* kLengths = R"({ "rules": [], "lengths": [
   { "processor": "one", "program": { "unknown": 300, "changing": 400, "constant": 200 },
     "fab": { "unknown": 150, "changing": 160, "constant": 128 } },
-  { "processor": "two", "program": { "unknown": 300, "changing": 98304, "constant": 200 },
+  { "processor": "two", "program": { "unknown": 300, "changing": 1048576, "constant": 200 },
     "fab": { "unknown": 150, "changing": 160, "constant": 128 } } ] })";
 
 TEST(Rules, MayHaveLengthsForKindsOfProcessors) {
@@ -70,7 +70,7 @@ TEST(Rules, MayHaveLengthsForKindsOfProcessors) {
   const LocalLengths expected{{.unknown = 300, .changing = 400, .constant = 200},
                               {.unknown = 150, .changing = 160, .constant = 128}};
   EXPECT_EQ(collectives::lengths_of(rules, "one"), expected);
-  EXPECT_EQ(collectives::lengths_of(rules, "two")->program.changing, 98304u);
+  EXPECT_EQ(collectives::lengths_of(rules, "two")->program.changing, 1048576u);
   EXPECT_EQ(collectives::lengths_of(rules, "three"), std::nullopt);
   const Rules again = parse_rules(collectives::to_json(rules, "a test"), "again");
   EXPECT_EQ(again.lengths, rules.lengths);
@@ -92,6 +92,8 @@ TEST(Rules, WithLengthsThatAreWrongNameWhatIsValid) {
           "lengths 1: fab: the field changing is missing");
   refuses(R"([{"processor": "one", "program": {"unknown": 127}}])",
           "lengths 1: program: unknown is 127; a whole number from 128 to 98304 is valid");
+  refuses(R"([{"processor": "one", "program": {"unknown": 300, "changing": 1048577}}])",
+          "lengths 1: program: changing is 1048577; a whole number from 128 to 1048576 is valid");
   refuses(R"([{"processor": "one", "program": {"least": 1}}])", "there is no field \"least\"; known are unknown, ");
   const std::string one = R"({"processor": "one", "program": )" + good + R"(, "fab": )" + good + "}";
   refuses("[" + one + "," + one + "]", "lengths 2: the processor \"one\" stands here twice");
@@ -224,7 +226,7 @@ TEST_F(RulesFile, BringsTheLengthsOfThisNodesProcessors) {
   };
   const auto own = lengths_for(core::processor_kind());
   ASSERT_TRUE(own.has_value());
-  EXPECT_EQ(own->program.changing, 98304u);
+  EXPECT_EQ(own->program.changing, 1048576u);
   EXPECT_EQ(lengths_for("another one"), std::nullopt);
 }
 
