@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -347,6 +348,8 @@ class Provider {
   /// No thread sleeps on the descriptor any more, which need not tell of anything until may_sleep() says yes again. A
   /// poll() alone leaves it as it is, as another thread may sleep there.
   virtual void awake() {}
+  /// Where peers see whether a caller waits, who polls: the engine writes it. Null: they do not look.
+  [[nodiscard]] virtual std::atomic<bool>* caller_waits() noexcept { return nullptr; }
   /// Its descriptor tells of nothing that comes.
   [[nodiscard]] virtual bool is_disarmed() const noexcept { return false; }
 

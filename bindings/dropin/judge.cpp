@@ -10,6 +10,7 @@
 #include "bindings/mpi/base/failure.h"
 #include "bindings/mpi/base/handles.h"
 #include "bindings/mpi/bootstrap/meeting.h"
+#include "bindings/mpi/datatypes/datatype.h"
 #include "bindings/mpi/interception/reach.h"
 #include "bindings/mpi/lifecycle/lifecycle.h"
 

@@ -44,6 +44,7 @@ void Engine::lookout_changed() noexcept {
 void Engine::add(Provider& provider, Intake* intake) {
   sleep_.add(provider, intake);
   providers_.push_back(&provider);
+  if (std::atomic<bool>* const caller_waits = provider.caller_waits()) caller_waits_ = caller_waits;
   if (intake != nullptr) intakes_.push_back(intake);
 }
 

@@ -101,6 +101,7 @@ class Engine : private ThreadWork {
   /// left alone from now on.
   void halt() noexcept FAB_REQUIRES(engine_lock) {
     halted_ = true;
+    caller_waits_ = nullptr;
     sleep_.halt();
   }
   [[nodiscard]] bool halted() const noexcept { return halted_; }
@@ -287,6 +288,7 @@ class Engine : private ThreadWork {
   [[nodiscard]] int drivers() const noexcept { return drivers_.load(std::memory_order_relaxed); }
   void count_driver(int change) noexcept FAB_REQUIRES(engine_lock) {
     drivers_.store(drivers() + change, std::memory_order_relaxed);
+    if (caller_waits_ != nullptr) caller_waits_->store(drivers() > 0, std::memory_order_relaxed);
   }
 
   Options options_;
@@ -304,6 +306,7 @@ class Engine : private ThreadWork {
   std::atomic<int> active_{0};
   std::uint64_t activations_ FAB_GUARDED_BY(engine_lock) = 0;
   std::atomic<int> drivers_{0};
+  std::atomic<bool>* caller_waits_ = nullptr;       ///< of the provider that has one
   Linked active_list_ FAB_GUARDED_BY(engine_lock);  ///< of Pending
   std::atomic<bool> led_{false};                    ///< one waiting caller polls; the others follow
   int attentive_ FAB_GUARDED_BY(engine_lock) = 0;   ///< drivers that wait for less than the end of a run

@@ -16,10 +16,7 @@ bool matches(std::uint64_t tag, std::uint64_t expected, std::uint64_t ignore) no
   return ((tag ^ expected) & ~ignore) == 0;
 }
 
-Way way_of_copied(std::uint64_t bytes) noexcept {
-  if (bytes > kMostCopiedWhole) return Way::chunks;
-  return bytes <= Cell::kInlineBytes ? Way::cell : Way::ring;
-}
+Way way_of_copied(std::uint64_t bytes) noexcept { return bytes <= Cell::kInlineBytes ? Way::cell : Way::ring; }
 Way way_of_announced(const RegionName& region) noexcept { return region.number != 0 ? Way::mapped : Way::kernel; }
 
 }  // namespace
@@ -41,7 +38,7 @@ PostResult Link::post_send(std::span<const iovec> pieces, std::uint64_t tag, Com
   const std::uint64_t bytes = total_bytes(pieces);
   const RegionName region = shared_.region_of(pieces, bytes);
   if (bytes > shared_.longest_copied_of(region).unknown)
-    return send_rts(pieces, bytes, tag, way_of_announced(region), region, completion) ? PostResult::pending : refuse();
+    return send_rts(pieces, bytes, tag, region, false, completion) ? PostResult::pending : refuse();
   return write_message(pieces, bytes, tag, completion) ? PostResult::done : refuse();
 }
 
@@ -54,8 +51,7 @@ PostResult Link::post_repeated(std::span<const iovec> pieces, std::uint64_t tag,
   const bool in_chunks = is_copied && bytes > kMostCopiedWhole;
   if (is_copied && !in_chunks && write_message(pieces, bytes, tag, completion)) return PostResult::done;
   if (is_copied && bytes <= longest.unknown) return refuse();
-  const Way way = in_chunks ? Way::chunks : way_of_announced(region);
-  return send_rts(pieces, bytes, tag, way, region, completion) ? PostResult::pending : refuse();
+  return send_rts(pieces, bytes, tag, region, in_chunks, completion) ? PostResult::pending : refuse();
 }
 
 PostResult Link::fail_as_ended(Completion& completion) const {
@@ -74,8 +70,8 @@ Way Link::way_of_repeated(std::span<const iovec> pieces) const {
   const RegionName region = shared_.region_of_repeated(pieces, bytes);
   const LongestCopied& longest = shared_.longest_copied_of(region);
   if (!depends_on_change(longest, bytes)) return way_of(pieces);
-  return bytes <= local::longest(longest, history_.foresee(pieces, bytes)) ? way_of_copied(bytes)
-                                                                           : way_of_announced(region);
+  const std::uint64_t copied = std::min(local::longest(longest, history_.foresee(pieces, bytes)), kMostCopiedWhole);
+  return bytes <= copied ? way_of_copied(bytes) : way_of_announced(region);
 }
 
 PostResult Link::refuse() noexcept {
@@ -115,8 +111,8 @@ bool Link::write_message(std::span<const iovec> pieces, std::uint64_t bytes, std
   return true;
 }
 
-bool Link::send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, Way way,
-                    const RegionName& region, Completion& completion) {
+bool Link::send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, const RegionName& region,
+                    bool in_chunks, Completion& completion) {
   Cell& cell = out_.cell();
   RequestToSend& rts = cell.rts;
   if (!write_location(rts.location, pieces, bytes)) return false;
@@ -125,7 +121,8 @@ bool Link::send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uin
   send.bytes = bytes;
   send.missing = 0;
   send.fetched = shared_.traffic.fetched;
-  send.way = way;
+  send.way = way_of_announced(region);
+  send.in_chunks = in_chunks;
   count(send.way, bytes, completion);
   send.pieces.assign(pieces);
   send.state = State::waiting;
@@ -133,9 +130,9 @@ bool Link::send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uin
   cell.kind = CellKind::rts;
   cell.tag = tag;
   rts.send = send.number;
-  rts.region = way == Way::mapped ? region.number : 0;
+  rts.region = region.number;
   rts.descriptor = region.descriptor;
-  rts.in_chunks = way == Way::chunks ? 1 : 0;
+  rts.in_chunks = in_chunks ? 1 : 0;
   rts.may_help = shared_.traffic.receives == 0 ? 1 : 0;
   publish();
   return true;

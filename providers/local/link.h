@@ -5,7 +5,8 @@
 // announced. When a receive waits for it the receiver copies it from the sender's memory, which it maps (fab's own) or
 // has the kernel read (any other), and says so. A sender that has nothing else to do helps the kernel's copy along from
 // the other end of the message: see division.h. Where that is forbidden, or the program changes the message from one
-// post to the next, it asks for the bytes, which then follow in chunks through the bulk memory while both sides copy.
+// post to the next and the sender waits, it asks for the bytes, which then follow in chunks through the bulk memory
+// while both sides copy.
 // Messages that no receive waits for stay in the ring as long as nothing else is expected from there; otherwise they
 // are taken in, so that they hold up nothing. An announced message can be taken back: the ring counts such messages,
 // and a receiver that has copied looks at the count before it calls that a message.
@@ -149,7 +150,7 @@ class Link {
     std::uint32_t send = 0;
     bool mapped = false;     ///< the pieces are addresses of this process
     bool may_help = false;   ///< the other side
-    bool in_chunks = false;  ///< it is to be asked for
+    bool in_chunks = false;  ///< it is better asked for
     Pieces pieces{};
   };
   /// A short receive of one piece that waits alone, as most do: it needs no record.
@@ -190,6 +191,7 @@ class Link {
     std::uint32_t receive = 0;  ///< the peer's, once it was cleared
     std::uint64_t fetched = 0;  ///< Traffic's, when it was announced
     Way way = Way::kernel;
+    bool in_chunks = false;  ///< the receiver may ask for it although it can read
     Pieces pieces;
     std::unique_ptr<std::byte[]> kept;  ///< of one that was taken back: what is still to be sent
     State state = State::unused;
@@ -234,9 +236,9 @@ class Link {
   }
   [[nodiscard]] bool write_message(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
                                    Completion& completion);
-  /// Announces it, for the receiver to get it by that way: chunks, mapped (in that region) or kernel.
-  [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag, Way way,
-                              const RegionName& region, Completion& completion);
+  /// Announces it. `in_chunks`: the receiver shall ask for it, if this rank's caller waits then.
+  [[nodiscard]] bool send_rts(std::span<const iovec> pieces, std::uint64_t bytes, std::uint64_t tag,
+                              const RegionName& region, bool in_chunks, Completion& completion);
   [[nodiscard]] bool write_location(Location& location, std::span<const iovec> pieces, std::uint64_t bytes);
   [[nodiscard]] Pieces read_location(const Location& location);
   void count(Way way, std::uint64_t bytes, Completion& completion) noexcept {

@@ -42,8 +42,9 @@ void Link::fetch(Receive& receive, const Source& source, std::uint64_t tag) {
   receive.send = source.send;
   receive.copy = Copy::none;
   ++shared_.traffic.fetched;
-  const bool in_chunks = source.in_chunks || (!source.mapped && !shared_.memory.usable());
-  if (in_chunks && receive.missing > 0) return clear(receive, source);
+  const bool in_chunks = source.in_chunks && peer_.head().caller_waits.load(std::memory_order_relaxed);
+  const bool readable = source.mapped || shared_.memory.usable();
+  if ((in_chunks || !readable) && receive.missing > 0) return clear(receive, source);
   Reading reading;
   reading.receive = receive.number;
   reading.source = source;
@@ -272,11 +273,10 @@ void Link::cleared(const Clearance& clearance) {
   send.missing = clearance.bytes;
   send.receive = clearance.receive;
   if (send.missing == 0) return finish(send);
-  outgoing_.push_back(send.number);
-  if (send.way == Way::chunks) return;
-  peer_reads_ = false;
+  if (!send.in_chunks) peer_reads_ = false;
   sent_.move(send.way, Way::chunks, send.bytes);
   send.completion->goes_by(send.way, Way::chunks, send.bytes);
+  outgoing_.push_back(send.number);
 }
 
 // One chunk of each send in turn, so that a long message does not hold up a shorter one.

@@ -58,6 +58,7 @@ class LocalProvider final : public Provider {
   [[nodiscard]] bool busy() const noexcept override;
   [[nodiscard]] int wait_fd() const noexcept override { return doorbell_.descriptor(); }
   [[nodiscard]] bool may_sleep() override;
+  [[nodiscard]] std::atomic<bool>* caller_waits() noexcept override { return &segment_.head().caller_waits; }
   void awake() override;
   [[nodiscard]] bool is_disarmed() const noexcept override { return !doorbell_.armed(); }
   void post_send_to_all(std::span<Addressee> addressees, std::span<const iovec> pieces) override;

@@ -70,7 +70,7 @@ struct RequestToSend {
   std::uint32_t region = 0;  ///< 0: in memory that only the sender maps
   std::int32_t descriptor = -1;
   std::uint32_t may_help = 0;   ///< the sender, with the copy: see division.h
-  std::uint32_t in_chunks = 0;  ///< the receiver asks for the bytes, and leaves the sender's memory alone
+  std::uint32_t in_chunks = 0;  ///< better than a look at the sender's memory, if the sender's caller waits
 };
 
 struct Offer {

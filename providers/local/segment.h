@@ -64,7 +64,7 @@ class Mapping {
 };
 
 struct SegmentHead {
-  static constexpr std::uint64_t kMagic = 0x6661622d6c6f6333;  // "fab-loc3"
+  static constexpr std::uint64_t kMagic = 0x6661622d6c6f6334;  // "fab-loc4"
 
   std::uint64_t magic;
   std::uint64_t cookie;            ///< of its address: a number that comes again is no mistake for it
@@ -72,6 +72,7 @@ struct SegmentHead {
   std::uint32_t issues_barriers;   ///< before it sleeps, so that who rings needs no fence
   std::atomic<std::int32_t> lost;  ///< one more than the first rank of the job that it has lost; 0: none
   std::atomic<bool> closed;        ///< in order: it has received what it waited for, and sends nothing any more
+  std::atomic<bool> caller_waits;  ///< and so polls, and answers soon
   GivenUpBoard given_up;
   alignas(kCacheLine) SleepFlag sleeping;
   alignas(kCacheLine) std::atomic<std::uint64_t> ring_offsets[1];  ///< by the receiver's place on the node; 0: none

@@ -101,6 +101,7 @@ class RecordingProvider : public Provider {
   std::size_t poll() override;
   [[nodiscard]] int wait_fd() const noexcept override;
   [[nodiscard]] bool may_sleep() override;
+  [[nodiscard]] std::atomic<bool>* caller_waits() noexcept override { return &caller_waits_; }
 
  private:
   struct Event {
@@ -135,6 +136,7 @@ class RecordingProvider : public Provider {
   std::set<std::pair<PeerHandle, OperationKind>> refused_peers_;
   std::vector<Fault> faults_;
   std::string connection_fault_;
+  std::atomic<bool> caller_waits_{false};
   std::map<std::pair<PeerHandle, std::uint32_t>, Rank> given_up_;
   std::vector<std::vector<PeerHandle>> posts_to_all_;
   std::vector<GivenUp> told_given_up_;

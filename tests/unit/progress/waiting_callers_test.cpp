@@ -68,6 +68,25 @@ TEST_P(Waiters, AllReturn) {
   }
 }
 
+// For its peers.
+TEST_P(Waiters, ProviderShowsThatACallerWaits) {
+  RecordingRig::Options options;
+  options.config.progress = GetParam().progress;
+  options.capabilities.wait_fd = GetParam().wait_fd;
+  RecordingRig rig(options);
+  const std::atomic<bool>& waits = *rig.provider().caller_waits();
+  const auto pool = rig.pool(exchange_with({1}, 8));
+  Buffers buffers(8);
+  core::Run& run = rig.start(*pool, buffers);
+  EXPECT_FALSE(waits) << "only started";
+  std::thread waiter([&] { core::wait(run); });
+  EXPECT_TRUE(comes_true([&] { return waits.load(); }));
+  rig.provider().settle_all(8);
+  waiter.join();
+  EXPECT_FALSE(waits);
+  rig.let_go(run);
+}
+
 TEST_P(Waiters, WaitAnyAmongOthers) {
   RecordingRig::Options options;
   options.config.progress = GetParam().progress;

@@ -15,6 +15,8 @@ using Counts = std::map<std::string, std::uint64_t>;
 
 class RepeatedMessages : public LocalEnds {
  protected:
+  void SetUp() override { left_.caller_waits()->store(true); }
+
   static constexpr int kConstant = local::MessageHistory::kConstant;
   static constexpr int kPostsOfALook = local::MessageHistory::kPostsOfALook;
 
@@ -62,7 +64,7 @@ class RepeatedMessages : public LocalEnds {
     const std::uint64_t before = sent()[way];
     PostResult result = PostResult::again;
     while ((result = post_once(message, tag)) == PostResult::again) poll();
-    EXPECT_EQ(sent()[way], before + 1) << way;
+    EXPECT_EQ(sent()[way], before + 1) << way;  // its receiver may choose another one
     if (result == PostResult::done) message.outcome.ended = true;
   }
   [[nodiscard]] Counts sent() const {
@@ -176,6 +178,15 @@ TEST_P(RepeatedMessages, OneInChunksMayBeLongerThanItsReceiveOrTakenBack) {
   EXPECT_EQ(message.outcome.status.errc(), Errc::cancelled);
   message.outcome.ended = false;
   EXPECT_EQ(ways_of_posts(message, 3, [&] { add_one(message); }), (Counts{{copied(message), 3}}));
+}
+
+// It would have to poll for them.
+TEST_P(RepeatedMessages, OneWhoseSenderDoesNotWaitIsNotAskedForInChunks) {
+  left_.caller_waits()->store(false);
+  Message message(periodic_bytes(longest().changing, 15));
+  EXPECT_EQ(ways_of_posts(message, 5, [&] { add_one(message); }), (Counts{{announced(), 5}}));
+  left_.caller_waits()->store(true);
+  EXPECT_EQ(ways_of_posts(message, 5, [&] { add_one(message); }), (Counts{{"chunks", 5}}));
 }
 
 TEST_P(RepeatedMessages, PiecesMayBeShortAndEmpty) {
