@@ -46,13 +46,16 @@ inline auto unrooted(Collective collective, const Side& send, const Side& recv, 
   };
 }
 
+[[gnu::always_inline]] inline auto equal_rooted(Collective collective, int root, const Side& send, const Side& recv) {
+  const bool gathers = collective == Collective::gather;
+  return Repeating({.kind = collectives::key_of(collective), .number = root, .send = said(send), .recv = said(recv)},
+                   rooted(collective, root, gathers ? recv : send, gathers ? send : recv, equal_blocks));
+}
+
 [[gnu::always_inline]] inline auto gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                           int recvcount, MPI_Datatype recvtype, int root) {
-  const Side send = equal_side("send", sendbuf, sendcount, sendtype);
-  const Side recv = equal_side("recv", recvbuf, recvcount, recvtype);
-  return Repeating(
-      {.kind = collectives::key_of(Collective::gather), .number = root, .send = said(send), .recv = said(recv)},
-      rooted(Collective::gather, root, recv, send, equal_blocks));
+  return equal_rooted(Collective::gather, root, equal_side("send", sendbuf, sendcount, sendtype),
+                      equal_side("recv", recvbuf, recvcount, recvtype));
 }
 
 inline auto gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
@@ -63,11 +66,8 @@ inline auto gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
 
 [[gnu::always_inline]] inline auto scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                            int recvcount, MPI_Datatype recvtype, int root) {
-  const Side send = equal_side("send", sendbuf, sendcount, sendtype);
-  const Side recv = equal_side("recv", recvbuf, recvcount, recvtype);
-  return Repeating(
-      {.kind = collectives::key_of(Collective::scatter), .number = root, .send = said(send), .recv = said(recv)},
-      rooted(Collective::scatter, root, send, recv, equal_blocks));
+  return equal_rooted(Collective::scatter, root, equal_side("send", sendbuf, sendcount, sendtype),
+                      equal_side("recv", recvbuf, recvcount, recvtype));
 }
 
 inline auto scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,

@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <functional>
 #include <utility>
 
 #include "bindings/mpi/datatypes/datatype.h"
