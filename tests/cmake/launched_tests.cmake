@@ -14,6 +14,14 @@ set(fab_test_few_ranks 2 5)
 # Open MPI refuses to run as root, as in a container, without these two.
 # Waits go to sleep soon, so that most tests see threads that sleep and are woken.
 set(fab_test_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 FAB_POLL_US=50)
+# Its launchers share a folder of host and user. One that ends removes it if it is empty, at times just when another has
+# found it there and needs it. So it is never empty.
+set(sessions ${PROJECT_BINARY_DIR}/tests/sessions)
+cmake_host_system_information(RESULT host QUERY HOSTNAME)
+string(REGEX REPLACE "\\..*" "" host ${host})
+execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+file(MAKE_DIRECTORY ${sessions}/ompi.${host}.${user}/kept)
+list(APPEND fab_test_environment OMPI_MCA_orte_tmpdir_base=${sessions})
 # No card, no use for Open MPI's components of cards, whose libraries sleep 0.2 s in each process when they are loaded.
 # And its launcher need not look for graphics cards, which is half of the time that it takes. Only fab_launch's tests do
 # without: all others leave Open MPI as it is.
