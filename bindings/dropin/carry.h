@@ -47,6 +47,11 @@ class Counted {
 
   [[nodiscard]] core::CallBrief brief() const noexcept requires requires(const Described& call) { call.brief(); }
   { return settings().stats ? core::CallBrief{} : call_.brief(); }
+  [[nodiscard]] core::CallNumbers numbers(const core::Communicator& core) const noexcept requires
+      requires(const Described& call) {
+    call.numbers(core);
+  }
+  { return call_.numbers(core); }
   [[nodiscard]] bool may_be_remembered() const noexcept { return call_.may_be_remembered(); }
   [[nodiscard]] const void* sent() const noexcept { return call_.sent(); }
   [[nodiscard]] void* received() const noexcept { return call_.received(); }

@@ -62,11 +62,13 @@ class Communicator final : public Membership {
              std::string_view words = {}) FAB_REQUIRES(engine_lock);
   /// The plan of a call that repeats an earlier one, for start(). Null: start it by its shape, and tell remember().
   /// Calls that are compared have none.
-  [[nodiscard]] RunPool* plan_of(const CallBrief& brief) noexcept FAB_REQUIRES(engine_lock) {
-    return plans_.find(brief);
+  [[nodiscard]] RunPool* plan_of(const CallBrief& brief, const CallNumbers* numbers = nullptr) noexcept
+      FAB_REQUIRES(engine_lock) {
+    return plans_.find(brief, numbers);
   }
-  void remember(const CallBrief& brief, std::span<const Layout* const> layouts) noexcept FAB_REQUIRES(engine_lock) {
-    if (!compares_calls_ && !brief.empty()) plans_.remember(brief, layouts);
+  void remember(const CallBrief& brief, std::span<const Layout* const> layouts,
+                const CallNumbers* numbers = nullptr) noexcept FAB_REQUIRES(engine_lock) {
+    if (!compares_calls_ && !brief.empty()) plans_.remember(brief, layouts, numbers);
   }
   /// Of a plan that ends with this run.
   Run& start(std::unique_ptr<RunPool> pool, std::span<std::byte* const> bases, const UserReduction& user = {},

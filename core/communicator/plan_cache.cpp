@@ -1,16 +1,25 @@
 #include "core/communicator/plan_cache.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace fab::core {
 
-RunPool* PlanCache::find_any(const CallBrief& brief) noexcept {
-  const auto found = std::ranges::find(entries_, brief, &Entry::brief);
+RunPool* PlanCache::find_any(const CallBrief& brief, const CallNumbers* numbers) noexcept {
+  const auto found = std::ranges::find_if(entries_, [&](const Entry& entry) { return entry.is_of(brief, numbers); });
   if (found == entries_.end()) return nullptr;
   const auto index = static_cast<std::size_t>(found - entries_.begin());
   expect(index);
   return &use(index);
+}
+
+bool PlanCache::Entry::keep(const CallNumbers& its_numbers) noexcept try {
+  numbers.clear();
+  for (const std::span<const int> array : its_numbers.arrays) numbers.insert(numbers.end(), array.begin(), array.end());
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 RunPool* PlanCache::find_any(const CallShape& shape) noexcept {
@@ -32,7 +41,8 @@ RunPool& PlanCache::store(const CallShape& shape, std::unique_ptr<RunPool> pool)
                       .next = index,
                       .hash = shape.hash(),
                       .shape = StoredShape(shape),
-                      .named = {}});
+                      .named = {},
+                      .numbers = {}});
   expect(index);
   return use(index);
 }

@@ -24,16 +24,19 @@ class PlanCache final : RunPool::Keeper {
     return expected != nullptr ? expected : find_any(shape);
   }
   /// The plan that calls of this brief had the last time; null if it serves others since, or there is none.
-  [[nodiscard]] RunPool* find(const CallBrief& brief) noexcept FAB_REQUIRES(engine_lock) {
+  [[nodiscard]] RunPool* find(const CallBrief& brief, const CallNumbers* numbers = nullptr) noexcept
+      FAB_REQUIRES(engine_lock) {
     const std::size_t expected = next();
-    return expected < entries_.size() && entries_[expected].brief == brief ? &use(expected) : find_any(brief);
+    return expected < entries_.size() && entries_[expected].is_of(brief, numbers) ? &use(expected)
+                                                                                  : find_any(brief, numbers);
   }
   /// The plan that was found or stored last is that of calls of this brief, which names these layouts, at most two;
-  /// null ones are none.
-  void remember(const CallBrief& brief, std::span<const Layout* const> layouts) noexcept FAB_REQUIRES(engine_lock) {
+  /// null ones are none. Without memory for the numbers nothing is remembered.
+  void remember(const CallBrief& brief, std::span<const Layout* const> layouts,
+                const CallNumbers* numbers = nullptr) noexcept FAB_REQUIRES(engine_lock) {
     if (latest_ >= entries_.size()) return;
     Entry& entry = entries_[latest_];
-    entry.brief = brief;
+    entry.brief = numbers == nullptr || entry.keep(*numbers) ? brief : CallBrief();
     for (std::size_t i = 0; i < layouts.size(); ++i) entry.named[i] = layouts[i] == nullptr ? Layout() : *layouts[i];
   }
   [[nodiscard]] bool keeps_plans() const noexcept { return capacity_ > 0; }
@@ -55,6 +58,13 @@ class PlanCache final : RunPool::Keeper {
     std::uint64_t hash;
     StoredShape shape;
     std::array<Layout, 2> named;  ///< by the brief: as long as they live, no others lie where they do
+    std::vector<int> numbers;     ///< of the brief's calls
+
+    [[nodiscard]] bool is_of(const CallBrief& call, const CallNumbers* its_numbers) const noexcept {
+      return brief == call && (its_numbers == nullptr || its_numbers->are(numbers));
+    }
+    /// False: there is no memory for them.
+    bool keep(const CallNumbers& its_numbers) noexcept;
   };
 
   /// The one that came after the latest one the last time: programs mostly repeat themselves.
@@ -66,7 +76,8 @@ class PlanCache final : RunPool::Keeper {
     if (expected >= entries_.size() || !(entries_[expected].shape == shape)) return nullptr;
     return &use(expected);
   }
-  [[nodiscard]] RunPool* find_any(const CallBrief& brief) noexcept FAB_REQUIRES(engine_lock);
+  [[nodiscard]] RunPool* find_any(const CallBrief& brief, const CallNumbers* numbers) noexcept
+      FAB_REQUIRES(engine_lock);
   [[nodiscard]] RunPool* find_any(const CallShape& shape) noexcept FAB_REQUIRES(engine_lock);
   RunPool& use(std::size_t index) noexcept FAB_REQUIRES(engine_lock) {
     entries_[index].last_use = ++uses_;

@@ -357,10 +357,55 @@ void compare_alike(Case& c, int count, MPI_Datatype type, MPI_Op op, int root, b
                 c.comm);
 }
 
+/// Arrays that a program uses again with other numbers in them.
+struct ReusedArrays {
+  explicit ReusedArrays(int ranks) : counts(count_of(ranks)), places(count_of(ranks)) {}
+  /// `count` or one more, in the order of the ranks or the other way round.
+  void fill(int count, int rank, bool reversed) {
+    reach = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const std::size_t next = reversed ? counts.size() - 1 - i : i;
+      counts[next] = count + (rank + static_cast<int>(next)) % 2;
+      places[next] = reach;
+      reach += counts[next];
+    }
+  }
+  std::vector<int> counts;
+  std::vector<int> places;
+  int reach = 0;
+};
+
+/// The functions with counts of all ranks. As many elements go from one rank to another as back.
+void compare_varied_alike(Case& c, ReusedArrays& arrays, int count, bool reversed, MPI_Datatype type, bool in_place) {
+  arrays.fill(count, 0, reversed);
+  const int* const counts = arrays.counts.data();
+  const int* const places = arrays.places.data();
+  const int own = arrays.counts.at(count_of(c.rank));
+  const std::size_t room = count_of(count + 1) * count_of(c.ranks) * sizeof(int);
+  const Bytes mine = random_bytes(room, c.own);
+  const Bytes before = random_bytes(room, c.own);
+  const void* const sent = in_place ? MPI_IN_PLACE : mine.data();
+  const void* const at_root = in_place && c.rank == 0 ? MPI_IN_PLACE : mine.data();
+  COMPARE_FORMS(before, c.way, Gatherv, gatherv, (at_root, own, type, buffer, counts, places, type, 0), c.comm);
+  COMPARE_FORMS(before, c.way, Scatterv, scatterv, (mine.data(), counts, places, type, buffer, own, type, 0), c.comm);
+  COMPARE_FORMS(before, c.way, Allgatherv, allgatherv, (sent, own, type, buffer, counts, places, type), c.comm);
+  COMPARE_START(count_of(own) * sizeof(int), before, c.way, Reduce_scatter, reduce_scatter,
+                (sent, buffer, counts, type, MPI_BXOR), c.comm);
+  arrays.fill(count, c.rank, reversed);
+  COMPARE_FORMS(before, c.way, Alltoallv, alltoallv, (sent, counts, places, type, buffer, counts, places, type),
+                c.comm);
+}
+
 // fab knows them by their arguments (bindings/mpi/calls/repeating.h, bindings/dropin/known.h).
 TEST_P(Collectives, CallsThatRepeat) {
   for (unsigned round = 1; round <= 2; ++round) {
     Case c(comm_, round);
+    ReusedArrays arrays(c.ranks);
+    for (const int count : {1, 2, 1, 0})
+      for (const bool reversed : {false, true})
+        for (const bool in_place : {false, true})
+          for (const MPI_Datatype type : {MPI_INT, MPI_UNSIGNED})
+            compare_varied_alike(c, arrays, count, reversed, type, in_place);
     for (const MPI_Datatype type : {MPI_INT, MPI_LONG_LONG, MPI_UNSIGNED})
       for (const MPI_Op op : {MPI_SUM, MPI_BXOR})
         for (const int count : {1, 2}) compare_alike(c, count, type, op, 0, false);

@@ -262,6 +262,33 @@ TEST_P(Neighbors, AllgathervAlltoallvAlltoallw) {
   });
 }
 
+// fab knows them by their arguments, of which one differs: the seed of the counts, the order of the blocks, or a type.
+TEST_P(Neighbors, CallsThatRepeat) {
+  for (int round = 0; round < 2; ++round)
+    repeat([this](Draw& alike, Draw& own) {
+      const int seed = alike.number(0, 2);
+      const int way = alike.number(0, kWaysToFinish - 1);
+      const MPI_Datatype type = alike.number(0, 1) == 0 ? MPI_INT : MPI_UNSIGNED;
+      const auto of_source = [seed](int peer) { return elements_between(seed, peer, 0); };
+      const int own_count = of_source(rank_);
+      const Places gathered(from_, of_source);
+      const Places sends(to_, [&](int peer) { return elements_between(seed, rank_, peer); });
+      Places receives(from_, [&](int peer) { return elements_between(seed, peer, rank_); });
+      if (alike.number(0, 1) == 1)
+        for (int& place : receives.displacements) ++place;
+      const Bytes sent = random_bytes(sizeof(int) * static_cast<std::size_t>(sends.elements + own_count + 1), own);
+      const Bytes before =
+          random_bytes(sizeof(int) * static_cast<std::size_t>(receives.elements + gathered.elements + 1), own);
+      COMPARE_FORMS(before, way, Neighbor_allgatherv, neighbor_allgatherv,
+                    (sent.data(), own_count, type, buffer, gathered.counts.data(), gathered.displacements.data(), type),
+                    comm_);
+      COMPARE_FORMS(before, way, Neighbor_alltoallv, neighbor_alltoallv,
+                    (sent.data(), sends.counts.data(), sends.displacements.data(), type, buffer, receives.counts.data(),
+                     receives.displacements.data(), type),
+                    comm_);
+    });
+}
+
 INSTANTIATE_TEST_SUITE_P(Topologies, Neighbors, testing::Range(0, kFirstRepeated + 2));
 
 }  // namespace

@@ -187,7 +187,7 @@ void expect_exchanged(const Elements& sent, const Elements& received, int block_
   EXPECT_EQ(recv, expected);
 }
 
-// A call that repeats finds its plan by its arguments (equal_sides.h), so each of them must count.
+// A call that repeats finds its plan by its arguments (bindings/mpi/calls/repeating.h), so each of them must count.
 TEST(CartesianTest, CallsThatDifferInOneArgumentOnlyAreDifferent) {
   const Comm comm = ring();
   for (int round = 0; round < 4; ++round) {
@@ -200,6 +200,35 @@ TEST(CartesianTest, CallsThatDifferInOneArgumentOnlyAreDifferent) {
     expect_exchanged({2, MPI_SHORT}, {1, MPI_INT}, 4, false, comm);
     expect_exchanged({2, MPI_INT}, {2, MPI_INT}, 8, true, comm);
     expect_exchanged({0, MPI_INT}, {0, MPI_INT}, 0, false, comm);
+  }
+}
+
+// The same for MPI_Neighbor_xchgv, whose arrays may have other numbers each time.
+TEST(CartesianTest, VariedCallsThatDifferInOneNumberOnlyAreDifferent) {
+  const Comm comm = ring();
+  std::array<int, 2> sent_counts{}, sent_places{}, counts{}, places{};
+  const std::array<int, 4> send = {10 * world_rank(), 10 * world_rank() + 1, 10 * world_rank() + 2,
+                                   10 * world_rank() + 3};
+  const int right = 10 * right_of(world_rank());
+  const int left = 10 * left_of(world_rank());
+  const auto received = [&](const void* from) {
+    std::array<int, 4> recv{-1, -1, -1, -1};
+    EXPECT_EQ(MPI_Neighbor_xchgv(from, sent_counts.data(), sent_places.data(), MPI_INT, recv.data(), counts.data(),
+                                 places.data(), MPI_INT, comm),
+              MPI_SUCCESS);
+    return recv;
+  };
+  using Four = std::array<int, 4>;
+  for (int round = 0; round < 3; ++round) {
+    SCOPED_TRACE(round);
+    sent_counts = {1, 1}, sent_places = {0, 1}, counts = {1, 1}, places = {0, 1};
+    EXPECT_EQ(received(send.data()), (Four{right + 1, left, -1, -1}));
+    places = {0, 2};
+    EXPECT_EQ(received(send.data()), (Four{right + 1, -1, left, -1})) << "where it goes";
+    sent_places = {3, 1};
+    EXPECT_EQ(received(send.data()), (Four{right + 1, -1, left + 3, -1})) << "where it comes from";
+    sent_counts = {1, 2}, counts = {2, 1};
+    EXPECT_EQ(received(send.data()), (Four{right + 1, right + 2, left + 3, -1})) << "how many";
   }
 }
 

@@ -150,6 +150,36 @@ TEST_F(ErrorTest, AreFoundAlsoWhereGoodCallsRepeat) {
   EXPECT_EQ(request_, MPI_REQUEST_NULL);
 }
 
+TEST_F(ErrorTest, AreFoundAlsoWhereGoodVariedCallsRepeat) {
+  const auto good = [this] {
+    recv_.fill(-1);
+    EXPECT_EQ(MPI_Neighbor_xchgv(send_.data(), ones_.data(), places_.data(), MPI_INT, recv_.data(), ones_.data(),
+                                 places_.data(), MPI_INT, comm_),
+              MPI_SUCCESS);
+    EXPECT_EQ(recv_[0], right_of(world_rank()));
+  };
+  for (int i = 0; i < 3; ++i) good();
+  const auto expect = [&](int error, const void* send, const int* sent, const int* from, MPI_Datatype send_type,
+                          const int* received, const int* to) {
+    EXPECT_EQ(MPI_Neighbor_xchgv(send, sent, from, send_type, recv_.data(), received, to, MPI_INT, comm_), error);
+    EXPECT_EQ(MPI_Ineighbor_xchgv(send, sent, from, send_type, recv_.data(), received, to, MPI_INT, comm_, &request_),
+              error);
+    good();
+  };
+  const int* const ones = ones_.data();
+  const int* const places = places_.data();
+  const std::array<int, 2> negative{1, -1};
+  expect(MPI_ERR_COUNT, send_.data(), negative.data(), places, MPI_INT, ones, places);
+  expect(MPI_ERR_COUNT, send_.data(), ones, places, MPI_INT, negative.data(), places);
+  expect(MPI_ERR_ARG, send_.data(), nullptr, places, MPI_INT, ones, places);
+  expect(MPI_ERR_ARG, send_.data(), ones, nullptr, MPI_INT, ones, places);
+  expect(MPI_ERR_ARG, send_.data(), ones, places, MPI_INT, nullptr, places);
+  expect(MPI_ERR_ARG, send_.data(), ones, places, MPI_INT, ones, nullptr);
+  expect(MPI_ERR_TYPE, send_.data(), ones, places, MPI_DATATYPE_NULL, ones, places);
+  expect(MPI_ERR_BUFFER, nullptr, ones, places, MPI_INT, ones, places);
+  EXPECT_EQ(request_, MPI_REQUEST_NULL);
+}
+
 TEST_F(ErrorTest, NullPointers) {
   EXPECT_EQ(MPI_Ineighbor_xchg(send_.data(), 1, MPI_INT, recv_.data(), 1, MPI_INT, comm_, nullptr), MPI_ERR_ARG);
   EXPECT_EQ(MPI_Neighbor_xchgv(send_.data(), nullptr, places_.data(), MPI_INT, recv_.data(), ones_.data(),

@@ -47,8 +47,15 @@ auto unequal_alltoall(const AnySide& send, const AnySide& recv, Blocks blocks) {
 
 inline auto alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                       void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype) {
-  return unequal_alltoall(varied_side("send", sendbuf, sendcounts, sdispls, sendtype),
-                          varied_side("recv", recvbuf, recvcounts, rdispls, recvtype), varied_blocks);
+  const Side send = varied_side("send", sendbuf, sendcounts, sdispls, sendtype);
+  const Side recv = varied_side("recv", recvbuf, recvcounts, rdispls, recvtype);
+  const auto blocks = [in_place = is_in_place(send)](const core::Communicator& core) -> CountedBlocks {
+    const auto ranks = static_cast<std::size_t>(core.size());
+    return {in_place ? 0 : ranks, ranks};
+  };
+  return RepeatingWithCounts(
+      {.kind = collectives::key_of(Collective::alltoallv), .send = said(send), .recv = said(recv)}, blocks,
+      unequal_alltoall(send, recv, varied_blocks));
 }
 
 inline auto alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],

@@ -58,10 +58,22 @@ inline auto unrooted(Collective collective, const Side& send, const Side& recv, 
                       equal_side("recv", recvbuf, recvcount, recvtype));
 }
 
+/// The side `all` has a count and a displacement for each rank.
+inline auto varied_rooted(Collective collective, int root, const Side& send, const Side& recv) {
+  const bool gathers = collective == Collective::gatherv;
+  const auto blocks = [=](const core::Communicator& core) -> CountedBlocks {
+    const std::size_t all = core.rank() == root ? static_cast<std::size_t>(core.size()) : 0;
+    return {gathers ? 0 : all, gathers ? all : 0};
+  };
+  return RepeatingWithCounts(
+      {.kind = collectives::key_of(collective), .number = root, .send = said(send), .recv = said(recv)}, blocks,
+      rooted(collective, root, gathers ? recv : send, gathers ? send : recv, varied_blocks));
+}
+
 inline auto gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                     const int displs[], MPI_Datatype recvtype, int root) {
-  return rooted(Collective::gatherv, root, varied_side("recv", recvbuf, recvcounts, displs, recvtype),
-                equal_side("send", sendbuf, sendcount, sendtype), varied_blocks);
+  return varied_rooted(Collective::gatherv, root, equal_side("send", sendbuf, sendcount, sendtype),
+                       varied_side("recv", recvbuf, recvcounts, displs, recvtype));
 }
 
 [[gnu::always_inline]] inline auto scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -72,8 +84,8 @@ inline auto gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
 
 inline auto scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
                      void* recvbuf, int recvcount, MPI_Datatype recvtype, int root) {
-  return rooted(Collective::scatterv, root, varied_side("send", sendbuf, sendcounts, displs, sendtype),
-                equal_side("recv", recvbuf, recvcount, recvtype), varied_blocks);
+  return varied_rooted(Collective::scatterv, root, varied_side("send", sendbuf, sendcounts, displs, sendtype),
+                       equal_side("recv", recvbuf, recvcount, recvtype));
 }
 
 [[gnu::always_inline]] inline auto allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -86,8 +98,14 @@ inline auto scatterv(const void* sendbuf, const int sendcounts[], const int disp
 
 inline auto allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                        const int displs[], MPI_Datatype recvtype) {
-  return unrooted(Collective::allgatherv, equal_side("send", sendbuf, sendcount, sendtype),
-                  varied_side("recv", recvbuf, recvcounts, displs, recvtype), varied_blocks);
+  const Side send = equal_side("send", sendbuf, sendcount, sendtype);
+  const Side recv = varied_side("recv", recvbuf, recvcounts, displs, recvtype);
+  const auto blocks = [](const core::Communicator& core) -> CountedBlocks {
+    return {.recv = static_cast<std::size_t>(core.size())};
+  };
+  return RepeatingWithCounts(
+      {.kind = collectives::key_of(Collective::allgatherv), .send = said(send), .recv = said(recv)}, blocks,
+      unrooted(Collective::allgatherv, send, recv, varied_blocks));
 }
 
 }  // namespace fab::mpi

@@ -38,10 +38,26 @@ auto neighbor_collective(collectives::NeighborCall kind, const SendSide& send, c
                              equal_side("recv", recvbuf, recvcount, recvtype));
 }
 
+/// Blocks differ, on the receiving side at least.
+template <class SendBlocks>
+auto varied_neighbor_collective(collectives::NeighborCall kind, const Side& send, const Side& recv,
+                                SendBlocks send_blocks) {
+  const auto blocks = [](const core::Communicator& core) -> CountedBlocks {
+    const auto count = collectives::standard_blocks(*core.topology(), core.neighborhood());
+    return {count.send, count.recv};
+  };
+  return RepeatingWithCounts({.kind = static_cast<std::uint64_t>(collectives::Call::neighbor_collective),
+                              .number = static_cast<int>(kind),
+                              .send = said(send),
+                              .recv = said(recv)},
+                             blocks, neighbor_collective(kind, send, recv, send_blocks, varied_blocks));
+}
+
 inline auto neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                 const int recvcounts[], const int displs[], MPI_Datatype recvtype) {
-  return neighbor_collective(collectives::NeighborCall::allgatherv, equal_side("send", sendbuf, sendcount, sendtype),
-                             varied_side("recv", recvbuf, recvcounts, displs, recvtype), equal_blocks, varied_blocks);
+  return varied_neighbor_collective(collectives::NeighborCall::allgatherv,
+                                    equal_side("send", sendbuf, sendcount, sendtype),
+                                    varied_side("recv", recvbuf, recvcounts, displs, recvtype), equal_blocks);
 }
 
 [[gnu::always_inline]] inline auto neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -52,9 +68,9 @@ inline auto neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype
 
 inline auto neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                                void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype) {
-  return neighbor_collective(collectives::NeighborCall::alltoallv,
-                             varied_side("send", sendbuf, sendcounts, sdispls, sendtype),
-                             varied_side("recv", recvbuf, recvcounts, rdispls, recvtype), varied_blocks, varied_blocks);
+  return varied_neighbor_collective(collectives::NeighborCall::alltoallv,
+                                    varied_side("send", sendbuf, sendcounts, sdispls, sendtype),
+                                    varied_side("recv", recvbuf, recvcounts, rdispls, recvtype), varied_blocks);
 }
 
 inline auto neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],

@@ -25,8 +25,15 @@ constexpr auto kVariedBlocks = [](const Side& side, std::size_t blocks) { return
 
 auto varied(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
             const int recvcounts[], const int rdispls[], MPI_Datatype recvtype) {
-  return neighbor_blocks(varied_side("send", sendbuf, sendcounts, sdispls, sendtype),
-                         varied_side("recv", recvbuf, recvcounts, rdispls, recvtype), kVariedBlocks);
+  const Side send = varied_side("send", sendbuf, sendcounts, sdispls, sendtype);
+  const Side recv = varied_side("recv", recvbuf, recvcounts, rdispls, recvtype);
+  constexpr auto kKind = static_cast<std::uint64_t>(collectives::Call::neighbor_xchg);
+  const auto blocks = [in_place = is_in_place(send)](const core::Communicator& core) -> CountedBlocks {
+    const Neighborhood& edges = core.neighborhood();
+    return {in_place ? 0 : edges.destinations.size(), edges.sources.size()};
+  };
+  return RepeatingWithCounts({.kind = kKind, .send = said(send), .recv = said(recv)}, blocks,
+                             neighbor_blocks(send, recv, kVariedBlocks));
 }
 
 }  // namespace

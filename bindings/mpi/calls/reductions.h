@@ -123,7 +123,7 @@ inline auto exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype d
 inline auto reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
                            MPI_Op op) {
   const Operands operands{sendbuf, recvbuf, datatype, op};
-  return [=](const core::Communicator& core, Kept& kept, const auto& then) -> decltype(auto) {
+  const auto describe = [=](const core::Communicator& core, Kept& kept, const auto& then) -> decltype(auto) {
     const CheckedReduction reduction(operands, kept);
     const auto call =
         collectives::reduce_scatter_call(reduction.element(), counts_of_ranks(core, recvcounts), reduction.operation(),
@@ -132,6 +132,12 @@ inline auto reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcou
     check_recv(operands, reduction.element(), (call.in_place ? call.send : call.recv)[0].bytes() > 0);
     return then_with(then, operands, call);
   };
+  const auto blocks = [](const core::Communicator& core) -> CountedBlocks {
+    return {.recv = static_cast<std::size_t>(core.size())};
+  };
+  Said said = operands.said(Collective::reduce_scatter, 0);
+  said.recv.counts = recvcounts;
+  return RepeatingWithCounts(said, blocks, describe);
 }
 
 inline auto reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op) {

@@ -16,8 +16,7 @@ inline Side varied_side(std::string_view name, const void* buffer, const int cou
   return {.name = name, .buffer = buffer, .type = type, .counts = counts, .displacements = displacements};
 }
 
-/// Of a side of equal blocks.
-inline SaidSide said(const Side& side) { return {.buffer = side.buffer, .count = side.count, .type = side.type}; }
+inline SaidSide said(const Side& side) { return {side.buffer, side.count, side.type, side.counts, side.displacements}; }
 
 template <class Displacement>
 TypedSide<Displacement> sent_side(const void* buffer, const int counts[], const Displacement displacements[],

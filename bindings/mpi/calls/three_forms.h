@@ -33,6 +33,7 @@ namespace fab::mpi {
 struct Start {
   core::Communicator& core;
   core::CallBrief brief{};
+  const core::CallNumbers* numbers = nullptr;  ///< of calls that have some
 
   template <class Exchange>
   core::Run& operator()(const void* send, void* recv, const Exchange& call) const {
@@ -42,7 +43,7 @@ struct Start {
   [[nodiscard]] static core::Run& begun(core::Run& run) noexcept { return run; }
   /// Of a run that was just started.
   [[nodiscard]] core::Run& remembered(core::Run& run) const FAB_REQUIRES(core::engine_lock) {
-    core.remember(brief, {});
+    core.remember(brief, {}, numbers);
     return run;
   }
 
@@ -69,11 +70,12 @@ struct StartAndLook {
   core::Communicator& core;
   Status& status;
   core::CallBrief brief{};
+  const core::CallNumbers* numbers = nullptr;
 
   template <class Exchange>
   core::Pending* operator()(const void* send, void* recv, const Exchange& call) const {
     const core::Lock lock(core.engine());
-    const Start start{core, brief};
+    const Start start{core, brief, numbers};
     return begun(start.remembered(start.started(send, recv, call)));
   }
   [[nodiscard]] core::Pending* begun(core::Run& run) const FAB_REQUIRES(core::engine_lock) {
@@ -81,19 +83,30 @@ struct StartAndLook {
   }
 };
 
-/// `then` of the call, which a call with a brief (repeating.h) describes only if it does not repeat an earlier one.
+/// `then` of a call with a brief (repeating.h), which it describes only if it does not repeat an earlier one.
+template <class Call, class Then>
+[[gnu::always_inline]] inline decltype(auto) begin_or_repeat(Kept& kept, const Call& call, Then then) {
+  const core::CallBrief brief = call.brief();
+  if (!brief.empty()) {
+    const core::Lock lock(then.core.engine());
+    if (core::RunPool* const known = then.core.plan_of(brief, then.numbers))
+      return then.begun(then.core.start(*known, collectives::buffers(call.sent(), call.received())));
+  }
+  if (call.may_be_remembered()) then.brief = brief;
+  return call(then.core, kept, then);
+}
+
 template <class Call, class Then>
 [[gnu::always_inline]] inline decltype(auto) begin_call(Kept& kept, const Call& call, Then then) {
-  if constexpr (requires { call.brief(); }) {
-    const core::CallBrief brief = call.brief();
-    if (!brief.empty()) {
-      const core::Lock lock(then.core.engine());
-      if (core::RunPool* const known = then.core.plan_of(brief))
-        return then.begun(then.core.start(*known, collectives::buffers(call.sent(), call.received())));
-    }
-    if (call.may_be_remembered()) then.brief = brief;
+  if constexpr (requires { call.numbers(then.core); }) {
+    const core::CallNumbers numbers = call.numbers(then.core);
+    then.numbers = &numbers;
+    return begin_or_repeat(kept, call, then);
+  } else if constexpr (requires { call.brief(); }) {
+    return begin_or_repeat(kept, call, then);
+  } else {
+    return call(then.core, kept, then);
   }
-  return call(then.core, kept, then);
 }
 
 /// Makes it persistent.

@@ -157,6 +157,44 @@ TEST_F(PlanCaching, ABriefKeepsTheLayoutsThatItNames) {
   }
 }
 
+// Calls that say the same but for the numbers in their arrays have the same brief.
+TEST_F(PlanCaching, NumbersTellCallsOfOneBriefApart) {
+  make_rig(3);
+  const core::CallBrief brief{{32, 7}};
+  std::array<int, 2> counts{1, 2};
+  const std::array<int, 3> places{3, 4, 5};
+  const auto numbers = [&] { return core::CallNumbers{{{counts, {}, places}}}; };
+  const auto plan_of = [&](const core::CallNumbers& each) -> const core::Plan* {
+    const core::Lock lock(rig_->engine());
+    core::RunPool* const pool = rig_->world()->plan_of(brief, &each);
+    return pool == nullptr ? nullptr : &pool->plan();
+  };
+  const auto started = [&](std::uint64_t call) {
+    core::Run& run = start(call);
+    {
+      const core::Lock lock(rig_->engine());
+      const core::CallNumbers its_numbers = numbers();
+      rig_->world()->remember(brief, {}, &its_numbers);
+    }
+    const core::Plan* const plan = &run.plan();
+    end(run);
+    return plan;
+  };
+  EXPECT_EQ(plan_of(numbers()), nullptr);
+  const core::Plan* const first = started(1);
+  EXPECT_EQ(plan_of(numbers()), first);
+  counts = {1, 3};
+  EXPECT_EQ(plan_of(numbers()), nullptr) << "the arrays lie where they lay";
+  const core::Plan* const second = started(2);
+  EXPECT_EQ(plan_of(numbers()), second);
+  counts = {1, 2};
+  EXPECT_EQ(plan_of(numbers()), first);
+  EXPECT_EQ(plan_of(core::CallNumbers{{{{}, {}, places}}}), nullptr) << "an array is missing";
+  EXPECT_EQ(plan_of(core::CallNumbers{{{counts, {}, std::span(places).first(2)}}}), nullptr);
+  EXPECT_EQ(started(1), first) << "by its shape";
+  EXPECT_EQ(plan_of(numbers()), first);
+}
+
 TEST_F(PlanCaching, WithoutABriefNothingIsForgotten) {
   make_rig(3);
   const core::CallBrief one{{1}};
