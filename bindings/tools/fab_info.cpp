@@ -163,7 +163,7 @@ ordered_json describe_algorithms() {
                     {"algorithm", row.name},
                     {"description", row.description},
                     {"restriction", row.restriction.text},
-                    {"segmentable", row.segmentable},
+                    {"segmentable", row.cut != fab::collectives::Cut::never},
                     {"teaching", row.teaches},
                     {"variable", fab::algorithm_variable(row.collective)}});
   for (const fab::collectives::DiscoverRow& row : fab::collectives::discover_algorithms())

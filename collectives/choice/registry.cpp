@@ -30,8 +30,8 @@ BuildAlgorithm allgather_array_1d, allgather_array_2d, allgather_array_3d, allga
 
 namespace {
 
-constexpr bool kSegmentable = true;
-constexpr bool kWhole = false;
+constexpr Cut kWhole = Cut::never;
+constexpr Cut kSegmentable = Cut::always;
 constexpr bool kTeaches = true;
 
 constexpr Restriction kAny{"", [](const CollectiveCall&) { return true; }};
@@ -74,7 +74,7 @@ struct Row {
   const char* name;
   const char* description;
   Restriction restriction;
-  bool segmentable;
+  Cut cut;
   BuildAlgorithm* build;
   bool teaches = false;
 };
@@ -90,7 +90,7 @@ constexpr Row kTable[] = {
      barrier_leaders},
 
     {Collective::bcast, "binomial", "along a binomial tree", kAny, kWhole, bcast_binomial},
-    {Collective::bcast, "linear", "the root sends to every rank", kAny, kWhole, bcast_linear},
+    {Collective::bcast, "linear", "the root sends to every rank", kAny, Cut::where_crowded, bcast_linear},
     {Collective::bcast, "binary", "along a binary tree, in segments", kAny, kSegmentable, bcast_binary},
     {Collective::bcast, "chain", "along a chain, in segments", kAny, kSegmentable, bcast_chain},
     {Collective::bcast, "scatter_allgather", "parts down a binomial tree, then round a ring", kAny, kWhole,
@@ -165,13 +165,13 @@ constexpr Row kTable[] = {
      kSegmentable, reduce_scatter_leaders},
 
     {Collective::scan, "recursive_doubling", "pairs of ranks, then of pairs", kAny, kWhole, scan_recursive_doubling},
-    {Collective::scan, "linear", "from rank to rank, in segments", kAny, kSegmentable, scan_linear},
+    {Collective::scan, "linear", "from rank to rank, in segments", kAny, Cut::unless_crowded, scan_linear},
     {Collective::scan, "leaders", "within nodes, then between their last ranks, and back", kConsecutiveNodes,
      kSegmentable, scan_leaders},
 
     {Collective::exscan, "recursive_doubling", "pairs of ranks, then of pairs", kAny, kWhole,
      exscan_recursive_doubling},
-    {Collective::exscan, "linear", "from rank to rank, in segments", kAny, kSegmentable, exscan_linear},
+    {Collective::exscan, "linear", "from rank to rank, in segments", kAny, Cut::unless_crowded, exscan_linear},
     {Collective::exscan, "leaders", "within nodes, then between their last ranks, and back", kConsecutiveNodes,
      kSegmentable, exscan_leaders},
 };
@@ -190,8 +190,7 @@ constexpr auto kAlgorithms = [] {
     const auto collective = static_cast<Collective>(i);
     for (const Row& row : kTable)
       if (collective == row.of.first || collective == row.of.second)
-        algorithms[next++] = {collective,      row.name,  row.description, row.restriction,
-                              row.segmentable, row.build, row.teaches};
+        algorithms[next++] = {collective, row.name, row.description, row.restriction, row.cut, row.build, row.teaches};
   }
   return algorithms;
 }();

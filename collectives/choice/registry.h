@@ -1,6 +1,7 @@
 // The registry of algorithms: name, description, restriction and builder of each.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -18,12 +19,20 @@ struct Restriction {
   bool (*allows)(const CollectiveCall&) = nullptr;
 };
 
+/// Whether long vectors are cut into segments, which go through an algorithm's pipeline one after another.
+enum class Cut : std::uint8_t {
+  never,  ///< or it has no pipeline
+  always,
+  where_crowded,  ///< only on a node with fewer processors than ranks
+  unless_crowded  ///< everywhere else
+};
+
 struct Algorithm {
   Collective collective{};
   const char* name = "";         ///< as in FAB_ALGO_<COLLECTIVE>
   const char* description = "";  ///< a phrase
   Restriction restriction{};
-  bool segmentable = false;  ///< it has a pipeline, which long vectors are cut for
+  Cut cut = Cut::never;
   BuildAlgorithm* build = nullptr;
   bool teaches = false;  ///< lies in collectives/teaching; no rule chooses it
 };

@@ -79,7 +79,19 @@ const Algorithm& select_by_rules(const CollectiveCall& call) {
 }
 
 CommitOptions commit_options(const Algorithm& algorithm, const CollectiveCall& call, const Config& config) {
-  if (!algorithm.segmentable) return {};
+  const bool crowded = call.one_node && call.crowded;
+  switch (algorithm.cut) {
+    case Cut::never:
+      return {};
+    case Cut::where_crowded:
+      if (!crowded || call.ranks <= 2) return {};
+      return {.segment_bytes = std::min(config.segment_bytes, kCrowdedSegmentBytes)};
+    case Cut::unless_crowded:
+      if (crowded) return {};
+      break;
+    case Cut::always:
+      break;
+  }
   return {.segment_bytes = call.one_node ? std::min(config.segment_bytes, kNodeSegmentBytes) : config.segment_bytes};
 }
 

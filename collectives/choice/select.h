@@ -49,6 +49,9 @@ struct Choice {
 
 /// The longest segment within a node: what travels through the memory of a ring, without the kernel.
 inline constexpr std::size_t kNodeSegmentBytes = 16 << 10;
+/// The longest segment for several ranks of a node with fewer processors than ranks: they read one copy of it, and few
+/// segments make few changes from rank to rank (docs/lab/collectives.md).
+inline constexpr std::size_t kCrowdedSegmentBytes = 32 << 10;
 
 /// How its pipelines are cut: finer within a node. Messages are not combined: the ends of an edge need not be in the
 /// same round.

@@ -178,21 +178,69 @@ TEST(Select, ChoosesWhatWasMeasured) {
 // Long data on a node with fewer processors than ranks, and on one with as many.
 TEST(Select, TakesLessWorkOnCrowdedNodes) {
   constexpr ChosenThere kExpected[] = {
-      {Collective::bcast, 4, 256 << 10, "chain", "chain"},
+      {Collective::bcast, 4, 256 << 10, "linear", "chain"},
       {Collective::bcast, 4, 1 << 20, "linear", "chain"},
-      {Collective::bcast, 8, 128 << 10, "chain", "chain"},
+      {Collective::bcast, 8, 128 << 10, "linear", "chain"},
       {Collective::bcast, 8, 256 << 10, "linear", "chain"},
       {Collective::bcast, 9, 256 << 10, "binary", "binary"},
-      {Collective::reduce, 8, 256 << 10, "linear", "rabenseifner"},
+      {Collective::reduce, 4, 64 << 10, "binomial", "chain"},
+      {Collective::reduce, 8, 16 << 10, "linear", "binomial"},
+      {Collective::reduce, 8, 64 << 10, "binomial", "rabenseifner"},
+      {Collective::reduce, 8, 256 << 10, "chain", "rabenseifner"},
+      {Collective::reduce, 9, 256 << 10, "rabenseifner", "rabenseifner"},
+      {Collective::allreduce, 4, 16 << 10, "split", "recursive_doubling"},
       {Collective::allreduce, 4, 512 << 10, "rabenseifner", "rabenseifner"},
       {Collective::allreduce, 4, 1 << 20, "ring", "ring"},
-      {Collective::allreduce, 8, 32 << 10, "rabenseifner", "rabenseifner"},
-      {Collective::allreduce, 8, 1 << 20, "split", "ring"},
+      {Collective::allreduce, 8, 4 << 10, "recursive_doubling", "recursive_doubling"},
+      {Collective::allreduce, 8, 16 << 10, "split", "recursive_doubling"},
+      {Collective::allreduce, 8, 32 << 10, "ring", "rabenseifner"},
+      {Collective::allreduce, 8, 128 << 10, "split", "rabenseifner"},
+      {Collective::allreduce, 8, 1 << 20, "ring", "ring"},
+      {Collective::reduce_scatter, 4, 256 << 10, "direct", "direct"},
+      {Collective::reduce_scatter, 8, 16 << 10, "direct", "recursive_halving"},
+      {Collective::reduce_scatter, 8, 1 << 20, "ring", "direct"},
+      {Collective::reduce_scatter, 8, 4 << 20, "direct", "direct"},
       {Collective::allgather, 3, 256 << 10, "linear", "ring"},
       {Collective::allgather, 8, 256 << 10, "linear", "ring"},
       {Collective::alltoall, 8, 256 << 10, "linear", "pairwise"},
   };
   expect_choices(kExpected, &CollectiveCall::crowded, true);
+}
+
+// Ranks that share processors pay for each segment with a change from rank to rank.
+TEST(Select, CutsLongVectorsByWhereTheyGo) {
+  struct Expected {
+    Collective collective;
+    const char* algorithm;
+    std::size_t anywhere;
+    std::size_t on_a_node;
+    std::size_t crowded;
+  };
+  constexpr Expected kExpected[] = {
+      {Collective::bcast, "binomial", 0, 0, 0},
+      {Collective::bcast, "chain", 64 << 10, 16 << 10, 16 << 10},
+      {Collective::bcast, "linear", 0, 0, 32 << 10},
+      {Collective::scan, "linear", 64 << 10, 16 << 10, 0},
+      {Collective::exscan, "linear", 64 << 10, 16 << 10, 0},
+  };
+  Config config = caller_config();
+  config.segment_bytes = 64 << 10;
+  const auto segment = [&config](const Expected& expected, bool one_node, bool crowded, int ranks = 4) {
+    const CollectiveCall call{
+        .collective = expected.collective, .ranks = ranks, .one_node = one_node, .crowded = crowded, .bytes = 1 << 20};
+    return collectives::commit_options(*collectives::find_algorithm(expected.collective, expected.algorithm), call,
+                                       config)
+        .segment_bytes;
+  };
+  for (const Expected& expected : kExpected) {
+    SCOPED_TRACE(std::string(to_string(expected.collective)) + " " + expected.algorithm);
+    EXPECT_EQ(segment(expected, false, false), expected.anywhere);
+    EXPECT_EQ(segment(expected, true, false), expected.on_a_node);
+    EXPECT_EQ(segment(expected, true, true), expected.crowded);
+  }
+  EXPECT_EQ(segment(kExpected[2], true, true, 2), 0u) << "no message is for several ranks";
+  config.segment_bytes = 0;
+  for (const Expected& expected : kExpected) EXPECT_EQ(segment(expected, true, true), 0u) << "FAB_SEGMENT_BYTES=0";
 }
 
 TEST(Select, TellsHowItCameToAChoice) {
