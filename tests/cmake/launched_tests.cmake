@@ -104,6 +104,19 @@ function(fab_provider_environment variable provider)
   endif()
 endfunction()
 
+# fab_places_of(VARIABLE RANKS): of those that tests/run has for tests at a time, one more than processors. Ranks that
+# share a processor yield it to each other all the time, and to every other process that computes; many of them take
+# several times as long beside a compiler.
+cmake_host_system_information(RESULT fab_test_processors QUERY NUMBER_OF_LOGICAL_CORES)
+function(fab_places_of variable ranks)
+  math(EXPR most "2 * ${fab_test_processors}")
+  set(${variable} 1 PARENT_SCOPE)
+  if(ranks GREATER most)
+    math(EXPR all "${fab_test_processors} + 1")
+    set(${variable} ${all} PARENT_SCOPE)
+  endif()
+endfunction()
+
 # fab_launch(TEST TARGET t RANKS n PROVIDER p [ARGUMENTS ...] [ENVIRONMENT ...] [TIME_LIMIT_S s])
 #   One more ctest test of such an executable.
 function(fab_launch test)
@@ -114,12 +127,13 @@ function(fab_launch test)
   math(EXPR limit_s "${arg_TIME_LIMIT_S} * ${FAB_TEST_TIME_FACTOR}")
   math(EXPR ctest_limit_s "${limit_s} + 30")
   fab_provider_environment(provider_environment ${arg_PROVIDER})
+  fab_places_of(places ${arg_RANKS})
   string(REGEX MATCH "^[a-z]+" kind ${test})
   # timeout(1) ends mpirun, which then ends its ranks; ctest's own limit would leave them behind.
   add_test(NAME ${test} COMMAND timeout --kill-after=10 ${limit_s}
     ${MPIEXEC_EXECUTABLE} -n ${arg_RANKS} --oversubscribe --bind-to none
     $<TARGET_FILE:${arg_TARGET}> --expect-ranks=${arg_RANKS} ${arg_ARGUMENTS})
   set_tests_properties(${test} PROPERTIES
-    LABELS "${kind};${arg_PROVIDER}" TIMEOUT ${ctest_limit_s}
+    LABELS "${kind};${arg_PROVIDER}" TIMEOUT ${ctest_limit_s} PROCESSORS ${places}
     ENVIRONMENT "${fab_test_environment};${fab_without_cards};${provider_environment};${arg_ENVIRONMENT}")
 endfunction()

@@ -401,11 +401,10 @@ TEST_P(Collectives, CallsThatRepeat) {
   for (unsigned round = 1; round <= 2; ++round) {
     Case c(comm_, round);
     ReusedArrays arrays(c.ranks);
-    for (const int count : {1, 2, 1, 0})
-      for (const bool reversed : {false, true})
-        for (const bool in_place : {false, true})
-          for (const MPI_Datatype type : {MPI_INT, MPI_UNSIGNED})
-            compare_varied_alike(c, arrays, count, reversed, type, in_place);
+    for (const int count : {1, 2, 0}) compare_varied_alike(c, arrays, count, false, MPI_INT, false);
+    compare_varied_alike(c, arrays, 1, true, MPI_INT, false);
+    compare_varied_alike(c, arrays, 1, false, MPI_INT, true);
+    compare_varied_alike(c, arrays, 1, false, MPI_UNSIGNED, false);
     for (const MPI_Datatype type : {MPI_INT, MPI_LONG_LONG, MPI_UNSIGNED})
       for (const MPI_Op op : {MPI_SUM, MPI_BXOR})
         for (const int count : {1, 2}) compare_alike(c, count, type, op, 0, false);
