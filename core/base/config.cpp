@@ -169,9 +169,8 @@ constexpr std::array<ConfigRow, 28> kOtherRows = {{
     {"FAB_LOCAL_LONG", "auto",
      "Path of long messages within a node: auto (from 16 KiB on, the receiver copies from the sender's memory if it "
      "can; from 256 KiB on where the program changes what it sends again and again, from 7 KiB on where it never "
-     "does), "
-     "map (as auto for memory of fab's, from 512 bytes on), read (from any memory, by the kernel, above 104 bytes) or "
-     "ring (sender and receiver both copy).",
+     "does), map (as auto for memory of fab's, from 512 bytes on), read (from any memory, by the kernel, above 104 "
+     "bytes) or ring (sender and receiver both copy).",
      [](std::string_view text, Config& config) { return parse_name<LocalLong>(text, kLocalLong, config.local_long); },
      [](const Config& config) { return std::string(find_name<LocalLong>(kLocalLong, config.local_long)); }},
     {"FAB_ONE_SIDED", "auto",
